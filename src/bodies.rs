@@ -1,0 +1,87 @@
+//! Bodies on the host: what scenes make, files hold, devices are given and references step.
+
+/// N bodies as the kernels lay them out: positions `(x, y, z, m)` and velocities `(vx, vy, vz, 0)`.
+///
+/// The two lists always have the same length. `T` is `f32` towards the device, `f64` in the references.
+/// Units are N-body units: whatever makes `G` the number in the parameters.
+///
+/// A body that stops being finite is *quarantined* by the kernels: its mass becomes 0, its position stays
+/// where it last was finite, and its velocity becomes NaN, which marks it. See [`Bodies::nonfinite`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bodies<T = f32> {
+    /// `(x, y, z, m)` of each body.
+    pub positions: Vec<[T; 4]>,
+    /// `(vx, vy, vz, 0)` of each body.
+    pub velocities: Vec<[T; 4]>,
+}
+
+/// The largest coordinate or speed that counts as finite: squared distances stay below `f32::MAX`.
+pub const FINITE_LIMIT: f32 = 1e18;
+
+impl<T: Copy + Default> Bodies<T> {
+    /// No bodies, with room for `n`.
+    pub fn with_capacity(n: usize) -> Self {
+        Self { positions: Vec::with_capacity(n), velocities: Vec::with_capacity(n) }
+    }
+
+    /// How many bodies there are.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Adds one body.
+    pub fn push(&mut self, [x, y, z]: [T; 3], [vx, vy, vz]: [T; 3], mass: T) {
+        self.positions.push([x, y, z, mass]);
+        self.velocities.push([vx, vy, vz, T::default()]);
+    }
+}
+
+impl Bodies<f32> {
+    /// The same bodies in double precision, exactly.
+    pub fn to_f64(&self) -> Bodies<f64> {
+        let widen = |rows: &Vec<[f32; 4]>| rows.iter().map(|r| r.map(f64::from)).collect();
+        Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
+    }
+
+    /// How many bodies are quarantined (see [`Bodies`]).
+    pub fn nonfinite(&self) -> usize {
+        self.velocities.iter().filter(|v| v.iter().any(|c| !c.is_finite())).count()
+    }
+}
+
+impl Bodies<f64> {
+    /// The same bodies rounded to single precision.
+    pub fn to_f32(&self) -> Bodies<f32> {
+        let narrow = |rows: &Vec<[f64; 4]>| rows.iter().map(|r| r.map(|c| c as f32)).collect();
+        Bodies { positions: narrow(&self.positions), velocities: narrow(&self.velocities) }
+    }
+}
+
+/// What is drawn: one position and one value per body, read back from the device.
+#[derive(Debug, Clone, Default)]
+pub struct Points {
+    /// `(x, y, z, m)` of each body; quarantined bodies have `m = 0`.
+    pub positions: Vec<[f32; 4]>,
+    /// What the colour shows: the speed of each body.
+    pub values: Vec<f32>,
+}
+
+impl Points {
+    /// The values that the ends of the colour map stand for: the 2nd and 98th percentile of a sample.
+    pub fn value_range(&self) -> [f32; 2] {
+        let stride = self.values.len().div_ceil(1024).max(1);
+        let mut sample: Vec<f32> =
+            self.values.iter().step_by(stride).copied().filter(|v| v.is_finite()).collect();
+        sample.sort_unstable_by(f32::total_cmp);
+        let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
+        match (at(0.02), at(0.98)) {
+            (Some(low), Some(high)) => [low, high],
+            _ => [0.0, 1.0],
+        }
+    }
+}

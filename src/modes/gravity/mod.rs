@@ -1,0 +1,201 @@
+//! Gravity: every body attracts every other, `a_i = G Σ_j m_j d_ij s(|d_ij|)`, stepped all pairs.
+
+use crate::bodies::Bodies;
+use crate::compute::{Device, Kind};
+use crate::error::Result;
+use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant};
+use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+use crate::scene;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "gravity",
+    summary: "every body attracts every other",
+    variants: &VARIANTS,
+    scenes: scene::gravity::SCENES,
+    default: || Box::new(Gravity::default()),
+    auto_variant: |device, _| match device.kind {
+        Kind::Cpu => &VARIANTS[1],
+        Kind::Gpu | Kind::Accelerator => &VARIANTS[3],
+    },
+};
+
+/// One rung: the file stands in `kernels/gravity/`.
+macro_rules! variant {
+    ($name:literal, $local_bytes:literal, $summary:literal) => {
+        Variant {
+            name: $name,
+            summary: $summary,
+            file: concat!("gravity/", $name, ".cl"),
+            source: include_str!(concat!("../../../kernels/gravity/", $name, ".cl")),
+            local_bytes: $local_bytes,
+        }
+    };
+}
+
+static VARIANTS: [Variant; 4] = [
+    variant!("naive", 0, "every operand from global memory, the sum too"),
+    variant!("private", 0, "own body and sum in registers"),
+    variant!("tiled", 16, "bodies loaded once per work-group into local memory"),
+    variant!("unrolled", 16, "the tile, with the inner loop written out eight times"),
+];
+
+/// The parameters of gravity.
+#[derive(Debug, Clone)]
+pub struct Gravity {
+    /// Time step.
+    pub dt: f32,
+    /// Softening length.
+    pub eps: f32,
+    /// Gravitational constant.
+    pub g: f32,
+    /// Factor on the velocities after each step.
+    pub decay: f32,
+    /// How time is stepped.
+    pub integrator: Integrator,
+    /// How the force is kept finite at small distance.
+    pub softening: Softening,
+    /// Keep z = 0.
+    pub flat: bool,
+}
+
+impl Default for Gravity {
+    fn default() -> Self {
+        Self {
+            dt: 0.005,
+            eps: 0.05,
+            g: 1.0,
+            decay: 1.0,
+            integrator: Integrator::Leapfrog,
+            softening: Softening::Plummer,
+            flat: false,
+        }
+    }
+}
+
+impl Params for Gravity {
+    fn visit(&mut self, v: &mut dyn Visitor) {
+        use Scale::{Linear, Log};
+        v.float(
+            &Info::new("dt", "Time step", "Simulated time per step: larger is faster but less accurate.")
+                .unit("time"),
+            &mut self.dt,
+            1e-5..=0.1,
+            Log,
+        );
+        v.float(
+            &Info::new(
+                "eps",
+                "Softening",
+                "Below this distance gravity fades, so close pairs do not fly apart.",
+            )
+            .unit("length"),
+            &mut self.eps,
+            1e-5..=1.0,
+            Log,
+        );
+        v.float(
+            &Info::new(
+                "g",
+                "Gravity G",
+                "The gravitational constant: how strongly bodies attract; 0 is none.",
+            ),
+            &mut self.g,
+            0.0..=10.0,
+            Linear,
+        );
+        v.float(
+            &Info::new("decay", "Decay", "Factor on every velocity after each step: 1 loses nothing."),
+            &mut self.decay,
+            0.9..=1.0,
+            Linear,
+        );
+        v.choice(
+            &Info::new("integrator", "Integrator", "How the force moves the bodies."),
+            &mut self.integrator,
+        );
+        v.choice(
+            &Info::new("softening", "Softening law", "How the force is kept finite when two bodies meet.")
+                .effect(Effect::Rebuild),
+            &mut self.softening,
+        );
+        v.flag(&Info::new("flat", "Flat", "Keep every body in the plane z = 0."), &mut self.flat);
+    }
+}
+
+/// How time is stepped; one force evaluation a step in all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Integrator {
+    /// v += a·dt; x += v·dt.
+    Euler,
+    /// x += v·dt + ½a·dt²; v += a·dt.
+    Taylor,
+    /// Kick, drift, kick.
+    Leapfrog,
+}
+
+impl Choice for Integrator {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (
+            Self::Leapfrog,
+            Opt { name: "leapfrog", help: "Kick–drift–kick: second order, energy does not drift." },
+        ),
+        (
+            Self::Euler,
+            Opt { name: "euler", help: "Symplectic Euler: first order, energy wobbles but stays." },
+        ),
+        (
+            Self::Taylor,
+            Opt { name: "taylor", help: "What the OpenCL tutorials use: not symplectic, energy grows." },
+        ),
+    ];
+}
+
+/// How the force is kept finite at small distance r.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Softening {
+    /// s = (r² + eps²)^(−3/2).
+    Plummer,
+    /// s = max(r, eps)^(−3).
+    Clamp,
+}
+
+impl Choice for Softening {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (
+            Self::Plummer,
+            Opt { name: "plummer", help: "Every body is a small smooth ball: (r² + eps²)^(−3/2)." },
+        ),
+        (Self::Clamp, Opt { name: "clamp", help: "Exact beyond eps, capped within: max(r, eps)^(−3)." }),
+    ];
+}
+
+impl Mode for Gravity {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    fn build(
+        &self,
+        _device: &Device,
+        _variant: &'static Variant,
+        _work_group: usize,
+        _bodies: &Bodies,
+    ) -> Result<Box<dyn Simulation>> {
+        unimplemented!("in the next commit")
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        7 * 16
+    }
+
+    fn reference(&self, _bodies: &mut Bodies<f64>, _steps: u32) {}
+
+    fn reference_diagnostics(&self, _bodies: &Bodies<f64>) -> Diagnostics {
+        Diagnostics::default()
+    }
+}

@@ -1,0 +1,202 @@
+//! What can be simulated. A mode is a plain struct of parameters, a ladder of kernel variants, a set of
+//! scenes and an f64 reference; adding a mode is a folder here, kernels beside it, and a row in [`MODES`].
+
+pub mod gravity;
+
+use std::any::Any;
+use std::fmt;
+
+use crate::bodies::{Bodies, Points};
+use crate::compute::{Burst, Device, DeviceInfo, Pending};
+use crate::error::Result;
+use crate::params::{self, Params, Values};
+use crate::scene::Scene;
+
+/// Every mode. Panel, command line, `check`, `bench` and the tests walk this table.
+pub static MODES: &[&ModeInfo] = &[&gravity::INFO];
+
+/// One row of [`MODES`].
+#[derive(Debug)]
+pub struct ModeInfo {
+    /// The name in `--mode` and the panel.
+    pub name: &'static str,
+    /// One line on what it simulates.
+    pub summary: &'static str,
+    /// The ladder, slowest first.
+    pub variants: &'static [Variant],
+    /// Where bodies start; the first row is the default.
+    pub scenes: &'static [Scene],
+    /// The mode with its default parameters.
+    pub default: fn() -> Box<dyn Mode>,
+    /// The variant that `auto` takes on a device for this many bodies.
+    pub auto_variant: fn(&DeviceInfo, usize) -> &'static Variant,
+}
+
+/// One rung of a ladder: the same step, computed another way.
+#[derive(Debug, PartialEq)]
+pub struct Variant {
+    /// The name in `--variant` and the panel.
+    pub name: &'static str,
+    /// The idea in one line.
+    pub summary: &'static str,
+    /// The file under `kernels/` with the entry point `advance`.
+    pub file: &'static str,
+    /// Its text.
+    pub source: &'static str,
+    /// Local memory that one work-item needs, in bytes.
+    pub local_bytes: usize,
+}
+
+impl ModeInfo {
+    /// The variant called `name`.
+    pub fn variant(&self, name: &str) -> Option<&'static Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// The mode with the parameters that suit `scene`, all others at their defaults.
+    pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
+        let mut mode = (self.default)();
+        for (key, value) in scene.params {
+            // A row with a bad parameter is a mistake in the table; tests/registry.rs walks it.
+            let set = params::set(mode.as_mut(), key, value);
+            debug_assert!(set.is_ok(), "scene {}: {set:?}", scene.name);
+        }
+        mode
+    }
+
+    /// The scene called `name`.
+    pub fn scene(&self, name: &str) -> Option<&'static Scene> {
+        self.scenes.iter().find(|scene| scene.name == name)
+    }
+}
+
+/// The mode called `name`.
+pub fn find(name: &str) -> Option<&'static ModeInfo> {
+    MODES.iter().copied().find(|info| info.name == name)
+}
+
+/// A mode: its parameters, and what can be done with them.
+pub trait Mode: Params + Any + Send + Sync {
+    /// The mode's row in [`MODES`].
+    fn info(&self) -> &'static ModeInfo;
+
+    /// A copy of the parameters.
+    fn boxed(&self) -> Box<dyn Mode>;
+
+    /// Puts `bodies` on `device`, stepped by `variant` with `work_group` work-items to a work-group.
+    ///
+    /// # Errors
+    /// If the kernel does not build (with the compiler's log), or the device cannot hold the bodies.
+    fn build(
+        &self,
+        device: &Device,
+        variant: &'static Variant,
+        work_group: usize,
+        bodies: &Bodies,
+    ) -> Result<Box<dyn Simulation>>;
+
+    /// Device memory that one body takes, in bytes.
+    fn bytes_per_body(&self) -> usize;
+
+    /// The same step in f64 on the host, written for reading.
+    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32);
+
+    /// What is conserved, in f64 on the host, written for reading.
+    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics;
+}
+
+impl dyn Mode {
+    /// All parameters with their values.
+    pub fn values(&self) -> Values {
+        Values::collect(self.boxed().as_mut())
+    }
+}
+
+impl Clone for Box<dyn Mode> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+impl PartialEq for dyn Mode {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.info(), other.info()) && self.values() == other.values()
+    }
+}
+
+/// `derive(PartialEq)` on a struct with a `Box<dyn Mode>` asks for this one (rust-lang/rust#31740).
+impl PartialEq<&Self> for Box<dyn Mode> {
+    fn eq(&self, other: &&Self) -> bool {
+        **self == ***other
+    }
+}
+
+impl fmt::Debug for dyn Mode {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} {:?}", self.info().name, self.values())
+    }
+}
+
+/// A mode running on a device.
+pub trait Simulation {
+    /// Takes over changed live parameters, from the next burst on.
+    ///
+    /// # Errors
+    /// If `mode` is not the mode that built this simulation.
+    fn set(&mut self, mode: &dyn Mode) -> Result<()>;
+
+    /// Plans a burst of `steps` steps, to be carried out by [`Simulation::advance`].
+    fn start(&mut self, steps: u32);
+
+    /// Queues the next part of the burst, at most about 100 ms of work, and says whether work remains.
+    /// Waits only where two earlier parts are still under way, so a short burst never waits.
+    ///
+    /// # Errors
+    /// If the device refuses the work.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// How much of the burst is done, and its device time once that is known.
+    fn burst(&mut self) -> Result<Burst>;
+
+    /// The bodies after the last whole burst. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn state(&mut self) -> Result<Bodies>;
+
+    /// Queues the read-back of what is drawn into `points`, which is whole once the answer was waited for.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>>;
+
+    /// What is conserved, reduced on the device. Waits; the potential costs about as much as a step.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn diagnostics(&mut self) -> Result<Diagnostics>;
+}
+
+/// Sums over all bodies that are not quarantined.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct Diagnostics {
+    /// Σ ½ m v².
+    pub kinetic: f64,
+    /// The potential energy of all pairs.
+    pub potential: f64,
+    /// Σ m v.
+    pub momentum: [f64; 3],
+    /// Σ m |v|: what the momentum is compared with.
+    pub momentum_scale: f64,
+    /// Σ m x × v, about the origin.
+    pub angular_momentum: [f64; 3],
+    /// Bodies held out because they stopped being finite.
+    pub nonfinite: usize,
+}
+
+impl Diagnostics {
+    /// Kinetic and potential energy together.
+    pub fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}

@@ -1,0 +1,1 @@
+//! Bodies from and to CSV files.

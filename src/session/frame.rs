@@ -1,0 +1,57 @@
+//! What crosses from the worker to the screen: plain memory.
+
+use std::sync::Arc;
+
+use crate::bodies::Points;
+use crate::modes::Diagnostics;
+
+/// One picture's worth of data.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// What is drawn.
+    pub points: Points,
+    /// The colour map's ends, in the unit of [`Points::values`].
+    pub value_range: [f32; 2],
+    /// What the HUD shows.
+    pub stats: Stats,
+}
+
+/// How the simulation is doing.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub struct Stats {
+    /// Counts seedings: the camera frames everything when it changes.
+    pub generation: u64,
+    /// Steps since the scene began.
+    pub step: u64,
+    /// Simulated time since the scene began.
+    pub time: f64,
+    /// Bodies there are.
+    pub bodies: usize,
+    /// The variant in force.
+    pub variant: &'static str,
+    /// The work-group size in force.
+    pub work_group: usize,
+    /// The burst in force, in steps.
+    pub steps_per_frame: u32,
+    /// Steps a second by the clock on the wall, over the last second or so.
+    pub steps_per_second: f64,
+    /// Device time of one step in ms, from profiling events where the device has them.
+    pub device_ms_per_step: f64,
+    /// Time to read the frame back, in ms.
+    pub read_ms: f64,
+    /// The device.
+    pub device: Arc<str>,
+    /// What is conserved, as of some steps ago; none until it was first computed.
+    pub diagnostics: Option<Diagnostics>,
+    /// Relative change of the energy since the scene began.
+    pub energy_drift: Option<f64>,
+    /// Bodies held out because they stopped being finite.
+    pub nonfinite: usize,
+}
+
+impl Stats {
+    /// Pairs a second: N² for each step.
+    pub fn interactions_per_second(&self) -> f64 {
+        (self.bodies as f64).powi(2) * self.steps_per_second
+    }
+}
