@@ -10,6 +10,7 @@
 pub mod bodies;
 pub mod compute;
 pub mod config;
+pub mod engine;
 pub mod error;
 pub mod modes;
 pub mod params;
