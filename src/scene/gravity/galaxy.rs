@@ -5,19 +5,20 @@
 //! S² = R² + (a + eps)² the softened potential in the plane is Φ = −GM(1/S + a(a + eps)/S³), exactly, and so
 //! are the angular speed Ω and the epicyclic frequency κ below.
 
+use std::f64::consts::TAU;
+
 use super::law::Law;
 use super::plummer;
 use crate::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// What share of a galaxy's mass its bulge has: enough to keep the disc from breaking up.
-const BULGE_MASS: f64 = 0.4;
 /// What share of the bodies is in the bulge; these are heavier, so that more are left to draw the disc.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge over that of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's Q: the disc grows spiral arms a little above 1 and lumps below.
-const Q: f64 = 1.2;
+/// Toomre's Q. A thin Newtonian disc would lump below 1; softening and thickness steady this one, and it
+/// grows arms at once.
+const Q: f64 = 0.8;
 /// Thickness (one standard deviation) over the disc's scale radius.
 const THICKNESS: f64 = 0.03;
 /// The disc ends here, in scale radii: 99 % of the mass of the endless one are within.
@@ -36,15 +37,9 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// A galaxy with this mass and this scale radius of the disc.
-    pub fn new(mass: f64, a: f64, law: Law) -> Self {
-        Self {
-            disc: (1.0 - BULGE_MASS) * mass,
-            bulge: BULGE_MASS * mass,
-            a,
-            b: BULGE_SCALE * a,
-            eps: law.blur(),
-        }
+    /// A galaxy with this mass, of which the bulge has the given share, and this scale radius of the disc.
+    pub fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
+        Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
 
     /// Ω² = v²/R² of the circular orbit at R, and κ² = 4Ω² + R dΩ²/dR.
@@ -60,12 +55,11 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// The square of the escape speed at distance r, taking the disc's potential as that in its plane.
+    /// The square of the escape speed that sets the bulge's speeds at distance r, as if all the pull there,
+    /// the disc's too, were that of a Plummer sphere: 2M/B with Ω² = M/B³.
     fn escape2(&self, r: f64) -> f64 {
-        let a2 = self.a * (self.a + self.eps);
-        let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
-        2.0 * (self.disc * (1.0 + a2 / s2) / s2.sqrt() + self.bulge / b2.sqrt())
+        2.0 * self.frequencies2(r)[0] * b2
     }
 
     /// `n` bodies: the bulge first, at least one body, then the disc.
@@ -99,15 +93,37 @@ impl Galaxy {
         };
         let [x, y] = random.direction();
         let [omega2, kappa2] = self.frequencies2(r);
-        let d2 = r * r + self.a * self.a;
-        let density =
-            3.0 * self.disc * self.a * self.a * self.a / (std::f64::consts::TAU * d2 * d2 * d2.sqrt());
-        // Toomre 1964 (ApJ 139, 1217): Q = κσ/(3.36GΣ); the tangential share of an epicycle is κ/2Ω.
-        let sigma = Q * 3.36 * density / kappa2.sqrt();
+        let sigma = self.dispersion2(r).sqrt();
         let outward = sigma * random.bell();
-        let along = omega2.sqrt() * r + sigma * (kappa2 / (4.0 * omega2)).sqrt() * random.bell();
+        // The tangential share of an epicycle is κ/2Ω.
+        let spread = sigma * (kappa2 / (4.0 * omega2)).sqrt();
+        let along = (omega2 * r * r - self.drift(r)).max(0.0).sqrt() + spread * random.bell();
         let height = THICKNESS * self.a * random.bell();
         let up = 0.5 * sigma * random.bell();
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
+    }
+
+    /// Surface density of the disc.
+    fn density(&self, r: f64) -> f64 {
+        let d2 = r * r + self.a * self.a;
+        3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())
+    }
+
+    /// Radial velocity dispersion σ², from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
+    fn dispersion2(&self, r: f64) -> f64 {
+        let [_, kappa2] = self.frequencies2(r);
+        let reach = Q * 3.36 * self.density(r);
+        reach * reach / kappa2
+    }
+
+    /// By how much random motion lowers the square of the mean speed around the centre, asymmetric drift:
+    /// σ²(κ²/4Ω² − 1 − d ln(Σσ²)/d ln R) (Binney and Tremaine 2008, eq. 4.228).
+    fn drift(&self, r: f64) -> f64 {
+        const STEP: f64 = 1e-3;
+        let [omega2, kappa2] = self.frequencies2(r);
+        let pressure = |r: f64| self.density(r) * self.dispersion2(r);
+        let (inner, outer) = (pressure(r * (1.0 - STEP)), pressure(r * (1.0 + STEP)));
+        let slope = (outer - inner) / (STEP * (outer + inner));
+        self.dispersion2(r) * (kappa2 / (4.0 * omega2) - 1.0 - slope)
     }
 }

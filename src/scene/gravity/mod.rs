@@ -28,7 +28,7 @@ pub static SCENES: &[Scene] = &[
         name: "collision",
         summary: "two galaxies meet, throw out tidal tails and merge",
         bodies: None,
-        params: &[("dt", "0.02"), ("eps", "0.05")],
+        params: &[("dt", "0.015"), ("eps", "0.05")],
         generate: collision,
     },
     Scene {
@@ -84,8 +84,11 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
     bodies.to_f32()
 }
 
+/// A disc around a bulge that stands for the halo too: with less than half of the mass in it, the disc would
+/// turn into a bar within two turns; this one stays round and grows many arms.
 fn galaxy(setup: &Setup) -> Bodies {
-    finish(setup, |n, law, random| Galaxy::new(1.0, 1.0, law).bodies(n, random))
+    const BULGE: f64 = 0.6;
+    finish(setup, |n, law, random| Galaxy::new(1.0, BULGE, 1.0, law).bodies(n, random))
 }
 
 /// Two equal galaxies on a parabolic orbit, whose point masses would pass at the distance `PERICENTRE`. Both
@@ -93,12 +96,13 @@ fn galaxy(setup: &Setup) -> Bodies {
 /// 22.6° and 53.1°.
 fn collision(setup: &Setup) -> Bodies {
     const SCALE: f64 = 0.5;
+    const BULGE: f64 = 0.3;
     const DISTANCE: f64 = 4.0;
-    const PERICENTRE: f64 = 0.8;
+    const PERICENTRE: f64 = 0.65;
     finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
-        let mut first = Galaxy::new(share(n / 2), SCALE, law).bodies(n / 2, random);
-        let mut second = Galaxy::new(share(n - n / 2), SCALE, law).bodies(n - n / 2, random);
+        let mut first = Galaxy::new(share(n / 2), BULGE, SCALE, law).bodies(n / 2, random);
+        let mut second = Galaxy::new(share(n - n / 2), BULGE, SCALE, law).bodies(n - n / 2, random);
         turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
         turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
         // Parabola at total mass 1: v² = 2/r, and r·v_along = √(2·pericentre) all along.
