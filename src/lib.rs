@@ -15,3 +15,4 @@ pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
+pub mod ui;
