@@ -8,6 +8,8 @@
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
 
 pub mod bodies;
+pub mod cli;
+pub mod commands;
 pub mod compute;
 pub mod config;
 pub mod engine;
@@ -16,4 +18,5 @@ pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
+pub mod ui;
 pub mod view;

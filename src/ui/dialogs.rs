@@ -1,0 +1,85 @@
+//! Errors: each said once, in a window that stays until it is closed.
+
+use std::collections::VecDeque;
+
+use egui::{Align2, RichText, TextEdit};
+
+use super::theme;
+
+#[derive(Debug, PartialEq)]
+struct Message {
+    title: String,
+    text: String,
+    log: Option<String>,
+}
+
+/// Errors that wait to be read, oldest first, each with how often it happened.
+#[derive(Debug, Default)]
+pub(super) struct Dialogs(VecDeque<(Message, usize)>);
+
+impl Dialogs {
+    /// Adds an error; one that is waiting already is counted instead.
+    pub fn push(&mut self, title: String, text: String, log: Option<String>) {
+        let message = Message { title, text, log };
+        match self.0.iter_mut().find(|(waiting, _)| *waiting == message) {
+            Some((_, times)) => *times += 1,
+            None => self.0.push_back((message, 1)),
+        }
+    }
+
+    /// Closes the error on the screen; whether there was one.
+    pub fn close(&mut self) -> bool {
+        self.0.pop_front().is_some()
+    }
+
+    /// Shows the oldest error.
+    pub fn show(&mut self, ctx: &egui::Context) {
+        let Some((message, times)) = self.0.front() else { return };
+        let waiting = self.0.len() - 1;
+        let (mut open, mut closed) = (true, false);
+        // The title is no name: two errors may share it.
+        let window = egui::Window::new(RichText::new(&message.title).color(theme::WARNING))
+            .id("error".into())
+            .open(&mut open)
+            .collapsible(false)
+            .resizable(message.log.is_some())
+            .default_width(if message.log.is_some() { 640.0 } else { 420.0 })
+            .pivot(Align2::CENTER_CENTER)
+            .default_pos(ctx.available_rect().center());
+        window.show(ctx, |ui| closed = contents(ui, message, *times, waiting));
+        if closed || !open {
+            self.close();
+        }
+    }
+}
+
+/// Whether it is to be closed.
+fn contents(ui: &mut egui::Ui, message: &Message, times: usize, waiting: usize) -> bool {
+    let Message { title: _, text, log } = message;
+    ui.label(text);
+    if times > 1 {
+        ui.label(RichText::new(format!("This happened {times} times.")).small().color(theme::WEAK));
+    }
+    if let Some(log) = log {
+        ui.add_space(4.0);
+        let area = egui::ScrollArea::both().max_height(320.0);
+        area.show(ui, |ui| {
+            let log = &mut log.as_str();
+            ui.add(TextEdit::multiline(log).code_editor().desired_width(f32::INFINITY).desired_rows(6));
+        });
+    }
+    ui.add_space(8.0);
+    ui.horizontal(|ui| {
+        let close = ui.button("Close").on_hover_text("Escape closes too").clicked();
+        if let Some(log) = log
+            && ui.button("Copy log").clicked()
+        {
+            ui.ctx().copy_text(log.clone());
+        }
+        if waiting > 0 {
+            ui.label(RichText::new(format!("{waiting} more")).color(theme::WEAK));
+        }
+        close
+    })
+    .inner
+}

@@ -1,0 +1,122 @@
+//! Numbers as the screen shows them: few digits, and a width that stays while the value moves.
+
+/// Prefixes from 10⁻⁹ to 10¹⁸; "" stands at index 3.
+const PREFIXES: [&str; 10] = ["n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
+
+/// Three significant digits, a space, and an SI prefix to which a unit can be joined: `18.4 G`.
+pub fn si(value: f64) -> String {
+    let exponent = exponent(value, 3);
+    let group = exponent.div_euclid(3).clamp(-3, 6);
+    let scaled = value / 10f64.powi(3 * group);
+    let decimals = (2 - (exponent - 3 * group)).clamp(0, 2) as usize;
+    format!("{scaled:.decimals$} {}", PREFIXES[(group + 3) as usize])
+}
+
+/// `digits` significant digits, with an exponent where the plain number would be long.
+pub fn significant(value: f64, digits: usize) -> String {
+    let exponent = exponent(value, digits);
+    let last = digits as i32 - 1;
+    if (-4..=last + 2).contains(&exponent) {
+        format!("{value:.*}", (last - exponent).max(0) as usize)
+    } else {
+        format!("{value:.*e}", last as usize)
+    }
+}
+
+/// At most five significant digits and no zeros that say nothing: what a field shows.
+pub fn field(value: f64) -> String {
+    let text = significant(value, 5);
+    let (mantissa, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let mantissa = match mantissa.contains('.') {
+        true => mantissa.trim_end_matches('0').trim_end_matches('.'),
+        false => mantissa,
+    };
+    format!("{mantissa}{exponent}")
+}
+
+/// A whole number in groups of three, set apart by thin spaces.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The power of ten of `value` once it is rounded to `digits` digits: 999.6 has 3, not 2. Zero has 0.
+fn exponent(value: f64, digits: usize) -> i32 {
+    let text = format!("{value:.*e}", digits - 1);
+    text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn si_keeps_three_digits() {
+        for (value, text) in [
+            (0.0, "0.00 "),
+            (1.0, "1.00 "),
+            (59.94, "59.9 "),
+            (999.4, "999 "),
+            (999.6, "1.00 k"),
+            (18.4e9, "18.4 G"),
+            (0.92e9, "920 M"),
+            (6.1e13, "61.0 T"),
+            (0.0123, "12.3 m"),
+            (4.2e-7, "420 n"),
+            (-1500.0, "-1.50 k"),
+            (3e21, "3000 E"),
+            (f64::NAN, "NaN "),
+            (f64::INFINITY, "inf "),
+        ] {
+            assert_eq!(si(value), text);
+        }
+    }
+
+    #[test]
+    fn significant_switches_to_an_exponent() {
+        for (value, text) in [
+            (0.0, "0.00"),
+            (7.4, "7.40"),
+            (99.96, "100"),
+            (12345.0, "12345"),
+            (123456.0, "1.23e5"),
+            (0.00012, "0.000120"),
+            (0.0000123, "1.23e-5"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(significant(value, 3), text);
+        }
+    }
+
+    #[test]
+    fn fields_drop_empty_zeros() {
+        for (value, text) in [
+            (f64::from(0.005_f32), "0.005"),
+            (f64::from(1e-5_f32), "1e-5"),
+            (f64::from(2.5e-5_f32), "2.5e-5"),
+            (1.0, "1"),
+            (10.0, "10"),
+            (0.0, "0"),
+            (f64::from(0.9987_f32), "0.9987"),
+            (200_000.0, "200000"),
+        ] {
+            assert_eq!(field(value), text);
+        }
+    }
+
+    #[test]
+    fn counts_come_in_threes() {
+        for (n, text) in
+            [(0, "0"), (999, "999"), (1000, "1\u{2009}000"), (1048576, "1\u{2009}048\u{2009}576")]
+        {
+            assert_eq!(count(n), text);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The quiet overlay at the top right: how fast it goes and how true it stays.
+
+use egui::{Align, Align2, Layout, RichText};
+
+use super::{Model, format, theme};
+use crate::modes::Diagnostics;
+use crate::session::Stats;
+
+/// Floating-point operations that one pair counts for, by convention of the n-body literature.
+const FLOPS_PER_PAIR: f64 = 20.0;
+/// Wide enough for the longest row: nothing moves when a number changes.
+const WIDTH: f32 = 236.0;
+
+/// One line: what, how much, and what that means.
+struct Row {
+    label: &'static str,
+    value: String,
+    help: &'static str,
+}
+
+/// Shows the overlay.
+pub(super) fn show(ctx: &egui::Context, model: &Model) {
+    let area =
+        egui::Area::new("hud".into()).anchor(Align2::RIGHT_TOP, [-10.0, 10.0]).order(egui::Order::Background);
+    area.show(ctx, |ui| {
+        let fill = theme::SURFACE.gamma_multiply(0.82);
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(10).show(ui, |ui| {
+            ui.set_width(WIDTH);
+            ui.spacing_mut().item_spacing.y = 2.0;
+            headline(ui, model);
+            if model.started() {
+                let Model { config: _, stats, device: _, window: _, max_bodies: _, work_groups: _ } = model;
+                speed(model).iter().for_each(|row| line(ui, row));
+                ui.add_space(6.0);
+                truth(stats).iter().for_each(|row| line(ui, row));
+                held_out(ui, stats.nonfinite);
+            }
+        });
+    });
+}
+
+fn headline(ui: &mut egui::Ui, model: &Model) {
+    let rate = model.stats.interactions_per_second();
+    let (big, small) = match (model.started(), model.config.running) {
+        (false, _) => ("starting…".to_owned(), String::new()),
+        (true, false) => ("paused".to_owned(), String::new()),
+        (true, true) => (
+            format!("{}interactions/s", format::si(rate)),
+            format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR)),
+        ),
+    };
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(big).size(16.0).color(theme::STRONG));
+        ui.label(RichText::new(small).small().color(theme::WEAK));
+    })
+    .response
+    .on_hover_text(
+        "pairs of bodies computed a second: N² for each step; in brackets at 20 operations a pair",
+    );
+    ui.add_space(4.0);
+}
+
+fn speed(model: &Model) -> Vec<Row> {
+    let Model { config: _, stats, device, window, max_bodies: _, work_groups: _ } = model;
+    let ms = |value: f64| format!("{} ms", format::significant(value, 3));
+    vec![
+        Row { label: "Pictures", value: format!("{:.0} /s", window.fps), help: "frames drawn a second" },
+        Row {
+            label: "Steps",
+            value: format!("{}/s", format::si(stats.steps_per_second)),
+            help: "steps a second by the clock on the wall",
+        },
+        Row {
+            label: "Step on device",
+            value: ms(stats.device_ms_per_step),
+            help: "time that the device takes for one step",
+        },
+        Row { label: "Read back", value: ms(stats.read_ms), help: "time to copy the bodies from the device" },
+        Row {
+            label: "Upload + draw",
+            value: ms(window.upload_ms + window.draw_ms),
+            help: "time to hand the bodies to OpenGL and draw them",
+        },
+        Row { label: "Bodies", value: format::count(stats.bodies as u64), help: "how many there are" },
+        Row {
+            label: "Variant",
+            value: format!("{} · {}", stats.variant, stats.work_group),
+            help: "the kernel variant and the work-group size in force",
+        },
+        Row { label: "Device", value: device.name.clone(), help: "where the steps are computed" },
+    ]
+}
+
+fn truth(stats: &Stats) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if let Some(drift) = stats.energy_drift {
+        rows.push(Row {
+            label: "Energy drift",
+            value: format!("{drift:+.2e}"),
+            help: "relative change of the total energy since the scene began; 0 is perfect",
+        });
+    }
+    if let Some(diagnostics) = &stats.diagnostics {
+        let Diagnostics { kinetic, potential, momentum, momentum_scale, angular_momentum: _, nonfinite: _ } =
+            diagnostics;
+        let size = momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
+        rows.push(Row {
+            label: "Momentum",
+            value: format!("{:.2e}", ratio(size, *momentum_scale)),
+            help: "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; it should not change",
+        });
+        rows.push(Row {
+            label: "2T / |V|",
+            value: format::significant(ratio(2.0 * kinetic, potential.abs()), 3),
+            help: "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together",
+        });
+    }
+    rows
+}
+
+/// 0 where there is nothing to compare with.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b == 0.0 { 0.0 } else { a / b }
+}
+
+fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
+    if nonfinite > 0 {
+        let text = format!("{} not finite, held out", format::count(nonfinite as u64));
+        ui.label(RichText::new(text).color(theme::WARNING))
+            .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
+    }
+}
+
+fn line(ui: &mut egui::Ui, row: &Row) {
+    let Row { label, value, help } = row;
+    let line = ui.horizontal(|ui| {
+        ui.label(RichText::new(*label).small().color(theme::WEAK));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add(
+                egui::Label::new(RichText::new(value).monospace().size(12.0).color(theme::TEXT)).truncate(),
+            );
+        });
+    });
+    line.response.on_hover_text(*help);
+}

@@ -1,0 +1,107 @@
+//! What keys and mouse do: one table, which the shortcuts, the help window and the hints on buttons read.
+
+use egui::{Event, Key, KeyboardShortcut, Modifiers};
+
+/// What a key or a button of the panel asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Command {
+    RunPause,
+    Step,
+    Restart,
+    FrameAll,
+    Panel,
+    Help,
+    Close,
+    Quit,
+}
+
+/// How a person brings something about.
+#[derive(Debug)]
+pub enum Trigger {
+    /// Any of these keys.
+    Keys(&'static [KeyboardShortcut]),
+    /// The mouse over the picture, in words; the camera reads it.
+    Mouse(&'static str),
+}
+
+/// One row of [`CONTROLS`].
+#[derive(Debug)]
+pub struct Control {
+    /// What to press or move.
+    pub trigger: Trigger,
+    /// What it does, in a few words.
+    pub help: &'static str,
+    command: Option<Command>,
+}
+
+/// Every shortcut and every gesture.
+pub static CONTROLS: &[Control] = &[
+    keys(Command::RunPause, &[plain(Key::Space)], "run or pause"),
+    keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
+    keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
+    keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
+    keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
+    keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
+    keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
+    keys(Command::Quit, &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)], "quit"),
+    mouse("Drag", "turn the view"),
+    mouse("Right or middle drag, Shift+drag", "move the view"),
+    mouse("Wheel", "zoom"),
+];
+
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn keys(command: Command, keys: &'static [KeyboardShortcut], help: &'static str) -> Control {
+    Control { trigger: Trigger::Keys(keys), help, command: Some(command) }
+}
+
+const fn mouse(gesture: &'static str, help: &'static str) -> Control {
+    Control { trigger: Trigger::Mouse(gesture), help, command: None }
+}
+
+impl Control {
+    /// What to press, as text: `. or S`.
+    pub fn text(&self) -> String {
+        match self.trigger {
+            Trigger::Keys(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" or "),
+            Trigger::Mouse(gesture) => gesture.to_owned(),
+        }
+    }
+
+    fn listens_to(&self, pressed: &Modifiers, key: Key) -> bool {
+        match self.trigger {
+            Trigger::Keys(keys) => {
+                keys.iter().any(|k| k.logical_key == key && pressed.matches_logically(k.modifiers))
+            }
+            Trigger::Mouse(_) => false,
+        }
+    }
+}
+
+fn name(shortcut: &KeyboardShortcut) -> String {
+    let held = if shortcut.modifiers.command { "Ctrl+" } else { "" };
+    format!("{held}{}", shortcut.logical_key.symbol_or_name())
+}
+
+/// `help (keys)` for the button that does the same as a key.
+pub(super) fn hint(command: Command) -> String {
+    let row = CONTROLS.iter().find(|row| row.command == Some(command));
+    row.map(|row| format!("{} ({})", row.help, row.text())).unwrap_or_default()
+}
+
+/// The commands whose keys were pressed. Keys that mean something to a focused field stay with it.
+pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
+    let typing = ctx.wants_keyboard_input();
+    ctx.input(|input| input.events.iter().filter_map(|event| command(event, typing)).collect())
+}
+
+fn command(event: &Event, typing: bool) -> Option<Command> {
+    let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
+    let command = CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command?;
+    let writes = !modifiers.command && key != Key::F1;
+    // A held key steps on and on, but must not make the others flicker.
+    let wanted = !repeat || command == Command::Step;
+    (wanted && !(typing && writes)).then_some(command)
+}

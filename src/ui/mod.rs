@@ -1,0 +1,140 @@
+//! The panel, the overlay and the windows over the picture, in egui alone: no window, no OpenGL, no OpenCL
+//! is needed to show or to test them.
+
+mod dialogs;
+mod fields;
+mod format;
+mod help;
+mod hud;
+mod keys;
+mod panel;
+mod theme;
+mod widgets;
+
+use egui::Rect;
+
+pub use keys::{CONTROLS, Control, Trigger};
+
+use crate::compute::DeviceInfo;
+use crate::config::Config;
+use crate::session::Stats;
+use dialogs::Dialogs;
+use keys::Command;
+use widgets::Sink;
+
+/// What the window measured of itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WindowStats {
+    /// Pictures a second.
+    pub fps: f64,
+    /// Time to draw a picture, in ms.
+    pub draw_ms: f64,
+    /// Time to hand the bodies to OpenGL, in ms.
+    pub upload_ms: f64,
+}
+
+/// What is shown, and edited.
+#[derive(Debug)]
+pub struct Model<'a> {
+    /// Edited in place; whoever calls compares it with what it was.
+    pub config: &'a mut Config,
+    /// How the simulation is doing, of the newest frame.
+    pub stats: &'a Stats,
+    /// Where the steps are computed.
+    pub device: &'a DeviceInfo,
+    /// How the window is doing.
+    pub window: WindowStats,
+    /// The most bodies that the device holds.
+    pub max_bodies: usize,
+    /// The work-group sizes that device and variant take, in order.
+    pub work_groups: &'a [usize],
+}
+
+impl Model<'_> {
+    /// Whether a first frame has come: before it there is nothing to say of speed.
+    fn started(&self) -> bool {
+        self.stats.bodies > 0
+    }
+}
+
+/// What a person asked for that the user interface cannot do by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Advance one step; `config.running` is false by then.
+    Step,
+    /// Start the scene afresh.
+    Restart,
+    /// Move the camera so that every body is in view.
+    FrameAll,
+    /// End the program.
+    Quit,
+}
+
+/// What one frame of the user interface came to.
+#[derive(Debug)]
+pub struct Output {
+    /// What was asked for, in order.
+    pub actions: Vec<Action>,
+    /// Where each control is, in points, by its key: for tests of the real window.
+    pub rects: Vec<(String, Rect)>,
+    /// What the panel leaves free for the picture, in points.
+    pub picture: Rect,
+}
+
+/// What is open, and the errors that wait to be read.
+#[derive(Debug)]
+pub struct Ui {
+    /// Whether the panel is shown.
+    pub panel: bool,
+    /// Whether the help is shown.
+    pub help: bool,
+    dialogs: Dialogs,
+}
+
+impl Ui {
+    /// Gives `ctx` its looks; panel open, help closed.
+    pub fn new(ctx: &egui::Context) -> Self {
+        theme::apply(ctx);
+        // A second pass would show the same frame twice, and what was asked for in the first would be lost.
+        ctx.options_mut(|options| options.max_passes = std::num::NonZeroUsize::MIN);
+        Self { panel: true, help: false, dialogs: Dialogs::default() }
+    }
+
+    /// Tells the person of an error, with the compiler's log if it has one. It stays until it is closed.
+    pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
+        self.dialogs.push(title.into(), text.into(), log);
+    }
+
+    /// Shows everything and reads the keys; to be called once a frame.
+    pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
+        let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        match self.panel {
+            true => panel::show(ctx, &mut model, &mut sink),
+            false => panel::show_hidden(ctx, &mut sink),
+        }
+        hud::show(ctx, &model);
+        help::show(ctx, &mut self.help);
+        self.dialogs.show(ctx);
+        let Sink { commands, rects } = sink;
+        let actions = commands.into_iter().filter_map(|command| self.obey(command, model.config)).collect();
+        Output { actions, rects, picture: ctx.available_rect() }
+    }
+
+    /// Does what can be done here, and passes on the rest.
+    fn obey(&mut self, command: Command, config: &mut Config) -> Option<Action> {
+        match command {
+            Command::RunPause => config.running = !config.running,
+            Command::Panel => self.panel = !self.panel,
+            Command::Help => self.help = !self.help,
+            Command::Close => self.help &= self.dialogs.close(),
+            Command::Step => {
+                config.running = false;
+                return Some(Action::Step);
+            }
+            Command::Restart => return Some(Action::Restart),
+            Command::FrameAll => return Some(Action::FrameAll),
+            Command::Quit => return Some(Action::Quit),
+        }
+        None
+    }
+}

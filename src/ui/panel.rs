@@ -1,0 +1,273 @@
+//! The panel: everything that can be set, top to bottom in the order in which a person needs it.
+
+use egui::{Button, ComboBox, DragValue, RichText, vec2};
+
+use super::fields::{self, Fields};
+use super::keys::{self, Command};
+use super::widgets::{Chip, Sink, auto_number, chips, row};
+use super::{Model, format, theme};
+use crate::config::{Config, Start};
+use crate::modes::{self, MODES};
+
+/// The largest burst that can be typed.
+const MAX_STEPS_PER_FRAME: u32 = 10_000;
+/// Seeds that are drawn stay short enough to remember and to type.
+const DRAWN_SEEDS: u64 = 1_000_000;
+
+/// Shows the panel at the left of what is still free.
+pub(super) fn show(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) {
+    let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
+    let frame = egui::Frame::NONE.fill(theme::SURFACE).inner_margin(margin);
+    egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
+        ctx,
+        |ui| {
+            header(ui, sink);
+            egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                ui.set_max_width(ui.available_width() - 8.0);
+                run(ui, model, sink);
+                scene(ui, model, sink);
+                kernel(ui, model, sink);
+                parameters(ui, model.config, sink);
+            });
+        },
+    );
+}
+
+fn header(ui: &mut egui::Ui, sink: &mut Sink) {
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            command(ui, sink, "Hide", Command::Panel);
+            command(ui, sink, "Keys", Command::Help);
+        });
+    });
+}
+
+/// A button that does what a key does.
+fn command(ui: &mut egui::Ui, sink: &mut Sink, text: &str, command: Command) {
+    let button = ui.button(text).on_hover_text(keys::hint(command));
+    sink.note(text.to_lowercase(), &button);
+    if button.clicked() {
+        sink.commands.push(command);
+    }
+}
+
+/// What is left of a hidden panel: the button that brings it back.
+pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
+    egui::Area::new("hidden panel".into())
+        .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
+        .show(ctx, |ui| command(ui, sink, "☰ Panel", Command::Panel));
+}
+
+fn section(ui: &mut egui::Ui, title: &str) {
+    ui.add_space(10.0);
+    ui.label(RichText::new(title).strong().color(theme::ACCENT));
+}
+
+/// One line under a control that says what is chosen.
+fn note(ui: &mut egui::Ui, text: &str) {
+    ui.horizontal(|ui| {
+        ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
+        ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
+    });
+}
+
+fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    section(ui, "Run");
+    let running = model.config.running;
+    let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 28.0);
+    ui.horizontal(|ui| {
+        for (key, text, command) in [
+            ("pause", if running { "⏸ Pause" } else { "▶ Run" }, Command::RunPause),
+            ("step", "⏭ Step", Command::Step),
+            ("restart", "⏮ Restart", Command::Restart),
+        ] {
+            let main = command == Command::RunPause && !running;
+            let fill = if main { theme::ACCENT_FILL } else { theme::RAISED };
+            let button = ui.add(Button::new(text).fill(fill).min_size(size));
+            let button = button.on_hover_text(keys::hint(command));
+            sink.note(key, &button);
+            if button.clicked() {
+                sink.commands.push(command);
+            }
+        }
+    });
+    let stats = model.stats;
+    let progress = match model.started() {
+        true => format!("step {} · time {}", format::count(stats.step), format::significant(stats.time, 4)),
+        false => "starting…".to_owned(),
+    };
+    ui.label(RichText::new(progress).monospace().color(theme::WEAK))
+        .on_hover_text("steps and simulated time since the scene began");
+}
+
+fn scene(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    section(ui, "Scene");
+    mode(ui, model.config, sink);
+    scenes(ui, model.config, sink);
+    bodies(ui, model, sink);
+    seed(ui, model.config, sink);
+}
+
+fn mode(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+    let current = config.mode.info();
+    row(ui, "Mode", "What is simulated.", |ui, _| {
+        let all = MODES.iter().map(|info| Chip {
+            name: info.name,
+            help: info.summary,
+            selected: std::ptr::eq(*info, current),
+            in_force: false,
+        });
+        if let Some(clicked) = chips(ui, sink, ("mode", "Mode"), all) {
+            select_mode(config, MODES[clicked]);
+        }
+    });
+}
+
+/// Everything of the new mode is `auto`; what is not about the mode stays.
+fn select_mode(config: &mut Config, info: &'static modes::ModeInfo) {
+    let Config { seed, running, free_run, .. } = *config;
+    *config = Config { seed, running, free_run, ..Config::new(info) };
+}
+
+fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+    row(ui, "Scene", "Where the bodies begin.", |ui, label| {
+        let combo = ComboBox::from_id_salt("scene").width(ui.available_width()).height(400.0);
+        let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
+            for scene in config.mode.info().scenes {
+                let selected = config.start == Start::Scene(scene);
+                let text = (scene.name, RichText::new(scene.summary).small().color(theme::WEAK));
+                let entry = ui.add(Button::selectable(selected, text));
+                sink.note(format!("scene {}", scene.name), &entry);
+                if entry.clicked() {
+                    config.select_scene(scene);
+                }
+            }
+        });
+        sink.note("scene", &combo.response.labelled_by(label.id));
+    });
+    match &config.start {
+        Start::Scene(scene) => note(ui, scene.summary),
+        Start::Loaded { .. } => note(ui, "bodies from a file"),
+    }
+}
+
+fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, stats, max_bodies, .. } = model;
+    row(ui, "Bodies", "How many bodies there are: the work grows with the square.", |ui, label| match config
+        .start
+        .fixed_bodies()
+    {
+        Some(fixed) => {
+            let number = ui.add_enabled_ui(false, |ui| {
+                auto_number(ui, sink, ("bodies", label), &mut Some(fixed), fixed, fixed..=fixed);
+            });
+            number.response.on_hover_text("this scene has its own number of bodies");
+        }
+        None => {
+            auto_number(ui, sink, ("bodies", label), &mut config.bodies, stats.bodies, 1..=*max_bodies);
+        }
+    });
+}
+
+fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+    let help = "The same seed gives the same bodies, for ever.";
+    row(ui, "Seed", help, |ui, label| {
+        let scene = matches!(config.start, Start::Scene(_));
+        ui.add_enabled_ui(scene, |ui| {
+            let size = [theme::NUMBER_WIDTH, ui.spacing().interact_size.y];
+            let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
+            let number = ui.add_sized(size, number).labelled_by(label.id);
+            sink.note("seed", &number);
+            let draw = ui.button("🎲 New seed").on_hover_text("draw another seed");
+            sink.note("new seed", &draw);
+            if draw.clicked() {
+                config.seed = rand::random_range(0..DRAWN_SEEDS);
+            }
+        });
+    });
+}
+
+fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    section(ui, "Kernel");
+    variant(ui, model, sink);
+    work_group(ui, model, sink);
+    let Model { config, stats, .. } = model;
+    row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
+        let in_force = stats.steps_per_frame;
+        let range = 1..=MAX_STEPS_PER_FRAME;
+        auto_number(ui, sink, ("steps per frame", label), &mut config.steps_per_frame, in_force, range);
+    });
+    let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
+    row(ui, "Free run", help, |ui, label| {
+        let checkbox = ui.checkbox(&mut config.free_run, "").labelled_by(label.id).on_hover_text(help);
+        sink.note("free run", &checkbox);
+    });
+}
+
+fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, stats, .. } = model;
+    let info = config.mode.info();
+    let in_force = info.variant(stats.variant);
+    row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, _| {
+        let auto = Chip {
+            name: "auto",
+            help: "the one that suits the device",
+            selected: config.variant.is_none(),
+            in_force: false,
+        };
+        let rungs = info.variants.iter().map(|variant| Chip {
+            name: variant.name,
+            help: variant.summary,
+            selected: config.variant == Some(variant),
+            in_force: config.variant.is_none() && in_force == Some(variant),
+        });
+        if let Some(clicked) = chips(ui, sink, ("variant", "Variant"), std::iter::once(auto).chain(rungs)) {
+            config.variant = clicked.checked_sub(1).map(|rung| &info.variants[rung]);
+        }
+    });
+    if let Some(variant) = config.variant.or(in_force) {
+        note(ui, variant.summary);
+    }
+}
+
+fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, stats, work_groups, .. } = model;
+    let names: Vec<String> = work_groups.iter().map(usize::to_string).collect();
+    row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
+        let auto = Chip {
+            name: "auto",
+            help: "the one that suits the device",
+            selected: config.work_group.is_none(),
+            in_force: false,
+        };
+        let sizes = work_groups.iter().zip(&names).map(|(&size, name)| Chip {
+            name,
+            help: "",
+            selected: config.work_group == Some(size),
+            in_force: config.work_group.is_none() && stats.work_group == size,
+        });
+        if let Some(clicked) =
+            chips(ui, sink, ("work-group", "Work-group"), std::iter::once(auto).chain(sizes))
+        {
+            config.work_group = clicked.checked_sub(1).map(|size| work_groups[size]);
+        }
+    });
+}
+
+fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+    let defaults = fields::defaults(config);
+    section(ui, "Parameters");
+    config.mode.visit(&mut Fields { ui, sink, defaults: &defaults });
+    let changed = config.mode.values() != defaults;
+    ui.add_space(4.0);
+    let reset = ui.add_enabled(changed, Button::new("↺ Reset all"));
+    let reset = reset.on_hover_text("every parameter back to what suits the scene");
+    sink.note("reset all", &reset);
+    if reset.clicked() {
+        config.mode = match config.start {
+            Start::Scene(scene) => config.mode.info().mode_for(scene),
+            Start::Loaded { .. } => (config.mode.info().default)(),
+        };
+    }
+}

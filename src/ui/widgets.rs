@@ -1,0 +1,132 @@
+//! The few shapes that the panel is made of: a labelled row, a set of chips, a number with `auto`.
+
+use std::ops::RangeInclusive;
+
+use egui::{
+    Align, Button, DragValue, Label, Layout, Response, RichText, Sense, WidgetInfo, WidgetType, vec2,
+};
+
+use super::keys::Command;
+use super::{format, theme};
+
+/// What the widgets of one frame leave behind.
+#[derive(Default)]
+pub(super) struct Sink {
+    pub commands: Vec<Command>,
+    /// Where each control is on the screen, so that a test of the real window finds it.
+    pub rects: Vec<(String, egui::Rect)>,
+}
+
+impl Sink {
+    /// Remembers where the control `key` is.
+    pub fn note(&mut self, key: impl Into<String>, response: &Response) {
+        self.rects.push((key.into(), response.rect));
+    }
+}
+
+/// A label in a column of its own, and the controls beside it. `add` is given the label.
+pub(super) fn row(
+    ui: &mut egui::Ui,
+    label: &str,
+    help: &str,
+    add: impl FnOnce(&mut egui::Ui, &Response),
+) -> Response {
+    let height = ui.spacing().interact_size.y;
+    let inner = ui.horizontal_top(|ui| {
+        let cell = vec2(theme::LABEL_WIDTH, height);
+        let label = ui.allocate_ui_with_layout(cell, Layout::left_to_right(Align::Center), |ui| {
+            ui.set_min_size(cell);
+            ui.add(Label::new(RichText::new(label).color(theme::TEXT)).truncate().sense(Sense::click()))
+        });
+        let label = label.inner.on_hover_text(help);
+        add(ui, &label);
+        label
+    });
+    inner.inner
+}
+
+/// One choice among [`chips`].
+pub(super) struct Chip<'a> {
+    pub name: &'a str,
+    pub help: &'a str,
+    pub selected: bool,
+    /// Marks what `auto` came to.
+    pub in_force: bool,
+}
+
+/// A row of buttons of which one is pressed; the index of the one that was clicked.
+pub(super) fn chips<'a>(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label): (&str, &str),
+    options: impl IntoIterator<Item = Chip<'a>>,
+) -> Option<usize> {
+    let mut clicked = None;
+    let line = ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
+        for (i, option) in options.into_iter().enumerate() {
+            let chip = chip(ui, label, &option);
+            sink.note(format!("{key} {}", option.name), &chip);
+            if chip.clicked() && !option.selected {
+                clicked = Some(i);
+            }
+        }
+    });
+    sink.note(key, &line.response);
+    clicked
+}
+
+fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
+    let &Chip { name, help, selected, in_force } = option;
+    let stroke = if in_force { egui::Stroke::new(1.0, theme::ACCENT) } else { egui::Stroke::NONE };
+    let fill = if selected { theme::ACCENT_FILL } else { theme::RAISED };
+    let text = RichText::new(name).color(if selected { theme::STRONG } else { theme::TEXT });
+    let chip = ui.add(Button::new(text).fill(fill).stroke(stroke));
+    // Alone, a chip's text does not say what it is an option of.
+    let enabled = ui.is_enabled();
+    let info =
+        || WidgetInfo::selected(WidgetType::RadioButton, enabled, selected, format!("{label}: {name}"));
+    chip.widget_info(info);
+    if help.is_empty() { chip } else { chip.on_hover_text(help) }
+}
+
+/// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
+/// number may cost a new scene.
+pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label): (&str, &Response),
+    value: &mut Option<T>,
+    in_force: T,
+    range: RangeInclusive<T>,
+) {
+    let draft = ui.id().with(key);
+    let mut number = ui.data(|data| data.get_temp(draft)).or(*value).unwrap_or(in_force);
+    let drag = DragValue::new(&mut number)
+        .range(range)
+        .clamp_existing_to_range(false)
+        .update_while_editing(false)
+        .custom_formatter(|n, _| format::count(n as u64))
+        .custom_parser(parse_count)
+        .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
+    let drag = ui.add_sized([theme::NUMBER_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
+    sink.note(key, &drag);
+    if drag.dragged() {
+        ui.data_mut(|data| data.insert_temp(draft, number));
+    } else if drag.drag_stopped() || drag.changed() {
+        ui.data_mut(|data| data.remove::<T>(draft));
+        *value = Some(number);
+    }
+    let help = "let the program choose";
+    let auto = Chip { name: "auto", help, selected: value.is_none(), in_force: false };
+    let chip = chip(ui, key, &auto);
+    sink.note(format!("{key} auto"), &chip);
+    if chip.clicked() {
+        *value = if value.is_none() { Some(in_force) } else { None };
+    }
+}
+
+/// Reads a whole number with or without spaces between its digits.
+fn parse_count(text: &str) -> Option<f64> {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '_').collect::<String>().parse().ok()
+}
