@@ -129,7 +129,6 @@ impl ApplicationHandler<Wake> for App {
 
 /// Everything there is while the window is open.
 struct Open {
-    window: Window,
     view: View,
     camera: Camera,
     mouse: Mouse,
@@ -146,6 +145,8 @@ struct Open {
     shown: Stats,
     recorder: Recorder,
     frames: Option<u64>,
+    /// Last, because fields are dropped in order and what draws must go before what it draws in.
+    window: Window,
 }
 
 impl Open {
@@ -305,10 +306,8 @@ impl Open {
     }
 
     /// Ends the simulation and writes the report.
-    fn close(self) -> Result<()> {
-        let Self { session, recorder, config, shown, window, device, .. } = self;
-        drop(session);
-        recorder.write(&config, &shown, &window, &device)
+    fn close(mut self) -> Result<()> {
+        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)
     }
 }
 

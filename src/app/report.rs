@@ -54,8 +54,8 @@ struct Report<'a> {
     device: &'a DeviceInfo,
     config: Running<'a>,
     stats: &'a Stats,
-    events: Vec<Event>,
-    controls: BTreeMap<String, [f32; 4]>,
+    events: &'a [Event],
+    controls: &'a BTreeMap<String, [f32; 4]>,
 }
 
 /// A config in words.
@@ -140,13 +140,17 @@ impl Recorder {
     }
 
     /// Writes the report, if one was asked for.
-    pub fn write(self, config: &Config, stats: &Stats, window: &Window, device: &DeviceInfo) -> Result<()> {
-        let Self { output: Some(output), started, first_frame, frames, times, events, controls } = self
-        else {
-            return Ok(());
-        };
+    pub fn write(
+        &mut self,
+        config: &Config,
+        stats: &Stats,
+        window: &Window,
+        device: &DeviceInfo,
+    ) -> Result<()> {
+        let Some(output) = self.output.take() else { return Ok(()) };
+        let Self { started, first_frame, frames, times, events, controls, .. } = self;
         let report = Report {
-            frames,
+            frames: *frames,
             seconds: started.elapsed().as_secs_f64(),
             first_frame_seconds: first_frame.map(|time| time.as_secs_f64()),
             frame_ms: Percentiles::of(times.iter().map(|row| row[0])),

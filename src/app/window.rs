@@ -24,13 +24,14 @@ use crate::ui::WindowStats;
 
 /// A window to draw in.
 pub(super) struct Window {
-    window: winit::window::Window,
-    display: glium::Display<WindowSurface>,
     egui: EguiGlium,
+    display: glium::Display<WindowSurface>,
     /// Whether showing a frame waits for the screen.
     vsync: bool,
     /// What the panel left free, in pixels from the lower left corner.
     picture: glium::Rect,
+    /// Last, because fields are dropped in order and a surface must go before its window.
+    window: winit::window::Window,
 }
 
 impl Window {
