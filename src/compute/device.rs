@@ -1,7 +1,7 @@
 //! Finding OpenCL devices and opening one.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ocl::core::{
     self, CommandQueueProperties, ContextProperties, DeviceInfo as Query, DeviceInfoResult as Answer,
@@ -77,6 +77,9 @@ pub struct Found {
 /// # Errors
 /// If there is none, with what was found instead.
 pub fn list() -> Result<Vec<Found>> {
+    // PoCL 3.1 answers "no device" to a second thread that asks while the first is still being answered.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     // An ICD loader without platforms answers with an error; to a person that is an empty list.
     let platforms = core::get_platform_ids().unwrap_or_default();
     let mut found: Vec<Found> = Vec::new();

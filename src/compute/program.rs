@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::sync::PoisonError;
 
 use bytemuck::Pod;
 use ocl::core::{self, ArgVal};
@@ -51,7 +52,7 @@ impl Program {
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
         let key = (text(joined)?, text(format!("{OPTIONS}{defines}"))?);
-        let mut cache = device.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut cache = device.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = cache.get(&key) {
             return Ok(Self { device: device.clone(), program: program.clone() });
         }

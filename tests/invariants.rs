@@ -1,0 +1,254 @@
+//! What the physics promises, on the device.
+
+mod support;
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use gravitile::bodies::Bodies;
+use gravitile::compute::Device;
+use gravitile::config::{Config, Start};
+use gravitile::engine::Engine;
+use gravitile::modes::MODES;
+use support::{cpu, distance, engine, gravity, scene};
+
+const TIGHT: (&str, &str) = ("eps", "1e-5");
+
+fn loaded(bodies: Bodies, set: &[(&str, &str)]) -> Config {
+    let mut config = scene("plummer", None, set);
+    config.start = Start::Loaded { name: "test".to_owned(), bodies: Arc::new(bodies) };
+    config
+}
+
+/// `(slope, mean)` of the least-squares line through equally spaced values, the slope per whole length.
+fn trend(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let at = |i: usize| i as f64 / (n - 1.0) - 0.5;
+    let slope = values.iter().enumerate().map(|(i, v)| at(i) * (v - mean)).sum::<f64>()
+        / (0..values.len()).map(|i| at(i).powi(2)).sum::<f64>();
+    (slope, mean)
+}
+
+#[test]
+fn a_circular_orbit_keeps_its_energy_over_100_periods() {
+    let steps_per_period = 400;
+    let dt = 2.0 * PI / f64::from(steps_per_period);
+    let mut engine = engine(scene("two-body", None, &[("dt", &dt.to_string()), TIGHT]));
+    let start = engine.diagnostics().unwrap().0.energy();
+    let energies: Vec<f64> = (0..100)
+        .map(|_| {
+            engine.run(steps_per_period, |_| ()).unwrap();
+            engine.diagnostics().unwrap().0.energy()
+        })
+        .collect();
+    let worst = energies.iter().map(|e| (e / start - 1.0).abs()).fold(0.0, f64::max);
+    let (slope, mean) = trend(&energies);
+    eprintln!("two-body: energy {start:.6}, worst drift {worst:.2e}, trend {:.2e}", slope / mean);
+    assert!(worst < 1e-4, "energy drifts by {worst:.2e}");
+    assert!((slope / mean).abs() < 2e-5, "the energy has a trend of {:.2e}", slope / mean);
+}
+
+#[test]
+fn the_figure_eight_returns_after_its_period() {
+    let steps = 4000;
+    let dt = 6.32591398 / f64::from(steps);
+    let mut engine = engine(scene("figure-eight", None, &[("dt", &dt.to_string()), TIGHT]));
+    let start = engine.state().unwrap();
+    engine.run(steps / 3, |_| ()).unwrap();
+    let moved = distance(&engine.state().unwrap(), &start.to_f64());
+    engine.run(steps - steps / 3, |_| ()).unwrap();
+    let missed = distance(&engine.state().unwrap(), &start.to_f64());
+    eprintln!("figure-eight: after a third {moved:.3} away, after all {missed:.2e}");
+    assert!(moved > 0.5 && missed < 1e-3, "it moved by {moved} and missed its start by {missed:.2e}");
+}
+
+/// The error of the places at t = 1 against a f64 leapfrog of much smaller steps.
+fn error(integrator: &str, steps: u32) -> f64 {
+    let set = [("eps", "0.2"), ("integrator", "leapfrog"), ("dt", "5e-4")];
+    let config = scene("cold-sphere", Some(48), &set);
+    let mut end = engine(config.clone()).state().unwrap().to_f64();
+    config.mode.reference(&mut end, 2000);
+    let dt = (1.0 / f64::from(steps)).to_string();
+    let mut engine =
+        engine(scene("cold-sphere", Some(48), &[("eps", "0.2"), ("integrator", integrator), ("dt", &dt)]));
+    engine.run(steps, |_| ()).unwrap();
+    distance(&engine.state().unwrap(), &end)
+}
+
+#[test]
+fn halving_the_step_shows_the_order_of_the_integrator() {
+    for (integrator, expected, tolerance) in [("leapfrog", 4.0, 0.5), ("euler", 2.0, 0.3)] {
+        let ratio = error(integrator, 32) / error(integrator, 64);
+        eprintln!("{integrator}: halving dt divides the error by {ratio:.3}");
+        assert!((ratio - expected).abs() < tolerance, "{integrator}: {ratio}");
+    }
+}
+
+#[test]
+fn momentum_stays() {
+    for variant in gravity().variants {
+        let mut config = scene("plummer", Some(1000), &[]);
+        config.variant = Some(variant);
+        let mut engine = engine(config);
+        engine.run(100, |_| ()).unwrap();
+        let sums = engine.diagnostics().unwrap().0;
+        let momentum = sums.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
+        eprintln!("{}: momentum {:.2e} of the scale", variant.name, momentum / sums.momentum_scale);
+        assert!(
+            sums.momentum_scale > 0.1 && momentum < 1e-5 * sums.momentum_scale,
+            "{}: {sums:?}",
+            variant.name
+        );
+    }
+}
+
+#[test]
+fn a_plummer_sphere_stays_in_balance() {
+    // A dynamical time in these units (G = M = 1, E = −1/4) is the crossing time 2√2.
+    let (dt, times) = (0.01, 10);
+    let mut engine = engine(scene("plummer", Some(1024), &[("dt", &dt.to_string()), ("eps", "0.02")]));
+    for _ in 0..times {
+        engine.run((2.0 * 2f64.sqrt() / dt) as u32, |_| ()).unwrap();
+        let sums = engine.diagnostics().unwrap().0;
+        let ratio = 2.0 * sums.kinetic / sums.potential.abs();
+        eprintln!("plummer: t = {:.1}, 2T/|V| = {ratio:.3}", engine.clock().1);
+        assert!((ratio - 1.0).abs() < 0.1, "2T/|V| = {ratio}");
+    }
+}
+
+/// The device's sums against the f64 ones, in every combination of options.
+fn sums_agree(device: &Device) {
+    for info in MODES {
+        for (n, softening) in [(1, "plummer"), (2, "clamp"), (777, "plummer"), (777, "clamp")] {
+            let mut config =
+                scene("plummer", Some(n), &[("softening", softening), ("eps", "0.3"), ("g", "1.5")]);
+            config.variant = info.variants.first();
+            let mut engine = Engine::new(device.clone(), config.clone()).unwrap();
+            engine.run(2, |_| ()).unwrap();
+            let (sums, _) = engine.diagnostics().unwrap();
+            let expected = config.mode.reference_diagnostics(&engine.state().unwrap().to_f64());
+            let close = |a: f64, b: f64, scale: f64| (a - b).abs() <= 2e-7 * scale + 1e-12;
+            assert!(close(sums.kinetic, expected.kinetic, expected.kinetic), "{sums:?} {expected:?}");
+            assert!(
+                close(sums.potential, expected.potential, expected.potential.abs()),
+                "{sums:?} {expected:?}"
+            );
+            assert!(close(sums.momentum_scale, expected.momentum_scale, expected.momentum_scale));
+            for k in 0..3 {
+                assert!(close(sums.momentum[k], expected.momentum[k], expected.momentum_scale));
+                assert!(close(
+                    sums.angular_momentum[k],
+                    expected.angular_momentum[k],
+                    expected.momentum_scale
+                ));
+            }
+        }
+    }
+}
+
+#[test]
+fn energy_and_momentum_agree_with_the_reference() {
+    let device = cpu();
+    sums_agree(&device);
+    let mut single = device.clone();
+    single.info = Arc::new(gravitile::compute::DeviceInfo { fp64: false, ..(*device.info).clone() });
+    sums_agree(&single);
+    if let Some(gpu) = support::gpu() {
+        sums_agree(&gpu);
+    }
+}
+
+#[test]
+fn how_a_run_is_cut_changes_no_bit() {
+    for integrator in ["leapfrog", "euler", "taylor"] {
+        let config = || scene("plummer", Some(300), &[("integrator", integrator)]);
+        let (mut whole, mut cut) = (engine(config()), engine(config()));
+        whole.run(12, |_| ()).unwrap();
+        for steps in [1, 4, 0, 7] {
+            cut.run(steps, |_| ()).unwrap();
+        }
+        assert_eq!(whole.state().unwrap(), cut.state().unwrap(), "{integrator}");
+        assert_eq!(whole.clock().0, cut.clock().0);
+    }
+}
+
+#[test]
+fn a_step_cut_into_slices_agrees_with_the_reference() {
+    // A lane that has not yet learnt its speed cuts so many pairs into several slices.
+    let config = scene("cube", Some(6000), &[("dt", "0.05")]);
+    let mut engine = engine(config.clone());
+    let start = engine.state().unwrap();
+    let mut end = start.to_f64();
+    config.mode.reference(&mut end, 1);
+    engine.run(1, |_| ()).unwrap();
+    let bodies = engine.state().unwrap();
+    let rms = |a: &Bodies<f64>, b: &Bodies<f64>| {
+        let rows = a.velocities.iter().zip(&b.velocities);
+        rows.map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>()).sum::<f64>().sqrt()
+    };
+    let (effect, error) = (rms(&end, &start.to_f64()), rms(&bodies.to_f64(), &end));
+    assert!(effect > 1e-3 && error < 1e-4 * effect, "{error} of {effect}");
+}
+
+#[test]
+fn bodies_that_stop_being_finite_are_held_out_and_spread_nothing() {
+    let mut bodies = scene_bodies(200);
+    let calm = bodies.clone();
+    // One flies out of range, one had no velocity to begin with; neither has a mass that others would feel.
+    for (i, velocity) in [(17, [9e17, 0.0, 0.0, 0.0]), (150, [f32::NAN, 0.0, 0.0, 0.0])] {
+        bodies.velocities[i] = velocity;
+        bodies.positions[i][3] = 0.0;
+    }
+    for variant in gravity().variants {
+        let run = |bodies: &Bodies| {
+            let mut config = loaded(bodies.clone(), &[("dt", "0.1")]);
+            config.variant = Some(variant);
+            let mut engine = engine(config);
+            engine.run(30, |_| ()).unwrap();
+            (engine.state().unwrap(), engine.diagnostics().unwrap().0)
+        };
+        let (end, sums) = run(&bodies);
+        assert_eq!((sums.nonfinite, end.nonfinite()), (2, 2), "{}", variant.name);
+        assert!(sums.energy().is_finite());
+        let mut without = calm.clone();
+        for i in [17, 150] {
+            without.positions[i][3] = 0.0;
+        }
+        let (expected, _) = run(&without);
+        for i in (0..200).filter(|i| ![17, 150].contains(i)) {
+            assert_eq!(end.positions[i], expected.positions[i], "{}: body {i}", variant.name);
+        }
+        assert!(end.positions.iter().flatten().all(|x| x.is_finite()));
+    }
+}
+
+fn scene_bodies(n: usize) -> Bodies {
+    engine(scene("plummer", Some(n), &[])).state().unwrap()
+}
+
+#[test]
+fn coincident_bodies_stay_finite() {
+    let mut bodies = Bodies::default();
+    for _ in 0..5 {
+        bodies.push([0.5, 0.5, 0.5], [0.0; 3], 1.0);
+    }
+    for softening in ["plummer", "clamp"] {
+        let mut engine = engine(loaded(bodies.clone(), &[TIGHT, ("softening", softening)]));
+        engine.run(10, |_| ()).unwrap();
+        assert_eq!(engine.state().unwrap().positions, bodies.positions);
+    }
+}
+
+#[test]
+fn decay_and_flat_do_what_they_say() {
+    let mut engine = engine(scene("plummer", Some(100), &[("g", "0"), ("decay", "0.9"), ("flat", "true")]));
+    let start = engine.state().unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let end = engine.state().unwrap();
+    assert!(start.positions.iter().any(|x| x[2].abs() > 0.1));
+    assert!(end.positions.iter().all(|x| x[2] == 0.0) && end.velocities.iter().all(|v| v[2] == 0.0));
+    for (before, after) in start.velocities.iter().zip(&end.velocities) {
+        assert!((after[0] - before[0] * 0.9f32.powi(5)).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,64 @@
+//! What several tests need.
+#![allow(dead_code)] // each test file is a crate of its own and uses some of it
+
+use gravitile::bodies::Bodies;
+use gravitile::compute::{self, Device, Kind};
+use gravitile::config::Config;
+use gravitile::engine::Engine;
+use gravitile::modes::{self, ModeInfo};
+use gravitile::params;
+
+/// The CPU device that `scripts/setup` installs. Tests do not run without one.
+pub fn cpu() -> Device {
+    open(Kind::Cpu).expect("no OpenCL CPU device: scripts/setup installs PoCL")
+}
+
+/// A GPU, if there is one. Without one the test says so loudly; with `GRAVITILE_REQUIRE_GPU=1` it fails.
+pub fn gpu() -> Option<Device> {
+    let device = open(Kind::Gpu);
+    if device.is_none() {
+        assert!(
+            std::env::var_os("GRAVITILE_REQUIRE_GPU").is_none_or(|v| v != "1"),
+            "no GPU, but one is required"
+        );
+        eprintln!("SKIPPED on a GPU: there is none here");
+    }
+    device
+}
+
+fn open(kind: Kind) -> Option<Device> {
+    let found = compute::list().expect("no OpenCL device: scripts/setup installs PoCL");
+    let found = found.into_iter().find(|device| device.info.kind == kind)?;
+    Some(found.open().expect("the device opens"))
+}
+
+pub fn gravity() -> &'static ModeInfo {
+    modes::find("gravity").expect("there is gravity")
+}
+
+/// A config of a scene of gravity with parameters set.
+pub fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config {
+    let mut config = Config::new(gravity());
+    config.select_scene(gravity().scene(name).expect("the scene exists"));
+    config.bodies = bodies;
+    for (key, value) in set {
+        params::set(config.mode.as_mut(), key, value).expect("the parameter is valid");
+    }
+    config
+}
+
+pub fn engine(config: Config) -> Engine {
+    Engine::new(cpu(), config).expect("the engine starts")
+}
+
+/// The RMS distance between two sets of places.
+pub fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
+    let squares = a
+        .to_f64()
+        .positions
+        .iter()
+        .zip(&b.positions)
+        .map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>())
+        .sum::<f64>();
+    (squares / a.len() as f64).sqrt()
+}
