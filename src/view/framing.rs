@@ -4,10 +4,12 @@ use glam::{DVec3, Vec3};
 
 use crate::bodies::FINITE_LIMIT;
 
-/// The share of the bodies that must be in the picture; the farthest others do not count.
-const SHARE: f64 = 0.96;
+/// The share of the bodies that must be in the picture.
+const SHARE: f64 = 0.9;
+/// How much farther the others may be, in ratio to these, to be in it too.
+const REACH: f64 = 1.15;
 /// Air around them.
-const MARGIN: f64 = 1.12;
+const MARGIN: f64 = 1.05;
 /// More bodies than this are looked at by sample: the camera needs no more.
 const SAMPLE: usize = 16_384;
 
@@ -29,8 +31,9 @@ impl Frame {
         let centre = centre(&mut bodies)?;
         let mut needed: Vec<f64> = bodies.iter().map(|(x, _)| self.needed(*x - centre)).collect();
         let last = share_of(needed.len());
-        let (_, distance, _) = needed.select_nth_unstable_by(last, f64::total_cmp);
-        Some((centre.as_vec3(), (*distance * MARGIN) as f32))
+        let (_, most, beyond) = needed.select_nth_unstable_by(last, f64::total_cmp);
+        let distance = beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH);
+        Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
     /// The distance from which a body at `offset` from the target is in the picture however far the scene turns

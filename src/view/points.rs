@@ -44,7 +44,7 @@ pub struct PointCloud {
     /// Of the same length; none as long as there is nothing to draw.
     buffers: Option<(VertexBuffer<Body>, VertexBuffer<Value>)>,
     value_range: [f32; 2],
-    mean_mass: f32,
+    typical_mass: f32,
 }
 
 impl PointCloud {
@@ -66,7 +66,7 @@ impl PointCloud {
             palette: palette::texture(context)?,
             buffers: None,
             value_range: [0.0, 1.0],
-            mean_mass: 0.0,
+            typical_mass: 0.0,
         })
     }
 
@@ -86,7 +86,7 @@ impl PointCloud {
             values.invalidate();
             values.write(bytemuck::cast_slice(&points.values));
         }
-        self.mean_mass = mean_mass(&points.positions);
+        self.typical_mass = typical_mass(&points.positions);
         self.value_range = followed(self.value_range, value_range, if same { FOLLOW } else { 1.0 });
         Ok(())
     }
@@ -105,13 +105,15 @@ impl PointCloud {
     pub fn draw(&self, surface: &mut impl Surface, camera: &Camera) -> Result<()> {
         let Some((bodies, values)) = &self.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
-        let look = Look::of(bodies.len(), height as f32 / REFERENCE_HEIGHT);
+        let scale = height as f32 / REFERENCE_HEIGHT;
+        let look = Look::of(bodies.len(), scale);
         let uniforms = uniform! {
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             value_range: self.value_range,
-            mass_scale: if self.mean_mass > 0.0 { self.mean_mass.recip() } else { 0.0 },
+            mass_scale: if self.typical_mass > 0.0 { self.typical_mass.recip() } else { 0.0 },
             size: look.size * camera.closeness(),
             size_limits: look.size_limits,
+            size_unit: scale,
             distance: camera.distance,
             light: look.light,
             palette: self.palette.sampled()
@@ -137,7 +139,7 @@ struct Look {
     size: f32,
     /// The smallest and the largest sprite, in pixels.
     size_limits: [f32; 2],
-    /// At a typical sprite's middle; 1 is about 63 % of full brightness.
+    /// At a typical sprite's middle; 1 is about half of full brightness.
     light: f32,
 }
 
@@ -146,19 +148,21 @@ impl Look {
     fn of(bodies: usize, scale: f32) -> Self {
         let count = bodies.max(2) as f32;
         Self {
-            size: (34.0 * count.powf(-0.217)).max(1.5) * scale,
-            size_limits: [1.5 * scale.max(1.0), 96.0 * scale],
-            light: 4.0 * count.powf(-0.18),
+            size: (120.0 * count.powf(-0.35) + 0.8) * scale,
+            size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
+            light: 5.0 * count.powf(-0.17),
         }
     }
 }
 
-/// The mean mass of a sample: what a typical body weighs.
-fn mean_mass(positions: &[[f32; 4]]) -> f32 {
+/// The mass of a typical body that has any, from a sample: the 90th percentile, so that among a few bodies it is
+/// the heaviest, and among many one of the crowd. 0 if none has any.
+fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
-    let masses = positions.iter().step_by(stride).map(|p| p[3]).filter(|m| m.is_finite());
-    let (sum, count) = masses.fold((0.0, 0), |(sum, count), m| (sum + f64::from(m), count + 1));
-    (sum / f64::from(count.max(1))) as f32
+    let mut masses: Vec<f32> =
+        positions.iter().step_by(stride).map(|p| p[3]).filter(|m| m.is_normal() && *m > 0.0).collect();
+    let rank = masses.len() * 9 / 10;
+    if masses.is_empty() { 0.0 } else { *masses.select_nth_unstable_by(rank, f32::total_cmp).1 }
 }
 
 /// The range `share` of the way from `old` to `new`, never empty, never without a number.
