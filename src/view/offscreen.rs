@@ -102,7 +102,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     // SAFETY: the template names no native window.
     let config = unsafe { display.find_configs(template) }?
         .next()
-        .ok_or_else(|| glutin::error::ErrorKind::NotSupported("no configuration"))?;
+        .ok_or(glutin::error::ErrorKind::NotSupported("no configuration"))?;
     // A core context: in others point sprites may be switched off.
     let attributes = ContextAttributesBuilder::new()
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
