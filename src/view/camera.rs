@@ -42,9 +42,10 @@ impl Default for Camera {
 impl Camera {
     /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
-        if dx.is_finite() && dy.is_finite() {
-            self.yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
-            self.pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
+        let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
+        let pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
+        if yaw.is_finite() && pitch.is_finite() {
+            (self.yaw, self.pitch) = (yaw, pitch);
         }
     }
 

@@ -11,7 +11,7 @@ use glium::{CapabilitiesSource, SwapBuffersError};
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
-use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
 use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
@@ -98,7 +98,10 @@ fn open() -> Result<PossiblyCurrentContext> {
 fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext> {
     // SAFETY: no raw display is handed over, so none can be wrong.
     let display = unsafe { Display::with_device(device, None) }?;
-    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
+    let template = ConfigTemplateBuilder::new()
+        .with_surface_type(ConfigSurfaceTypes::empty())
+        .with_api(Api::OPENGL)
+        .build();
     // SAFETY: the template names no native window.
     let config = unsafe { display.find_configs(template) }?
         .next()
