@@ -1,7 +1,7 @@
 //! Draws bodies with OpenGL 3.1, in a window or without one. Knows no OpenCL and no simulation.
 //!
-//! A picture is made in two passes: [`points`](self) adds the light of every body up in a half-float target, and
-//! a tone map makes a picture of that. So three bodies are bright and a million are not a white patch.
+//! A picture is made in two passes: the light of every body adds up in a half-float target, and a tone map makes
+//! a picture of that. So three bodies are bright and a million are not a white patch.
 
 mod camera;
 mod framing;
@@ -40,8 +40,9 @@ impl View {
         Ok(Self { points: points::PointCloud::new(context)?, target: target::LightTarget::new(context)? })
     }
 
-    /// Hands over new bodies; `value_range` is what the colour map's ends stand for (followed smoothly, so
-    /// that colours do not flicker), in the unit of [`Points::values`].
+    /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
+    /// [`Points::values`]. It is followed smoothly as long as the number of bodies stays, so that colours do not
+    /// flicker.
     ///
     /// Costs one copy of 20 bytes a body and does not wait for OpenGL.
     ///

@@ -31,8 +31,9 @@ struct Value {
 }
 implement_vertex!(Value, value);
 
-/// How fast the colour map follows the values: the share of the way that it goes at each upload.
-const FOLLOW: f32 = 0.08;
+/// The share of the way that an end of the colour map goes to the values at each upload: fast outwards, so that
+/// no value stays beyond it, and slow inwards, so that a body keeps its colour while others come and go.
+const FOLLOW: [f32; 2] = [0.2, 0.01];
 /// Sprites are sized for a picture of this height in pixels and grow with it.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
@@ -87,7 +88,7 @@ impl PointCloud {
             values.write(bytemuck::cast_slice(&points.values));
         }
         self.typical_mass = typical_mass(&points.positions);
-        self.value_range = followed(self.value_range, value_range, if same { FOLLOW } else { 1.0 });
+        self.value_range = followed(if same { self.value_range } else { value_range }, value_range);
         Ok(())
     }
 
@@ -165,13 +166,55 @@ fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     if masses.is_empty() { 0.0 } else { *masses.select_nth_unstable_by(rank, f32::total_cmp).1 }
 }
 
-/// The range `share` of the way from `old` to `new`, never empty, never without a number.
-fn followed(old: [f32; 2], new: [f32; 2], share: f32) -> [f32; 2] {
-    if !new.iter().all(|v| v.is_finite()) {
-        return old;
+/// The range on its way from `old` to `new`, never empty, never without a number.
+fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
+    let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
+    let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));
+    // Bodies of nearly one speed get the middle of the colour map, not all of it.
+    let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
+    let half = half.max(middle.abs() * 0.05).max(1e-20);
+    let range = [middle - half, middle + half];
+    if range.iter().all(|v| v.is_finite()) { range } else { [0.0, 1.0] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colour_map_opens_fast_and_closes_slowly() {
+        let mut range = [0.0, 1.0];
+        for _ in 0..30 {
+            range = followed(range, [0.0, 10.0]);
+        }
+        assert!(range[1] > 9.9, "{range:?}");
+        for _ in 0..30 {
+            range = followed(range, [0.0, 1.0]);
+        }
+        assert!((5.0..9.0).contains(&range[1]), "{range:?}");
+        for _ in 0..1000 {
+            range = followed(range, [0.0, 1.0]);
+        }
+        assert!(range[1] < 1.01, "{range:?}");
     }
-    let [low, high] = [0, 1].map(|i| old[i] + (new[i] - old[i]) * share);
-    // Bodies of one speed get the middle of the colour map.
-    let least = (high.abs() * 1e-3).max(f32::MIN_POSITIVE);
-    if high - low > least { [low, high] } else { [low - least, low + least] }
+
+    #[test]
+    fn the_colour_map_is_never_empty_nor_without_a_number() {
+        let [low, high] = followed([2.0, 2.0], [2.0, 2.0]);
+        assert!(low < 1.95 && high > 2.05, "{low} {high}");
+        let [low, high] = followed([0.0, 0.0], [0.0, 0.0]);
+        assert!(low < 0.0 && high > 0.0, "{low} {high}");
+        assert_eq!(followed([f32::NAN, 1.0], [0.0, f32::INFINITY]), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_typical_mass_is_of_the_crowd_or_the_heaviest_of_few() {
+        let of =
+            |masses: &[f32]| typical_mass(&masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect::<Vec<_>>());
+        assert_eq!(of(&[]), 0.0);
+        assert_eq!(of(&[0.0, 0.0]), 0.0);
+        assert_eq!(of(&[1.0, 1e-3, 1e-5]), 1.0);
+        let crowd: Vec<f32> = (0..1000).map(|i| if i == 0 { 1e3 } else { 1e-3 }).collect();
+        assert_eq!(of(&crowd), 1e-3);
+    }
 }
