@@ -32,6 +32,6 @@ void main() {
     // A sprite held at the smallest size gives the light of the smaller one: far bodies fade, they do not vanish.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float share = clamp((value - value_range.x) / (value_range.y - value_range.x), 0.0, 1.0);
-    vec3 hue = textureLod(palette, vec2((share * 255.0 + 0.5) / 256.0, 0.5), 0.0).rgb;
+    vec3 hue = texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
     tint = vec4(hue, 1.0) * (light * shrink * shrink);
 }

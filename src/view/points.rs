@@ -118,7 +118,7 @@ impl PointCloud {
             distance: camera.distance,
             light: look.light,
             palette: self.palette.sampled()
-                .minify_filter(MinifySamplerFilter::Linear).magnify_filter(MagnifySamplerFilter::Linear),
+                .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
         };
         let add = BlendingFunction::Addition {
             source: LinearBlendingFactor::One,
@@ -213,6 +213,7 @@ mod tests {
             |masses: &[f32]| typical_mass(&masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect::<Vec<_>>());
         assert_eq!(of(&[]), 0.0);
         assert_eq!(of(&[0.0, 0.0]), 0.0);
+        assert_eq!(of(&[0.0, 0.0, 0.0, f32::NAN, 2.0]), 2.0);
         assert_eq!(of(&[1.0, 1e-3, 1e-5]), 1.0);
         let crowd: Vec<f32> = (0..1000).map(|i| if i == 0 { 1e3 } else { 1e-3 }).collect();
         assert_eq!(of(&crowd), 1e-3);
