@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(of(&[]), 0.0);
         assert_eq!(of(&[0.0, 0.0]), 0.0);
         assert_eq!(of(&[0.0, 0.0, 0.0, f32::NAN, 2.0]), 2.0);
+        assert_eq!(of(&[0.0, 0.0, 0.0, f32::NAN, 2.0]), 2.0);
         assert_eq!(of(&[1.0, 1e-3, 1e-5]), 1.0);
         let crowd: Vec<f32> = (0..1000).map(|i| if i == 0 { 1e3 } else { 1e-3 }).collect();
         assert_eq!(of(&crowd), 1e-3);
