@@ -1,8 +1,8 @@
 //! An orbit camera: it turns about a target, moves nearer and farther, and finds the bodies.
 //!
 //! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*,
-//! x to the right and y downwards as a mouse moves; a cursor is measured from the middle of the viewport. So no
-//! move needs to know the window's size in pixels.
+//! x to the right and y downwards as a mouse moves; a cursor is measured from the middle of the viewport. So
+//! no move needs to know the window's size in pixels.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -55,8 +55,8 @@ impl Camera {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor` (below 1 is nearer) and keeps the point of the target's plane under the
-    /// `cursor` where it is; the cursor is in viewport heights from the middle.
+    /// Multiplies the distance by `factor` (below 1 is nearer) and keeps the point of the target's plane
+    /// under the `cursor` where it is; the cursor is in viewport heights from the middle.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -66,8 +66,9 @@ impl Camera {
         }
     }
 
-    /// Looks at the bodies' centre from where about 95 % of them and their turns about the z axis through it are
-    /// in the picture, whatever the others do. `positions` are `(x, y, z, m)`; `aspect` is width over height.
+    /// Looks at the bodies' centre from where at least 90 % of them, and their turns about the z axis through
+    /// it, are in the picture, and more as long as they are not much farther out. `positions` are
+    /// `(x, y, z, m)`; `aspect` is width over height.
     ///
     /// The direction stays. Without a finite body nothing changes; a single body is looked at from 3 away.
     pub fn frame_all(&mut self, positions: &[[f32; 4]], aspect: f32) {
@@ -96,8 +97,8 @@ impl Camera {
         Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.distance * 1e-3) * view
     }
 
-    /// How much larger than where everything was framed sprites are: they grow with the root of the nearness, so
-    /// that a closer look also shows more room between bodies.
+    /// How much larger than where everything was framed sprites are: they grow with the root of the nearness,
+    /// so that a closer look also shows more room between bodies.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
@@ -229,7 +230,9 @@ mod tests {
         }
 
         #[test]
-        fn zoom_keeps_the_point_under_the_cursor(mut camera in cameras(), at in cursors(), factor in 0.2f32..5.0) {
+        fn zoom_keeps_the_point_under_the_cursor(
+            mut camera in cameras(), at in cursors(), factor in 0.2f32..5.0,
+        ) {
             let (point, before) = (camera.target + camera.on_target_plane(at.x, at.y), camera.distance);
             camera.zoom(factor, at.into());
             prop_assert!(shown(&camera, point).distance(at) < 1e-3);
@@ -242,7 +245,8 @@ mod tests {
             (scale, flat, aspect) in (1e-6f32..1e6, 0.0f32..1.0, 0.4f32..3.0),
             (mut camera, turn) in (cameras(), 0.0f32..1.0),
         ) {
-            let bodies: Vec<[f32; 4]> = cloud.iter().map(|[x, y, z]| [x * scale, y * scale, z * scale * flat, 1.0]).collect();
+            let body = |[x, y, z]: &[f32; 3]| [x * scale, y * scale, z * scale * flat, 1.0];
+            let bodies: Vec<[f32; 4]> = cloud.iter().map(body).collect();
             camera.frame_all(&bodies, aspect);
             camera.orbit(turn, 0.0);
             let inside = bodies.iter().filter(|b| in_picture(&camera, aspect, **b)).count();

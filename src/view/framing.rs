@@ -36,11 +36,12 @@ impl Frame {
         Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
-    /// The distance from which a body at `offset` from the target is in the picture however far the scene turns
-    /// about the z axis.
+    /// The distance from which a body at `offset` from the target is in the picture however far the scene
+    /// turns about the z axis.
     ///
-    /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it is
-    /// widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is nearest.
+    /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it
+    /// is widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is
+    /// nearest.
     fn needed(&self, offset: DVec3) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -57,8 +58,8 @@ fn finite([x, y, z, m]: [f32; 4]) -> Option<(DVec3, f64)> {
     place.then(|| (Vec3::new(x, y, z).as_dvec3(), f64::from(weight)))
 }
 
-/// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the median
-/// does not follow those that fly off.
+/// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the
+/// median does not follow those that fly off.
 fn centre(bodies: &mut [(DVec3, f64)]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {

@@ -120,8 +120,8 @@ struct Surfaceless {
     size: (u32, u32),
 }
 
-// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this does,
-// and `is_current` and `make_current` speak of it alone.
+// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this
+// does, and `is_current` and `make_current` speak of it alone.
 unsafe impl Backend for Surfaceless {
     fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
         Ok(())

@@ -8,9 +8,9 @@ use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatForm
 use super::graphics;
 use crate::error::Result;
 
-/// From slow to fast, in sRGB: blue, violet, rose, orange, gold, cream. Ours, because the usual maps for a dark
-/// background begin in black, where bodies would be lost. The lightness L* rises by even steps, from 46 to 97, so
-/// that equal differences of speed look equal, also to colour-blind eyes.
+/// From slow to fast, in sRGB: blue, violet, rose, orange, gold, cream. Ours, because the usual maps for a
+/// dark background begin in black, where bodies would be lost. The lightness L* rises by even steps, from 46
+/// to 97, so that equal differences of speed look equal, also to colour-blind eyes.
 const STOPS: [[u8; 3]; 7] = [
     [0x3d, 0x5a, 0xfe],
     [0x96, 0x68, 0xf6],
