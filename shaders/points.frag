@@ -3,10 +3,15 @@
 // A soft round sprite. Light adds up: the colours weighted by it, and its sum in alpha.
 
 in vec4 tint;
+in float glow;
 out vec4 light;
 
 void main() {
     vec2 offset = gl_PointCoord * 2.0 - 1.0;
     float fall = max(1.0 - dot(offset, offset), 0.0);
-    light = tint * (fall * fall * fall);
+    float halo = fall * fall * fall;
+    float core = halo * halo;
+    core *= core;
+    core *= core;
+    light = tint * mix(halo, 0.2 * halo * fall + 3.0 * core, glow);
 }

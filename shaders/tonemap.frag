@@ -12,10 +12,15 @@ out vec4 colour;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy - origin);
     vec4 sum = texelFetch(light, pixel, 0);
-    vec3 hue = sum.rgb / max(sum.a, 1e-6);
-    float shown = 1.0 - exp(-sum.a);
+    if (sum.a == 0.0) {  // most of most pictures
+        colour = vec4(background, 1.0);
+        return;
+    }
+    vec3 hue = sum.rgb / sum.a;
+    float dim = 1.0 / (1.0 + 0.5 * sum.a);
+    float shown = 1.0 - dim * dim;
     // Past saturation a crowd shows its density by paling, a little for each doubling.
-    float pale = clamp(log2(max(sum.a, 1.0)) * 0.08, 0.0, 0.75);
+    float pale = clamp(log2(max(sum.a, 1.0)) * 0.13, 0.0, 0.8);
     vec3 picture = mix(background, mix(hue, vec3(1.0, 0.98, 0.95), pale), shown);
     // Half a grey level of noise hides the steps of dim gradients.
     float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));

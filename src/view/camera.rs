@@ -1,8 +1,8 @@
 //! An orbit camera: it turns about a target, moves nearer and farther, and finds the bodies.
 //!
 //! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*,
-//! x to the right and y downwards as a mouse moves; a cursor is measured from the middle of the viewport. So no
-//! move needs to know the window's size in pixels.
+//! x to the right and y downwards as a mouse moves; a cursor is measured from the middle of the viewport. So
+//! no move needs to know the window's size in pixels.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
@@ -24,7 +24,7 @@ pub struct Camera {
     /// The vertical field of view, in radians.
     pub fov: f32,
     /// The distance that last framed everything: sprites are larger nearer than this, smaller beyond.
-    pub(super) home: f32,
+    pub home: f32,
 }
 
 /// Distances stay where their squares are finite and not zero in `f32`.
@@ -42,9 +42,10 @@ impl Default for Camera {
 impl Camera {
     /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
-        if dx.is_finite() && dy.is_finite() {
-            self.yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
-            self.pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
+        let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
+        let pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
+        if yaw.is_finite() && pitch.is_finite() {
+            (self.yaw, self.pitch) = (yaw, pitch);
         }
     }
 
@@ -54,8 +55,8 @@ impl Camera {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor` (below 1 is nearer) and keeps the point of the target's plane under the
-    /// `cursor` where it is; the cursor is in viewport heights from the middle.
+    /// Multiplies the distance by `factor` (below 1 is nearer) and keeps the point of the target's plane
+    /// under the `cursor` where it is; the cursor is in viewport heights from the middle.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -65,8 +66,9 @@ impl Camera {
         }
     }
 
-    /// Looks at the bodies' centre from where about 95 % of them and their turns about the z axis through it are
-    /// in the picture, whatever the others do. `positions` are `(x, y, z, m)`; `aspect` is width over height.
+    /// Looks at the bodies' centre from where at least 90 % of them, and their turns about the z axis through
+    /// it, are in the picture, and more as long as they are not much farther out. `positions` are
+    /// `(x, y, z, m)`; `aspect` is width over height.
     ///
     /// The direction stays. Without a finite body nothing changes; a single body is looked at from 3 away.
     pub fn frame_all(&mut self, positions: &[[f32; 4]], aspect: f32) {
@@ -95,8 +97,8 @@ impl Camera {
         Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.distance * 1e-3) * view
     }
 
-    /// How much larger than where everything was framed sprites are: they grow with the root of the nearness, so
-    /// that a closer look also shows more room between bodies.
+    /// How much larger than where everything was framed sprites are: they grow with the root of the nearness,
+    /// so that a closer look also shows more room between bodies.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
@@ -126,4 +128,143 @@ impl Camera {
 /// A minimised window has an aspect of 0 or NaN.
 fn sane(aspect: f32) -> f32 {
     if aspect.is_finite() { aspect.clamp(0.01, 100.0) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::{Vec2, Vec4Swizzles};
+    use proptest::num::f32::ANY;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ASPECT: f32 = 1.6;
+
+    /// Where a point is shown, in viewport heights from the middle.
+    fn shown(camera: &Camera, point: Vec3) -> Vec2 {
+        let clip = camera.view_projection(ASPECT) * point.extend(1.0);
+        clip.xy() / clip.w * Vec2::new(ASPECT / 2.0, -0.5)
+    }
+
+    fn in_picture(camera: &Camera, aspect: f32, [x, y, z, _]: [f32; 4]) -> bool {
+        let clip = camera.view_projection(aspect) * Vec3::new(x, y, z).extend(1.0);
+        clip.w > 0.0 && clip.xyz().abs().max_element() <= clip.w
+    }
+
+    prop_compose! {
+        fn cameras()(target in prop::array::uniform3(-3.0f32..3.0), yaw in 0.0f32..6.3,
+                     pitch in -1.57f32..1.57, distance in 0.5f32..20.0) -> Camera {
+            Camera { target: target.into(), yaw, pitch, distance, ..Default::default() }
+        }
+    }
+
+    fn cursors() -> impl Strategy<Value = Vec2> {
+        prop::array::uniform2(-0.5f32..0.5).prop_map(Vec2::from)
+    }
+
+    #[test]
+    fn z_is_up_and_a_drag_turns_the_scene_with_it() {
+        let mut camera = Camera { yaw: 0.0, ..Default::default() };
+        assert!(shown(&camera, Vec3::Z).y < -0.1, "z is above");
+        assert!(shown(&camera, Vec3::X).x > 0.1, "x is to the right");
+        let near_side = shown(&camera, Vec3::NEG_Y * 0.1);
+        camera.orbit(0.01, 0.0);
+        assert!(shown(&camera, Vec3::NEG_Y * 0.1).x > near_side.x, "the near side follows to the right");
+        camera.orbit(0.0, 0.01);
+        assert!(shown(&camera, Vec3::NEG_Y * 0.1).y > near_side.y, "the near side follows downwards");
+    }
+
+    #[test]
+    fn one_body_and_none_are_framed() {
+        let mut camera = Camera::default();
+        camera.frame_all(&[], ASPECT);
+        camera.frame_all(&[[f32::NAN, 0.0, 0.0, 1.0]], ASPECT);
+        assert_eq!(camera, Camera::default());
+        camera.frame_all(&[[5.0, 6.0, 7.0, 1.0]], ASPECT);
+        assert_eq!((camera.target, camera.distance), (Vec3::new(5.0, 6.0, 7.0), 3.0));
+    }
+
+    #[test]
+    fn two_bodies_are_framed_about_their_centre_of_mass() {
+        let mut camera = Camera::default();
+        camera.frame_all(&[[-1.0, 0.0, 0.0, 3.0], [3.0, 0.0, 0.0, 1.0]], ASPECT);
+        assert!(camera.target.length() < 1e-6);
+        assert!(in_picture(&camera, ASPECT, [3.0, 0.0, 0.0, 1.0]));
+        assert!((0.35..0.8).contains(&shown(&camera, Vec3::X * 3.0).x), "it fills the picture");
+    }
+
+    #[test]
+    fn far_outliers_are_left_out() {
+        let mut ring: Vec<[f32; 4]> =
+            (0..100).map(|i| (i as f32).sin_cos()).map(|(y, x)| [x, y, 0.0, 1.0]).collect();
+        let mut without = Camera::default();
+        without.frame_all(&ring, ASPECT);
+        ring.extend([[1e6, 0.0, 0.0, 1.0], [0.0, 0.0, -1e17, 1.0], [f32::INFINITY, 0.0, 0.0, 1.0]]);
+        let mut with = Camera::default();
+        with.frame_all(&ring, ASPECT);
+        assert!(
+            (with.distance / without.distance - 1.0).abs() < 0.3,
+            "{} {}",
+            with.distance,
+            without.distance
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn orbit_keeps_the_distance(mut camera in cameras(), by in cursors()) {
+            let eye = |c: &Camera| c.target + c.axes()[2] * c.distance;
+            let before = camera.clone();
+            camera.orbit(by.x, by.y);
+            prop_assert!((eye(&camera).distance(camera.target) / before.distance - 1.0).abs() < 1e-4);
+            prop_assert_eq!(camera.target, before.target);
+            prop_assert!(shown(&camera, camera.target).length() < 1e-4);
+        }
+
+        #[test]
+        fn pan_keeps_the_point_under_the_cursor(mut camera in cameras(), from in cursors(), to in cursors()) {
+            let point = camera.target + camera.on_target_plane(from.x, from.y);
+            prop_assert!(shown(&camera, point).distance(from) < 1e-3);
+            camera.pan(to.x - from.x, to.y - from.y);
+            prop_assert!(shown(&camera, point).distance(to) < 1e-3);
+        }
+
+        #[test]
+        fn zoom_keeps_the_point_under_the_cursor(
+            mut camera in cameras(), at in cursors(), factor in 0.2f32..5.0,
+        ) {
+            let (point, before) = (camera.target + camera.on_target_plane(at.x, at.y), camera.distance);
+            camera.zoom(factor, at.into());
+            prop_assert!(shown(&camera, point).distance(at) < 1e-3);
+            prop_assert!((camera.distance / (before * factor) - 1.0).abs() < 1e-5);
+        }
+
+        #[test]
+        fn framed_bodies_are_in_the_picture_however_they_turn(
+            cloud in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 1..200),
+            (scale, flat, aspect) in (1e-6f32..1e6, 0.0f32..1.0, 0.4f32..3.0),
+            (mut camera, turn) in (cameras(), 0.0f32..1.0),
+        ) {
+            let body = |[x, y, z]: &[f32; 3]| [x * scale, y * scale, z * scale * flat, 1.0];
+            let bodies: Vec<[f32; 4]> = cloud.iter().map(body).collect();
+            camera.frame_all(&bodies, aspect);
+            camera.orbit(turn, 0.0);
+            let inside = bodies.iter().filter(|b| in_picture(&camera, aspect, **b)).count();
+            prop_assert!(inside * 10 >= bodies.len() * 9, "{inside} of {}", bodies.len());
+        }
+
+        #[test]
+        fn no_input_makes_a_matrix_without_numbers(
+            bodies in prop::collection::vec(prop::array::uniform4(ANY), 0..20),
+            (dx, dy, factor, aspect) in (ANY, ANY, ANY, ANY),
+        ) {
+            let mut camera = Camera::default();
+            camera.frame_all(&bodies, aspect);
+            prop_assert!(camera.view_projection(aspect).is_finite(), "{camera:?}");
+            camera.orbit(dx, dy);
+            camera.pan(dy, dx);
+            camera.zoom(factor, [dx, dy]);
+            prop_assert!(camera.view_projection(aspect).is_finite(), "{camera:?}");
+        }
+    }
 }

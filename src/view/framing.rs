@@ -4,10 +4,12 @@ use glam::{DVec3, Vec3};
 
 use crate::bodies::FINITE_LIMIT;
 
-/// The share of the bodies that must be in the picture; the farthest others do not count.
-const SHARE: f64 = 0.96;
+/// The share of the bodies that must be in the picture.
+const SHARE: f64 = 0.9;
+/// How much farther the others may be, in ratio to these, to be in it too.
+const REACH: f64 = 1.15;
 /// Air around them.
-const MARGIN: f64 = 1.12;
+const MARGIN: f64 = 1.05;
 /// More bodies than this are looked at by sample: the camera needs no more.
 const SAMPLE: usize = 16_384;
 
@@ -29,15 +31,17 @@ impl Frame {
         let centre = centre(&mut bodies)?;
         let mut needed: Vec<f64> = bodies.iter().map(|(x, _)| self.needed(*x - centre)).collect();
         let last = share_of(needed.len());
-        let (_, distance, _) = needed.select_nth_unstable_by(last, f64::total_cmp);
-        Some((centre.as_vec3(), (*distance * MARGIN) as f32))
+        let (_, most, beyond) = needed.select_nth_unstable_by(last, f64::total_cmp);
+        let distance = beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH);
+        Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
-    /// The distance from which a body at `offset` from the target is in the picture however far the scene turns
-    /// about the z axis.
+    /// The distance from which a body at `offset` from the target is in the picture however far the scene
+    /// turns about the z axis.
     ///
-    /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it is
-    /// widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is nearest.
+    /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it
+    /// is widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is
+    /// nearest.
     fn needed(&self, offset: DVec3) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -54,8 +58,8 @@ fn finite([x, y, z, m]: [f32; 4]) -> Option<(DVec3, f64)> {
     place.then(|| (Vec3::new(x, y, z).as_dvec3(), f64::from(weight)))
 }
 
-/// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the median
-/// does not follow those that fly off.
+/// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the
+/// median does not follow those that fly off.
 fn centre(bodies: &mut [(DVec3, f64)]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {

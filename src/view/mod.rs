@@ -1,7 +1,7 @@
 //! Draws bodies with OpenGL 3.1, in a window or without one. Knows no OpenCL and no simulation.
 //!
-//! A picture is made in two passes: [`points`](self) adds the light of every body up in a half-float target, and
-//! a tone map makes a picture of that. So three bodies are bright and a million are not a white patch.
+//! A picture is made in two passes: the light of every body adds up in a half-float target, and a tone map
+//! makes a picture of that. So three bodies are bright and a million are not a white patch.
 
 mod camera;
 mod framing;
@@ -40,10 +40,12 @@ impl View {
         Ok(Self { points: points::PointCloud::new(context)?, target: target::LightTarget::new(context)? })
     }
 
-    /// Hands over new bodies; `value_range` is what the colour map's ends stand for (followed smoothly, so
-    /// that colours do not flicker), in the unit of [`Points::values`].
+    /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
+    /// [`Points::values`]. It is followed smoothly as long as the number of bodies stays, so that colours do
+    /// not flicker.
     ///
-    /// Costs one copy of 20 bytes a body and does not wait for OpenGL.
+    /// Costs one copy of 20 bytes a body and does not wait for OpenGL. Without a new frame, only
+    /// [`View::draw`] is needed. [`View::draw`] queues work: to time it, end with `Context::finish`.
     ///
     /// # Errors
     /// [`Error::Graphics`] if OpenGL has no memory for them.
@@ -51,8 +53,8 @@ impl View {
         self.points.upload(points, value_range)
     }
 
-    /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into all of it. Every
-    /// pixel there is painted, so nothing needs to be cleared.
+    /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into all of it.
+    /// Every pixel there is painted, so nothing needs to be cleared.
     ///
     /// # Errors
     /// [`Error::Graphics`] if OpenGL fails.

@@ -11,7 +11,7 @@ use glium::{CapabilitiesSource, SwapBuffersError};
 use glutin::api::egl::context::PossiblyCurrentContext;
 use glutin::api::egl::device::Device;
 use glutin::api::egl::display::Display;
-use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
 use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
 use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
@@ -98,11 +98,14 @@ fn open() -> Result<PossiblyCurrentContext> {
 fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext> {
     // SAFETY: no raw display is handed over, so none can be wrong.
     let display = unsafe { Display::with_device(device, None) }?;
-    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
+    let template = ConfigTemplateBuilder::new()
+        .with_surface_type(ConfigSurfaceTypes::empty())
+        .with_api(Api::OPENGL)
+        .build();
     // SAFETY: the template names no native window.
     let config = unsafe { display.find_configs(template) }?
         .next()
-        .ok_or_else(|| glutin::error::ErrorKind::NotSupported("no configuration"))?;
+        .ok_or(glutin::error::ErrorKind::NotSupported("no configuration"))?;
     // A core context: in others point sprites may be switched off.
     let attributes = ContextAttributesBuilder::new()
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
@@ -117,8 +120,8 @@ struct Surfaceless {
     size: (u32, u32),
 }
 
-// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this does,
-// and `is_current` and `make_current` speak of it alone.
+// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this
+// does, and `is_current` and `make_current` speak of it alone.
 unsafe impl Backend for Surfaceless {
     fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
         Ok(())

@@ -1,0 +1,177 @@
+//! What the pictures show, drawn without a display on whatever device there is.
+
+use gravitile::bodies::Points;
+use gravitile::error::Error;
+use gravitile::view::{BACKGROUND, Camera, Offscreen, View};
+use image::{Rgb, RgbImage};
+
+const SIZE: (u32, u32) = (320, 200);
+const ASPECT: f32 = 1.6;
+
+/// Bodies of mass 1 at these places, with these speeds.
+fn bodies(rows: &[([f32; 3], f32)]) -> Points {
+    Points {
+        positions: rows.iter().map(|([x, y, z], _)| [*x, *y, *z, 1.0]).collect(),
+        values: rows.iter().map(|(_, value)| *value).collect(),
+    }
+}
+
+/// `count` bodies, dense in the middle as a cluster is, on a spiral over the sphere.
+fn cluster(count: usize) -> Points {
+    let at = |i: usize| {
+        let share = (i as f32 + 0.5) / count as f32;
+        let radius = 0.6 / (share.powf(-2.0 / 3.0) - 0.98).sqrt();
+        let (z, turn) = (1.0 - 2.0 * (i as f32 * 0.754_877_7).fract(), i as f32 * 2.399_963_1);
+        let flat = (1.0 - z * z).sqrt() * radius;
+        ([flat * turn.cos(), flat * turn.sin(), z * radius], 1.0 / (1.0 + radius))
+    };
+    bodies(&(0..count).map(at).collect::<Vec<_>>())
+}
+
+fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
+    let offscreen = Offscreen::new(size).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    view.upload(points, points.value_range()).expect("there is room");
+    offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
+}
+
+/// The brightest channel, 0 to 255.
+fn brightness(pixel: &Rgb<u8>) -> u8 {
+    pixel.0.into_iter().max().unwrap_or(0)
+}
+
+/// The share of the pixels that are at least this bright.
+fn share_above(picture: &RgbImage, least: u8) -> f64 {
+    let count = picture.pixels().filter(|p| brightness(p) >= least).count();
+    count as f64 / picture.pixels().len() as f64
+}
+
+fn background(pixel: &Rgb<u8>) -> bool {
+    pixel.0.iter().zip(BACKGROUND).all(|(is, want)| (f32::from(*is) - want * 255.0).abs() <= 1.5)
+}
+
+/// The pixel that a point is shown at.
+fn pixel(camera: &Camera, [x, y, z]: [f32; 3], (width, height): (u32, u32)) -> (u32, u32) {
+    let at = camera.view_projection(width as f32 / height as f32).project_point3([x, y, z].into());
+    (((at.x + 1.0) / 2.0 * width as f32) as u32, ((1.0 - at.y) / 2.0 * height as f32) as u32)
+}
+
+#[test]
+fn nothing_is_a_background() {
+    let picture = draw(&Points::default(), &Camera::default(), SIZE);
+    assert_eq!(picture.dimensions(), SIZE);
+    assert!(picture.pixels().all(background));
+}
+
+#[test]
+fn a_lone_body_shines_where_it_is_and_only_there() {
+    let place = [0.6, -0.2, 0.3];
+    let camera = Camera::default();
+    let picture = draw(&bodies(&[(place, 1.0)]), &camera, SIZE);
+    let (x, y) = pixel(&camera, place, SIZE);
+    assert!(brightness(picture.get_pixel(x, y)) > 200, "{:?}", picture.get_pixel(x, y));
+    for (x, y, other) in picture.enumerate_pixels() {
+        let far =
+            x.abs_diff(pixel(&camera, place, SIZE).0) > 40 || y.abs_diff(pixel(&camera, place, SIZE).1) > 40;
+        assert!(!far || background(other), "({x}, {y}) is {other:?}");
+    }
+}
+
+#[test]
+fn pictures_are_upright() {
+    let picture = draw(&bodies(&[([0.0, 0.0, 0.7], 1.0)]), &Camera::default(), SIZE);
+    let rows = |range: std::ops::Range<u32>| {
+        let bright = |(_, y, p): &(u32, u32, &Rgb<u8>)| range.contains(y) && brightness(p) > 100;
+        picture.enumerate_pixels().filter(bright).count()
+    };
+    assert!(rows(0..100) > 5);
+    assert_eq!(rows(100..200), 0);
+}
+
+#[test]
+fn slow_is_blue_and_fast_is_warm() {
+    let camera = Camera { yaw: 0.0, ..Default::default() };
+    let rows = [([-0.7, 0.0, 0.0], 0.0), ([0.0, 0.0, 0.0], 0.5), ([0.7, 0.0, 0.0], 1.0)];
+    let picture = draw(&bodies(&rows), &camera, SIZE);
+    let [slow, middle, fast] = rows.map(|(place, _)| {
+        let (x, y) = pixel(&camera, place, SIZE);
+        let Rgb([r, _, b]) = *picture.get_pixel(x, y);
+        f32::from(r) / f32::from(b)
+    });
+    assert!(slow < 0.9, "{slow}");
+    assert!(middle > 1.1 && fast >= 1.0, "{middle} {fast}");
+}
+
+#[test]
+fn a_crowd_glows_but_does_not_burn_out() {
+    for count in [4_096, 65_536] {
+        let points = cluster(count);
+        let mut camera = Camera::default();
+        camera.frame_all(&points.positions, ASPECT);
+        let picture = draw(&points, &camera, SIZE);
+        let (glow, burnt) = (share_above(&picture, 30), share_above(&picture, 240));
+        assert!(glow > 0.04, "{count}: {glow} is lit");
+        assert!(burnt < glow / 8.0, "{count}: {burnt} of {glow} is at full brightness");
+    }
+}
+
+#[test]
+fn a_larger_picture_shows_the_same() {
+    let points = bodies(&[([-0.5, 0.0, 0.0], 0.0), ([0.5, 0.3, 0.0], 1.0), ([0.0, 0.0, 0.5], 0.4)]);
+    let [small, large] = [1, 3].map(|scale| {
+        let picture = draw(&points, &Camera::default(), (SIZE.0 * scale, SIZE.1 * scale));
+        share_above(&picture, 100)
+    });
+    assert!(small > 0.002, "{small}");
+    assert!((large / small - 1.0).abs() < 0.2, "{small} {large}");
+}
+
+#[test]
+fn bodies_can_be_replaced_and_drawn_in_a_part() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let camera = Camera::default();
+    for count in [100, 5_000, 0, 3] {
+        let points = cluster(count);
+        view.upload(&points, points.value_range()).expect("there is room");
+        let area = glium::Rect { left: 160, bottom: 0, width: 160, height: 200 };
+        let picture = offscreen.render(|surface| {
+            glium::Surface::clear_color(surface, 1.0, 0.0, 0.0, 1.0);
+            view.draw(surface, &camera, Some(area))
+        });
+        let picture = picture.expect("a picture");
+        let red = picture.enumerate_pixels().filter(|(_, _, p)| p.0 == [255, 0, 0]).map(|(x, ..)| x);
+        let red: Vec<u32> = red.collect();
+        assert_eq!((red.len(), red.iter().max()), (160 * 200, Some(&159)));
+        let lit = picture.enumerate_pixels().filter(|(x, _, p)| *x >= 160 && !background(p)).count();
+        assert_eq!(lit > 0, count > 0, "{count} bodies light {lit} pixels");
+    }
+}
+
+#[test]
+fn broken_bodies_do_not_spoil_the_picture() {
+    let mut points = cluster(100);
+    points.positions[3] = [f32::NAN, 0.0, 0.0, 1.0];
+    points.positions[4] = [0.0, f32::INFINITY, 0.0, 1.0];
+    points.positions[5] = [1e18, -1e18, 1e18, 1.0];
+    points.positions[6][3] = f32::NAN;
+    (points.positions[7][3], points.values[7]) = (0.0, f32::NAN);
+    let picture = draw(&points, &Camera::default(), SIZE);
+    assert!(background(picture.get_pixel(0, 0)) && background(picture.get_pixel(319, 199)));
+    let whole = draw(&cluster(100), &Camera::default(), SIZE);
+    let lit = share_above(&picture, 60) / share_above(&whole, 60);
+    assert!((0.85..1.0).contains(&lit), "{lit} of the light is left");
+}
+
+#[test]
+fn sizes_that_cannot_be_drawn_are_refused() {
+    for size in [(0, 100), (100, 0), (u32::MAX, 100), (100, 100_000)] {
+        match Offscreen::new(size) {
+            Err(Error::Graphics(text)) => {
+                assert!(text.contains(&format!("{} × {}", size.0, size.1)), "{text}")
+            }
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("{size:?} was accepted"),
+        }
+    }
+}
