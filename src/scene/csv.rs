@@ -29,7 +29,7 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 pub fn load(path: &Path) -> Result<Bodies> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
     let file = File::open(path).map_err(io_error)?;
-    read(BufReader::new(file)).map_err(|fault| match fault {
+    read(BufReader::new(file), MAX_BODIES).map_err(|fault| match fault {
         Fault::Io(source) => io_error(source),
         Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },
     })
@@ -60,7 +60,7 @@ enum Fault {
 
 // By lines and not with a general CSV reader: each line is bounded before it is looked at, and the line in
 // an error is the line that an editor shows.
-fn read(mut input: impl BufRead) -> Result<Bodies, Fault> {
+fn read(mut input: impl BufRead, most: usize) -> Result<Bodies, Fault> {
     let mut bodies = Bodies::default();
     let mut header_seen = false;
     let mut line = Vec::new();
@@ -75,8 +75,8 @@ fn read(mut input: impl BufRead) -> Result<Bodies, Fault> {
         if !header_seen {
             check_header(text).map_err(at)?;
             header_seen = true;
-        } else if bodies.len() == MAX_BODIES {
-            return Err(at(format!("there are more than {MAX_BODIES} bodies")));
+        } else if bodies.len() == most {
+            return Err(at(format!("there are more than {most} bodies")));
         } else {
             let [x, y, z, vx, vy, vz, m] = numbers(text).map_err(at)?;
             bodies.push([x, y, z], [vx, vy, vz], m);
@@ -111,10 +111,15 @@ fn header() -> String {
 }
 
 fn check_header(text: &str) -> Result<(), String> {
-    if text.split(',').map(str::trim).eq(HEADER) {
+    let fields: Vec<&str> = text.split(',').map(str::trim).collect();
+    if fields == HEADER {
         return Ok(());
     }
-    Err(format!("the header is {}; expected {}", quoted(text), header()))
+    let wrong = fields.iter().zip(HEADER).position(|(field, name)| *field != name);
+    Err(match wrong {
+        Some(i) => format!("field {} of the header is {}; expected {}", i + 1, quoted(fields[i]), header()),
+        None => format!("the header has {} fields; expected {}", fields.len(), header()),
+    })
 }
 
 fn numbers(text: &str) -> Result<[f32; 7], String> {
@@ -147,4 +152,16 @@ fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN).collect();
     let dots = if shown.len() < text.len() { "…" } else { "" };
     format!("{shown:?}{dots}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_bodies_is_bounded() {
+        let text = "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n0,0,0,0,0,0,1\n";
+        assert!(read(text.as_bytes(), 2).is_ok_and(|bodies| bodies.len() == 2));
+        assert!(matches!(read(text.as_bytes(), 1), Err(Fault::At(3, what)) if what.contains("more than 1")));
+    }
 }
