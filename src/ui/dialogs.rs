@@ -36,6 +36,8 @@ impl Dialogs {
     pub fn show(&mut self, ctx: &egui::Context) {
         let Some((message, times)) = self.0.front() else { return };
         let waiting = self.0.len() - 1;
+        let free = ctx.available_rect();
+        let width: f32 = if message.log.is_some() { 640.0 } else { 420.0 };
         let (mut open, mut closed) = (true, false);
         // The title is no name: two errors may share it.
         let window = egui::Window::new(RichText::new(&message.title).color(theme::WARNING))
@@ -43,9 +45,9 @@ impl Dialogs {
             .open(&mut open)
             .collapsible(false)
             .resizable(message.log.is_some())
-            .default_width(if message.log.is_some() { 640.0 } else { 420.0 })
+            .default_width(width.min(free.width() - 40.0))
             .pivot(Align2::CENTER_CENTER)
-            .default_pos(ctx.available_rect().center());
+            .default_pos(free.center());
         window.show(ctx, |ui| closed = contents(ui, message, *times, waiting));
         if closed || !open {
             self.close();

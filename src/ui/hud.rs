@@ -26,7 +26,8 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
         let fill = theme::SURFACE.gamma_multiply(0.82);
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(10).show(ui, |ui| {
             ui.set_width(WIDTH);
-            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model);
             if model.started() {
                 let Model { config: _, stats, device: _, window: _, max_bodies: _, work_groups: _ } = model;
@@ -45,7 +46,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
         (false, _) => ("starting…".to_owned(), String::new()),
         (true, false) => ("paused".to_owned(), String::new()),
         (true, true) => (
-            format!("{}interactions/s", format::si(rate)),
+            format!("{} interactions/s", format::si(rate)),
             format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR)),
         ),
     };
@@ -64,7 +65,7 @@ fn speed(model: &Model) -> Vec<Row> {
     let Model { config: _, stats, device, window, max_bodies: _, work_groups: _ } = model;
     let ms = |value: f64| format!("{} ms", format::significant(value, 3));
     vec![
-        Row { label: "Pictures", value: format!("{:.0} /s", window.fps), help: "frames drawn a second" },
+        Row { label: "Screen", value: format!("{:.0} fps", window.fps), help: "pictures drawn a second" },
         Row {
             label: "Steps",
             value: format!("{}/s", format::si(stats.steps_per_second)),
@@ -125,7 +126,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
     if nonfinite > 0 {
-        let text = format!("{} not finite, held out", format::count(nonfinite as u64));
+        let text = format!("{} bodies not finite, held out", format::count(nonfinite as u64));
         ui.label(RichText::new(text).color(theme::WARNING))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
     }

@@ -126,6 +126,7 @@ impl Ui {
             Command::RunPause => config.running = !config.running,
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
+            // One thing at a time: the help stays while there was an error to close.
             Command::Close => self.help &= self.dialogs.close(),
             Command::Step => {
                 config.running = false;

@@ -66,7 +66,8 @@ fn section(ui: &mut egui::Ui, title: &str) {
 
 /// One line under a control that says what is chosen.
 fn note(ui: &mut egui::Ui, text: &str) {
-    ui.horizontal(|ui| {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
     });
@@ -148,7 +149,7 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     });
     match &config.start {
         Start::Scene(scene) => note(ui, scene.summary),
-        Start::Loaded { .. } => note(ui, "bodies from a file"),
+        Start::Loaded { .. } => note(ui, "the bodies of a file"),
     }
 }
 
@@ -175,7 +176,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     row(ui, "Seed", help, |ui, label| {
         let scene = matches!(config.start, Start::Scene(_));
         ui.add_enabled_ui(scene, |ui| {
-            let size = [theme::NUMBER_WIDTH, ui.spacing().interact_size.y];
+            let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
             let number = ui.add_sized(size, number).labelled_by(label.id);
             sink.note("seed", &number);
@@ -212,7 +213,7 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, _| {
         let auto = Chip {
             name: "auto",
-            help: "the one that suits the device",
+            help: "let the program choose; the outlined one is in force",
             selected: config.variant.is_none(),
             in_force: false,
         };
@@ -237,7 +238,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
         let auto = Chip {
             name: "auto",
-            help: "the one that suits the device",
+            help: "let the program choose; the outlined one is in force",
             selected: config.work_group.is_none(),
             in_force: false,
         };

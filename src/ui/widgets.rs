@@ -64,6 +64,7 @@ pub(super) fn chips<'a>(
     let mut clicked = None;
     let line = ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
+        ui.spacing_mut().button_padding.x = 5.0;
         for (i, option) in options.into_iter().enumerate() {
             let chip = chip(ui, label, &option);
             sink.note(format!("{key} {}", option.name), &chip);
@@ -100,16 +101,16 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     in_force: T,
     range: RangeInclusive<T>,
 ) {
-    let draft = ui.id().with(key);
+    let draft = egui::Id::new(("draft", key));
     let mut number = ui.data(|data| data.get_temp(draft)).or(*value).unwrap_or(in_force);
     let drag = DragValue::new(&mut number)
         .range(range)
         .clamp_existing_to_range(false)
         .update_while_editing(false)
-        .custom_formatter(|n, _| format::count(n as u64))
+        .custom_formatter(|n, _| if n == 0.0 { "–".to_owned() } else { format::count(n as u64) })
         .custom_parser(parse_count)
         .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
-    let drag = ui.add_sized([theme::NUMBER_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
+    let drag = ui.add_sized([theme::COUNT_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
     sink.note(key, &drag);
     if drag.dragged() {
         ui.data_mut(|data| data.insert_temp(draft, number));
