@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Button, DragValue, Response, Slider, vec2};
 
-use super::widgets::{Chip, Sink, chips, row};
+use super::widgets::{Chip, Sink, chips, row, switch};
 use super::{format, theme};
 use crate::config::{Config, Start};
 use crate::params::{Effect, Info, Opt, Scale, Value, Values, Visitor};
@@ -90,8 +90,7 @@ impl Visitor for Fields<'_> {
     fn flag(&mut self, info: &Info, value: &mut bool) {
         let default = self.defaults.get(info.key).map_or(*value, |v| v == Value::Flag(true));
         self.field(info, value, default, |ui, sink, label, value| {
-            let checkbox = ui.checkbox(value, "").labelled_by(label.id).on_hover_text(help(info));
-            sink.note(info.key, &checkbox);
+            switch(ui, sink, info.key, (info.label, label), value);
         });
     }
 

@@ -1,6 +1,7 @@
 //! The quiet overlay at the top right: how fast it goes and how true it stays.
 
-use egui::{Align, Align2, Layout, RichText};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, theme};
 use crate::modes::Diagnostics;
@@ -9,7 +10,7 @@ use crate::session::Stats;
 /// Floating-point operations that one pair counts for, by convention of the n-body literature.
 const FLOPS_PER_PAIR: f64 = 20.0;
 /// Wide enough for the longest row: nothing moves when a number changes.
-const WIDTH: f32 = 236.0;
+const WIDTH: f32 = 252.0;
 
 /// One line: what, how much, and what that means.
 struct Row {
@@ -42,17 +43,21 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
 
 fn headline(ui: &mut egui::Ui, model: &Model) {
     let rate = model.stats.interactions_per_second();
-    let (big, small) = match (model.started(), model.config.running) {
-        (false, _) => ("starting…".to_owned(), String::new()),
-        (true, false) => ("paused".to_owned(), String::new()),
-        (true, true) => (
-            format!("{} interactions/s", format::si(rate)),
-            format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR)),
-        ),
+    let (number, words, aside) = match (model.started(), model.config.running) {
+        (false, _) => (String::new(), "starting…", String::new()),
+        (true, false) => (String::new(), "paused", String::new()),
+        (true, true) => {
+            let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
+            (format!("{:>6} ", format::si(rate)), "interactions/s", flops)
+        }
     };
+    let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
+    let mut big = LayoutJob::default();
+    big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
+    big.append(words, 0.0, font(15.0, FontFamily::Proportional));
     ui.horizontal(|ui| {
-        ui.label(RichText::new(big).size(16.0).color(theme::STRONG));
-        ui.label(RichText::new(small).small().color(theme::WEAK));
+        ui.label(big);
+        ui.label(RichText::new(aside).small().color(theme::WEAK));
     })
     .response
     .on_hover_text(

@@ -114,7 +114,7 @@ impl Ui {
         }
         hud::show(ctx, &model);
         help::show(ctx, &mut self.help);
-        self.dialogs.show(ctx);
+        self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
         let actions = commands.into_iter().filter_map(|command| self.obey(command, model.config)).collect();
         Output { actions, rects, picture: ctx.available_rect() }

@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, DragValue, RichText, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
-use super::widgets::{Chip, Sink, auto_number, chips, row};
+use super::widgets::{Chip, Sink, auto_number, chips, row, switch};
 use super::{Model, format, theme};
 use crate::config::{Config, Start};
 use crate::modes::{self, MODES};
@@ -37,16 +37,16 @@ fn header(ui: &mut egui::Ui, sink: &mut Sink) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            command(ui, sink, "Hide", Command::Panel);
-            command(ui, sink, "Keys", Command::Help);
+            command(ui, sink, ("hide", "Hide"), Command::Panel);
+            command(ui, sink, ("keys", "Keys"), Command::Help);
         });
     });
 }
 
 /// A button that does what a key does.
-fn command(ui: &mut egui::Ui, sink: &mut Sink, text: &str, command: Command) {
+fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text): (&str, &str), command: Command) {
     let button = ui.button(text).on_hover_text(keys::hint(command));
-    sink.note(text.to_lowercase(), &button);
+    sink.note(key, &button);
     if button.clicked() {
         sink.commands.push(command);
     }
@@ -56,7 +56,7 @@ fn command(ui: &mut egui::Ui, sink: &mut Sink, text: &str, command: Command) {
 pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
     egui::Area::new("hidden panel".into())
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
-        .show(ctx, |ui| command(ui, sink, "☰ Panel", Command::Panel));
+        .show(ctx, |ui| command(ui, sink, ("show", "☰ Panel"), Command::Panel));
 }
 
 fn section(ui: &mut egui::Ui, title: &str) {
@@ -201,8 +201,7 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     });
     let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
     row(ui, "Free run", help, |ui, label| {
-        let checkbox = ui.checkbox(&mut config.free_run, "").labelled_by(label.id).on_hover_text(help);
-        sink.note("free run", &checkbox);
+        switch(ui, sink, "free run", ("Free run", label), &mut config.free_run);
     });
 }
 

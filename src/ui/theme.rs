@@ -10,7 +10,8 @@ pub(super) const RAISED: Color32 = Color32::from_rgb(0x26, 0x2a, 0x32);
 const HOVERED: Color32 = Color32::from_rgb(0x32, 0x38, 0x43);
 /// Rails of sliders and empty checkboxes: they carry no text, so their own shape must stand out.
 const CONTROL: Color32 = Color32::from_rgb(0x40, 0x47, 0x54);
-const SUNKEN: Color32 = Color32::from_rgb(0x0d, 0x0f, 0x12);
+/// Behind text that is only read.
+pub(super) const SUNKEN: Color32 = Color32::from_rgb(0x0d, 0x0f, 0x12);
 const LINE: Color32 = Color32::from_rgb(0x2b, 0x2f, 0x38);
 /// Text that matters most.
 pub(super) const STRONG: Color32 = Color32::from_rgb(0xff, 0xff, 0xff);
@@ -42,7 +43,7 @@ pub(super) fn apply(ctx: &egui::Context) {
         style.explanation_tooltips = false;
         // Labels answer to hovering and clicking; selecting their text would get in the way.
         style.interaction.selectable_labels = false;
-        style.interaction.tooltip_delay = 0.35;
+        style.interaction.tooltip_delay = 0.5;
     });
 }
 

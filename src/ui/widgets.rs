@@ -91,6 +91,16 @@ fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     if help.is_empty() { chip } else { chip.on_hover_text(help) }
 }
 
+/// A checkbox that its label ticks too.
+pub(super) fn switch(ui: &mut egui::Ui, sink: &mut Sink, key: &str, label: (&str, &Response), on: &mut bool) {
+    let (name, label) = label;
+    *on ^= label.clicked();
+    let checkbox = ui.checkbox(on, "");
+    let enabled = checkbox.enabled();
+    checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
+    sink.note(key, &checkbox);
+}
+
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
 /// number may cost a new scene.
 pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
