@@ -118,7 +118,6 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
         .clamp_existing_to_range(false)
         .update_while_editing(false)
         .custom_formatter(|n, _| if n == 0.0 { "–".to_owned() } else { format::count(n as u64) })
-        .custom_parser(parse_count)
         .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
     let drag = ui.add_sized([theme::COUNT_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
     sink.note(key, &drag);
@@ -135,9 +134,4 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     if chip.clicked() {
         *value = if value.is_none() { Some(in_force) } else { None };
     }
-}
-
-/// Reads a whole number with or without spaces between its digits.
-fn parse_count(text: &str) -> Option<f64> {
-    text.chars().filter(|c| !c.is_whitespace() && *c != '_').collect::<String>().parse().ok()
 }
