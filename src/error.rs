@@ -31,14 +31,14 @@ pub enum Error {
         log: String,
     },
     /// OpenCL refused or failed.
-    #[error("{doing} failed on {device}: {source}")]
+    #[error("{doing} failed on {device}: {reason}")]
     OpenCl {
         /// What was being done.
         doing: &'static str,
         /// The device.
         device: String,
-        /// OpenCL's own error.
-        source: Box<ocl::Error>,
+        /// Why, as a sentence where OpenCL gives only a code.
+        reason: String,
     },
     /// A line of a file is wrong.
     #[error("{path}, line {line}: {what}")]

@@ -8,11 +8,15 @@
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
 
 pub mod bodies;
+pub mod cli;
+pub mod commands;
 pub mod compute;
 pub mod config;
+pub mod engine;
 pub mod error;
 pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
 pub mod ui;
+pub mod view;

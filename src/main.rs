@@ -1,1 +1,19 @@
-fn main() {}
+//! Parses the command line, calls one command, prints an error once.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use gravitile::{cli::Cli, commands};
+
+fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("GRAVITILE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match commands::call(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("gravitile: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -283,3 +283,27 @@ impl Visitor for Setter<'_> {
         });
     }
 }
+
+/// Every combination of the choices and switches of `params`, as `--set` would take them.
+pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
+    struct Product(Vec<Vec<(&'static str, &'static str)>>);
+    impl Product {
+        fn times(&mut self, key: &'static str, values: &[&'static str]) {
+            let extended =
+                self.0.iter().flat_map(|row| values.iter().map(|v| [row.as_slice(), &[(key, *v)]].concat()));
+            self.0 = extended.collect();
+        }
+    }
+    impl Visitor for Product {
+        fn float(&mut self, _: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {}
+        fn flag(&mut self, info: &Info, _: &mut bool) {
+            self.times(info.key, &["false", "true"]);
+        }
+        fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
+            self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());
+        }
+    }
+    let mut product = Product(vec![Vec::new()]);
+    params.visit(&mut product);
+    product.0
+}

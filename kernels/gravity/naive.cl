@@ -1,0 +1,13 @@
+// Every operand from global memory at every use, and the running sum kept there too.
+__kernel void advance(const uint n, const float eps2, const COEFFICIENTS c, __global const float4 *x_in,
+                      __global float4 *x_out, __global float4 *v, __global float4 *a)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    a[i] = (float4)(0.0f);
+    for (uint j = 0; j < n; ++j)
+        a[i].xyz = attract(a[i].xyz, x_in[i].xyz, x_in[j], eps2);
+    a[i].xyz = gravity(a[i].xyz, c);
+    finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
+}

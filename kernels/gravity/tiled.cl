@@ -1,0 +1,25 @@
+// The work-group loads WORK_GROUP bodies into local memory, each item one, and all items use all of them: a
+// body comes from global memory once per work-group instead of once per body.
+__kernel void advance(const uint n, const float eps2, const COEFFICIENTS c, __global const float4 *x_in,
+                      __global float4 *x_out, __global float4 *v, __global float4 *a)
+{
+    __local float4 tile[WORK_GROUP];
+    const uint i = get_global_id(0);
+    const uint lane = get_local_id(0);
+    // Items beyond the last body help to load tiles, so no one returns before the barriers. What they load
+    // beyond the end has mass 0 and pulls no one.
+    const float4 own = i < n ? x_in[i] : (float4)(0.0f);
+    float3 sum = (float3)(0.0f);
+    for (uint start = 0; start < n; start += WORK_GROUP) {
+        tile[lane] = start + lane < n ? x_in[start + lane] : (float4)(0.0f);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < WORK_GROUP; ++k)
+            sum = attract(sum, own.xyz, tile[k], eps2);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (i >= n)
+        return;
+    sum = gravity(sum, c);
+    a[i] = (float4)(sum, 0.0f);
+    finish_step(sum, own, v[i], c, &x_out[i], &v[i]);
+}

@@ -1,12 +1,14 @@
 //! Finding OpenCL devices and opening one.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer};
-use ocl::enums::{PlatformInfo, PlatformInfoResult};
-use ocl::flags::{CommandQueueProperties, DeviceType};
+use ocl::core::{
+    self, CommandQueueProperties, ContextProperties, DeviceInfo as Query, DeviceInfoResult as Answer,
+    DeviceType, PlatformInfo,
+};
+
+use super::program::ProgramCache;
 
 use crate::error::{Error, Result};
 
@@ -66,8 +68,8 @@ pub struct DeviceInfo {
 pub struct Found {
     /// What is known of it.
     pub info: DeviceInfo,
-    platform: ocl::Platform,
-    id: ocl::Device,
+    platform: core::PlatformId,
+    id: core::DeviceId,
 }
 
 /// Every device of every platform, the preferred one first: GPUs, then accelerators, then CPUs.
@@ -78,10 +80,9 @@ pub fn list() -> Result<Vec<Found>> {
     // An ICD loader without platforms answers with an error; to a person that is an empty list.
     let platforms = core::get_platform_ids().unwrap_or_default();
     let mut found: Vec<Found> = Vec::new();
-    for id in &platforms {
-        let platform = ocl::Platform::new(*id);
+    for &platform in &platforms {
         // A platform without devices answers with an error too.
-        let devices = ocl::Device::list(platform, Some(DeviceType::ALL)).unwrap_or_default();
+        let devices = core::get_device_ids(platform, Some(DeviceType::ALL), None).unwrap_or_default();
         found.extend(devices.into_iter().filter_map(|id| Found::query(platform, id)));
     }
     found.sort_by_key(|device| device.info.kind);
@@ -126,38 +127,31 @@ pub fn select(wanted: Option<&str>) -> Result<Found> {
 
 impl Found {
     /// None for a device that does not answer: it could not be used either.
-    fn query(platform: ocl::Platform, id: ocl::Device) -> Option<Self> {
-        if !id.is_available().unwrap_or(false) {
-            return None;
-        }
-        let text = |query| id.info(query).map(|a| a.to_string().trim().to_owned()).unwrap_or_default();
-        let kind = match id.info(Query::Type).ok()? {
+    fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
+        let ask = |query| core::get_device_info(id, query).ok();
+        let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();
+        let Answer::Available(true) = ask(Query::Available)? else { return None };
+        let kind = match ask(Query::Type)? {
             Answer::Type(flags) if flags.contains(DeviceType::GPU) => Kind::Gpu,
             Answer::Type(flags) if flags.contains(DeviceType::CPU) => Kind::Cpu,
             _ => Kind::Accelerator,
         };
-        let Answer::MaxComputeUnits(compute_units) = id.info(Query::MaxComputeUnits).ok()? else {
-            return None;
-        };
-        let Answer::GlobalMemSize(memory_bytes) = id.info(Query::GlobalMemSize).ok()? else { return None };
-        let Answer::MaxMemAllocSize(max_alloc_bytes) = id.info(Query::MaxMemAllocSize).ok()? else {
-            return None;
-        };
-        let Answer::LocalMemSize(local_bytes) = id.info(Query::LocalMemSize).ok()? else { return None };
-        let platform_name = match platform.info(PlatformInfo::Name) {
-            Ok(PlatformInfoResult::Name(name)) => name,
-            _ => String::new(),
-        };
+        let Answer::MaxComputeUnits(compute_units) = ask(Query::MaxComputeUnits)? else { return None };
+        let Answer::GlobalMemSize(memory_bytes) = ask(Query::GlobalMemSize)? else { return None };
+        let Answer::MaxMemAllocSize(max_alloc_bytes) = ask(Query::MaxMemAllocSize)? else { return None };
+        let Answer::LocalMemSize(local_bytes) = ask(Query::LocalMemSize)? else { return None };
+        let Answer::MaxWorkGroupSize(max_work_group) = ask(Query::MaxWorkGroupSize)? else { return None };
+        let platform_name = core::get_platform_info(platform, PlatformInfo::Name);
         let info = DeviceInfo {
             index: 0,
-            name: id.name().ok()?.trim().to_owned(),
-            platform: platform_name,
+            name: text(Query::Name),
+            platform: platform_name.map(|name| name.to_string()).unwrap_or_default(),
             kind,
             compute_units,
             memory_bytes,
             max_alloc_bytes,
             local_bytes,
-            max_work_group: id.max_wg_size().ok()?,
+            max_work_group,
             fp64: text(Query::Extensions).split_whitespace().any(|name| name == "cl_khr_fp64"),
             driver: text(Query::DriverVersion),
             opencl: text(Query::Version),
@@ -170,20 +164,15 @@ impl Found {
     /// # Errors
     /// If the driver refuses.
     pub fn open(self) -> Result<Device> {
-        let fail = |doing| {
-            let device = self.info.name.clone();
-            move |source: ocl::Error| Error::OpenCl { doing, device, source: Box::new(source) }
-        };
-        let context = ocl::Context::builder()
-            .platform(self.platform)
-            .devices(self.id)
-            .build()
+        let fail = |doing| fail(&self.info.name, doing);
+        let properties = ContextProperties::new().platform(self.platform);
+        let context = core::create_context(Some(&properties), &[self.id], None, None)
             .map_err(fail("opening a context"))?;
-        let queue = ocl::Queue::new(&context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
-            .or_else(|_| ocl::Queue::new(&context, self.id, None))
-            .map_err(fail("opening a command queue"))?;
-        let programs = Arc::new(Mutex::new(HashMap::new()));
-        Ok(Device { info: Arc::new(self.info), id: self.id, context, queue, programs })
+        let queue =
+            core::create_command_queue(&context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
+                .or_else(|_| core::create_command_queue(&context, self.id, None))
+                .map_err(fail("opening a command queue"))?;
+        Ok(Device { info: Arc::new(self.info), id: self.id, context, queue, programs: Arc::default() })
     }
 }
 
@@ -192,17 +181,37 @@ impl Found {
 pub struct Device {
     /// What is known of it.
     pub info: Arc<DeviceInfo>,
-    pub(super) id: ocl::Device,
-    pub(super) context: ocl::Context,
-    pub(super) queue: ocl::Queue,
-    /// Programs by source and options: changing back to a variant costs nothing.
-    pub(super) programs: Arc<Mutex<HashMap<(String, String), ocl::Program>>>,
+    pub(super) id: core::DeviceId,
+    pub(super) context: core::Context,
+    pub(super) queue: core::CommandQueue,
+    pub(super) programs: Arc<Mutex<ProgramCache>>,
 }
 
 impl Device {
     /// Names what failed, and where.
-    pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(ocl::Error) -> Error + use<> {
-        let device = self.info.name.clone();
-        move |source| Error::OpenCl { doing, device, source: Box::new(source) }
+    pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
+        fail(&self.info.name, doing)
     }
+}
+
+fn fail<'d>(device: &'d str, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'d> {
+    move |error| Error::OpenCl { doing, device: device.to_owned(), reason: explain(&error) }
+}
+
+/// A sentence for an OpenCL error; the code's name is kept for whoever looks it up.
+fn explain(error: &core::Error) -> String {
+    use core::Status as S;
+    let Some(status) = error.api_status() else { return error.to_string().trim().to_owned() };
+    let words = match status {
+        S::CL_MEM_OBJECT_ALLOCATION_FAILURE | S::CL_OUT_OF_HOST_MEMORY | S::CL_INVALID_BUFFER_SIZE => {
+            "there is not enough memory; take fewer bodies"
+        }
+        S::CL_OUT_OF_RESOURCES => {
+            "the device ran out of resources; take fewer bodies or a smaller work-group"
+        }
+        S::CL_INVALID_WORK_GROUP_SIZE => "the device does not take this work-group size; take a smaller one",
+        S::CL_DEVICE_NOT_AVAILABLE => "the device is not available any more",
+        _ => "the driver refused",
+    };
+    format!("{words} ({status:?})")
 }

@@ -1,20 +1,12 @@
 //! OpenCL, and nothing but OpenCL: devices, programs, buffers and time. Knows no physics.
 
+mod buffer;
 mod device;
+mod lane;
+mod program;
+mod timing;
 
+pub use buffer::{Buffer, Pending};
 pub use device::{Device, DeviceInfo, Found, Kind, list, select};
-
-/// How far a burst is, and what it took.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Burst {
-    /// Steps of the burst.
-    pub steps: u32,
-    /// The share that is done, 0 to 1.
-    pub done: f32,
-    /// Device time in seconds, once the burst is over.
-    pub seconds: Option<f64>,
-}
-
-/// A read-back under way.
-#[derive(Debug)]
-pub struct Pending<'p>(std::marker::PhantomData<&'p mut ()>);
+pub use lane::{Lane, Pass};
+pub use program::{Arg, Kernel, Program, Range, Source};

@@ -2,12 +2,13 @@
 //! scenes and an f64 reference; adding a mode is a folder here, kernels beside it, and a row in [`MODES`].
 
 pub mod gravity;
+mod reduction;
 
 use std::any::Any;
 use std::fmt;
 
 use crate::bodies::{Bodies, Points};
-use crate::compute::{Burst, Device, DeviceInfo, Pending};
+use crate::compute::{Device, DeviceInfo, Pending, Source};
 use crate::error::Result;
 use crate::params::{self, Params, Values};
 use crate::scene::Scene;
@@ -70,6 +71,13 @@ impl ModeInfo {
     }
 }
 
+const PRELUDE: Source = Source { file: "prelude.cl", text: include_str!("../../kernels/prelude.cl") };
+
+/// The prelude, and `files` after it.
+fn sources(files: &[Source]) -> Vec<Source> {
+    [&[PRELUDE], files].concat()
+}
+
 /// The mode called `name`.
 pub fn find(name: &str) -> Option<&'static ModeInfo> {
     MODES.iter().copied().find(|info| info.name == name)
@@ -94,6 +102,9 @@ pub trait Mode: Params + Any + Send + Sync {
         work_group: usize,
         bodies: &Bodies,
     ) -> Result<Box<dyn Simulation>>;
+
+    /// Simulated time of one step.
+    fn time_step(&self) -> f64;
 
     /// Device memory that one body takes, in bytes.
     fn bytes_per_body(&self) -> usize;
@@ -155,8 +166,17 @@ pub trait Simulation {
     /// If the device refuses the work.
     fn advance(&mut self) -> Result<bool>;
 
-    /// How much of the burst is done, and its device time once that is known.
-    fn burst(&mut self) -> Result<Burst>;
+    /// The share of the burst that is queued, 0 to 1.
+    fn progress(&self) -> f32;
+
+    /// Waits for all queued work.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn finish(&mut self) -> Result<()>;
+
+    /// Device time of the steps that ended since this was last asked, in seconds.
+    fn take_seconds(&mut self) -> f64;
 
     /// The bodies after the last whole burst. Waits.
     ///

@@ -1,1 +1,164 @@
-//! Bodies from and to CSV files.
+//! Bodies from and to CSV files: the header `x,y,z,vx,vy,vz,m`, then one body a line, in N-body units.
+//!
+//! Files are untrusted. The number of bodies and the length of a line are bounded, every number is checked,
+//! and whatever is wrong is told with its line and field. Windows line ends, a byte order mark, blanks around
+//! fields and empty lines do no harm.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use crate::bodies::{Bodies, FINITE_LIMIT};
+use crate::error::{Error, Result};
+
+/// The most bodies that a file may hold.
+pub const MAX_BODIES: usize = 1 << 24;
+
+/// The longest line that is read, in bytes; seven `f32` take less than 128.
+pub const MAX_LINE: usize = 1024;
+
+/// The columns, in order.
+pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
+
+/// The bodies in the file `path`.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read. [`Error::File`] with line and field if it is not what the
+/// [module](self) says: another header, too few or too many fields, text that is no number, a number that is
+/// not finite or beyond [`FINITE_LIMIT`], a mass below zero, no bodies, or more than [`MAX_BODIES`].
+pub fn load(path: &Path) -> Result<Bodies> {
+    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(io_error)?;
+    read(BufReader::new(file)).map_err(|fault| match fault {
+        Fault::Io(source) => io_error(source),
+        Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },
+    })
+}
+
+/// Writes `bodies` to the file `path`; an older file of that name is replaced only when the new one is whole.
+///
+/// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see
+/// [`Bodies`]) keeps its `NaN` velocity, so that the file is what was on the screen; [`load`] refuses such a
+/// file and names the line.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be written; nothing is left behind then.
+pub fn save(path: &Path, bodies: &Bodies) -> Result<()> {
+    write_beside(path, bodies).map_err(|source| Error::Io { doing: "write", path: path.to_owned(), source })
+}
+
+/// Why reading stopped.
+enum Fault {
+    Io(io::Error),
+    At(u64, String),
+}
+
+// By lines and not with a general CSV reader: each line is bounded before it is looked at, and the line in
+// an error is the line that an editor shows.
+fn read(mut input: impl BufRead) -> Result<Bodies, Fault> {
+    let mut bodies = Bodies::default();
+    let mut header_seen = false;
+    let mut line = Vec::new();
+    let mut number = 0;
+    while next_line(&mut input, &mut line).map_err(Fault::Io)? {
+        number += 1;
+        let at = |what| Fault::At(number, what);
+        let text = text_of(&line, number == 1).map_err(at)?;
+        if text.is_empty() {
+            continue;
+        }
+        if !header_seen {
+            check_header(text).map_err(at)?;
+            header_seen = true;
+        } else if bodies.len() == MAX_BODIES {
+            return Err(at(format!("there are more than {MAX_BODIES} bodies")));
+        } else {
+            let [x, y, z, vx, vy, vz, m] = numbers(text).map_err(at)?;
+            bodies.push([x, y, z], [vx, vy, vz], m);
+        }
+    }
+    if !header_seen {
+        Err(Fault::At(1, format!("the file is empty; expected the header {}", header())))
+    } else if bodies.is_empty() {
+        Err(Fault::At(number + 1, "there are no bodies; expected one a line after the header".to_owned()))
+    } else {
+        Ok(bodies)
+    }
+}
+
+/// Reads a line, or the first `MAX_LINE + 1` bytes of a longer one, and says whether there was any.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    Ok(input.take(MAX_LINE as u64 + 1).read_until(b'\n', line)? > 0)
+}
+
+fn text_of(line: &[u8], first: bool) -> Result<&str, String> {
+    if line.len() > MAX_LINE {
+        return Err(format!("the line is longer than {MAX_LINE} bytes"));
+    }
+    let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8 text".to_owned())?;
+    let text = if first { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
+    Ok(text.trim())
+}
+
+fn header() -> String {
+    HEADER.join(",")
+}
+
+fn check_header(text: &str) -> Result<(), String> {
+    if text.split(',').map(str::trim).eq(HEADER) {
+        return Ok(());
+    }
+    Err(format!("the header is {}; expected {}", quoted(text), header()))
+}
+
+fn numbers(text: &str) -> Result<[f32; 7], String> {
+    let mut fields = text.split(',').map(str::trim);
+    let mut row = [0.0; 7];
+    for (name, value) in HEADER.into_iter().zip(&mut row) {
+        let field = fields.next().ok_or_else(|| format!("field {name} is missing; expected {}", header()))?;
+        *value = number(name, field)?;
+    }
+    match fields.next() {
+        Some(extra) => Err(format!("field {} is one too many; expected {}", quoted(extra), header())),
+        None => Ok(row),
+    }
+}
+
+fn number(name: &str, field: &str) -> Result<f32, String> {
+    let lowest = if name == "m" { 0.0 } else { -FINITE_LIMIT };
+    match field.parse::<f32>() {
+        Ok(value) if (lowest..=FINITE_LIMIT).contains(&value) => Ok(value),
+        _ => Err(format!(
+            "field {name} is {}; expected a number from {lowest:?} to {FINITE_LIMIT:?}",
+            quoted(field)
+        )),
+    }
+}
+
+/// The beginning of a text from the file, fit to be shown: escaped and short.
+fn quoted(text: &str) -> String {
+    const SHOWN: usize = 40;
+    let shown: String = text.chars().take(SHOWN).collect();
+    let dots = if shown.len() < text.len() { "…" } else { "" };
+    format!("{shown:?}{dots}")
+}
+
+fn write_beside(path: &Path, bodies: &Bodies) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    // Without this only the owner could read the file; the umask still applies.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = BufWriter::new(builder.tempfile_in(folder)?);
+    writeln!(file, "{}", header())?;
+    for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
+        // `{:?}` is the shortest text that reads back to the same bits, with an exponent where that helps.
+        writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
+    }
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
+    Ok(())
+}

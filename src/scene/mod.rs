@@ -1,7 +1,9 @@
 //! Where bodies come from: the table of scenes, their generators, and CSV files.
 
 pub mod csv;
+mod frame;
 pub mod gravity;
+mod random;
 
 use crate::bodies::Bodies;
 use crate::params::Values;

@@ -39,6 +39,8 @@ pub struct Stats {
     pub device_ms_per_step: f64,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
+    /// Whether time goes on.
+    pub running: bool,
     /// The device.
     pub device: Arc<str>,
     /// What is conserved, as of some steps ago; none until it was first computed.

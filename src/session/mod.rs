@@ -1,5 +1,103 @@
 //! The simulation on a thread of its own, and the handle that the window holds.
 
 mod frame;
+mod meter;
+mod worker;
 
-pub use frame::{Frame, Stats};
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+pub use self::frame::{Frame, Stats};
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+
+/// What the window tells the worker.
+#[derive(Debug)]
+pub enum Command {
+    /// This is to run from now on.
+    Configure(Box<Config>),
+    /// One step, then pause again.
+    Step,
+    /// The scene from its start.
+    Restart,
+    /// The newest frame is on the screen; another may be made.
+    FrameTaken,
+    /// The end.
+    Quit,
+}
+
+/// What the worker tells the window beside frames.
+#[derive(Debug)]
+pub enum Notice {
+    /// A config was not possible; what is given still runs.
+    Rejected(Error, Box<Config>),
+    /// The device failed; nothing runs any more.
+    Failed(Error),
+}
+
+/// The handle of a simulation that runs on its own thread. Dropping it ends the thread.
+pub struct Session {
+    commands: Sender<Command>,
+    frames: triple_buffer::Output<Frame>,
+    notices: Receiver<Notice>,
+    worker: Option<JoinHandle<()>>,
+}
+
+impl Session {
+    /// Starts the thread, which makes its engine by `engine` and calls `wake` whenever there is news.
+    ///
+    /// # Errors
+    /// If no thread can be had.
+    pub fn spawn(
+        engine: impl FnOnce() -> Result<Engine> + Send + 'static,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Self> {
+        let (commands, inbox) = unbounded();
+        let (news, notices) = unbounded();
+        let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
+        let body = move || match engine() {
+            Ok(engine) => worker::run(engine, &inbox, input, &news, &wake),
+            Err(error) => {
+                // Nobody listening means that the window is gone.
+                let _ = news.send(Notice::Failed(error));
+                wake();
+            }
+        };
+        let worker = std::thread::Builder::new()
+            .name("simulation".to_owned())
+            .spawn(body)
+            .map_err(|error| Error::Invalid(format!("the simulation's thread does not start: {error}")))?;
+        Ok(Self { commands, frames, notices, worker: Some(worker) })
+    }
+
+    /// Tells the worker something. After a failure nobody listens, which is no error.
+    pub fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+
+    /// The newest frame, and whether it is new since the last call; if so, the worker may make another.
+    pub fn frame(&mut self) -> (&Frame, bool) {
+        let fresh = self.frames.update();
+        if fresh {
+            self.send(Command::FrameTaken);
+        }
+        (self.frames.output_buffer_mut(), fresh)
+    }
+
+    /// What the worker had to say since the last call.
+    pub fn notices(&self) -> impl Iterator<Item = Notice> + '_ {
+        self.notices.try_iter()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.send(Command::Quit);
+        if let Some(worker) = self.worker.take() {
+            // A panic over there was printed there.
+            let _ = worker.join();
+        }
+    }
+}

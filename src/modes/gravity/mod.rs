@@ -1,5 +1,10 @@
 //! Gravity: every body attracts every other, `a_i = G Σ_j m_j d_ij s(|d_ij|)`, stepped all pairs.
 
+mod reference;
+mod simulation;
+mod step;
+
+use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
@@ -181,21 +186,30 @@ impl Mode for Gravity {
 
     fn build(
         &self,
-        _device: &Device,
-        _variant: &'static Variant,
-        _work_group: usize,
-        _bodies: &Bodies,
+        device: &Device,
+        variant: &'static Variant,
+        work_group: usize,
+        bodies: &Bodies,
     ) -> Result<Box<dyn Simulation>> {
-        unimplemented!("in the next commit")
+        Ok(Box::new(GravitySimulation::new(device, self, variant, work_group, bodies)?))
+    }
+
+    fn time_step(&self) -> f64 {
+        f64::from(self.dt)
     }
 
     fn bytes_per_body(&self) -> usize {
-        7 * 16
+        // Positions twice, velocities, accelerations; the value drawn; the potential.
+        4 * size_of::<[f32; 4]>() + size_of::<f32>() + size_of::<f64>()
     }
 
-    fn reference(&self, _bodies: &mut Bodies<f64>, _steps: u32) {}
+    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {
+        for _ in 0..steps {
+            self.reference_step(bodies);
+        }
+    }
 
-    fn reference_diagnostics(&self, _bodies: &Bodies<f64>) -> Diagnostics {
-        Diagnostics::default()
+    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics {
+        self.reference_sums(bodies)
     }
 }

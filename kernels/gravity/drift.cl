@@ -1,0 +1,16 @@
+// The opening half of a leapfrog step, from the acceleration that the last step left behind.
+__kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
+                    __global float4 *v, __global const float4 *a)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
+}
+
+// The value that colours each body: its speed; 0 for a body held out.
+__kernel void pack(const uint n, __global const float4 *v, __global float *value)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        value[i] = all_finite(v[i].xyz) ? length(v[i].xyz) : 0.0f;
+}

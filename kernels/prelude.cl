@@ -1,0 +1,15 @@
+// What every kernel may use. Built in front of each of them, together with the defines of its variant.
+
+// A number counts as finite up to this limit, so that squared distances do not overflow. Compared by bits:
+// the compiler may not reason NaN away.
+#define FINITE_LIMIT 1e18f
+
+bool is_finite(float x)
+{
+    return (as_uint(x) & 0x7fffffffu) <= as_uint(FINITE_LIMIT);
+}
+
+bool all_finite(float3 v)
+{
+    return is_finite(v.x) && is_finite(v.y) && is_finite(v.z);
+}

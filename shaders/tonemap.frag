@@ -1,0 +1,23 @@
+#version 140
+
+// From light to a picture. The hue is the mean of what shines there, so that a crowd keeps its colour where plain
+// addition would end in white; only the brightness saturates.
+
+uniform sampler2D light;
+uniform vec2 origin;  // of the viewport, in pixels
+uniform vec3 background;
+
+out vec4 colour;
+
+void main() {
+    ivec2 pixel = ivec2(gl_FragCoord.xy - origin);
+    vec4 sum = texelFetch(light, pixel, 0);
+    vec3 hue = sum.rgb / max(sum.a, 1e-6);
+    float shown = 1.0 - exp(-sum.a);
+    // Past saturation a crowd shows its density by paling, a little for each doubling.
+    float pale = clamp(log2(max(sum.a, 1.0)) * 0.08, 0.0, 0.75);
+    vec3 picture = mix(background, mix(hue, vec3(1.0, 0.98, 0.95), pale), shown);
+    // Half a grey level of noise hides the steps of dim gradients.
+    float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
+    colour = vec4(picture + (noise - 0.5) / 255.0, 1.0);
+}

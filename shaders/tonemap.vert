@@ -1,0 +1,8 @@
+#version 140
+
+// One triangle that covers the viewport.
+
+void main() {
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+    gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
+}

@@ -1,0 +1,190 @@
+//! What can be typed: clap types only.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Step up to a million bodies with OpenCL and watch them live.
+///
+/// Without a command the viewer opens.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The viewer's options, which may stand without its name.
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Open the viewer (the default)
+    View(View),
+    /// Step without a window and report speed, energy and momentum
+    Run(Run),
+    /// Step without a window and draw the result to a PNG
+    Render(Render),
+    /// Measure interactions/s of variants, numbers of bodies and work-group sizes
+    Bench(Bench),
+    /// Compare every variant with the f64 reference; exit code 1 if one is off
+    Check(Check),
+    /// List the OpenCL devices
+    Devices(Devices),
+}
+
+/// Which device.
+#[derive(Debug, Clone, Args)]
+pub struct DeviceArgs {
+    /// Device to compute on: its number or part of its name, as `gravitile devices` lists them
+    #[arg(long, value_name = "N|NAME", global = false)]
+    pub device: Option<String>,
+}
+
+/// What to simulate.
+#[derive(Debug, Clone, Args)]
+pub struct Simulation {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub device: DeviceArgs,
+    /// What is simulated
+    #[arg(long, default_value = "gravity")]
+    pub mode: String,
+    /// Where the bodies start; a wrong name lists the right ones
+    #[arg(long, value_name = "NAME")]
+    pub scene: Option<String>,
+    /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
+    pub load: Option<PathBuf>,
+    /// Number of bodies: `auto` fits the device
+    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    pub bodies: String,
+    /// Seed of the scene: the same seed gives the same bodies
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Kernel variant: naive, private, tiled, unrolled or auto
+    #[arg(long, value_name = "NAME|auto", default_value = "auto")]
+    pub variant: String,
+    /// Work-items to a work-group
+    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    pub work_group: String,
+    /// Set a parameter; a wrong key lists the right ones
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub set: Vec<String>,
+}
+
+/// `gravitile view`.
+#[derive(Debug, Args)]
+pub struct View {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub simulation: Simulation,
+    /// Steps of a burst, between two frames
+    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    pub steps_per_frame: String,
+    /// Step on without waiting for the screen
+    #[arg(long)]
+    pub free_run: bool,
+    /// Start paused
+    #[arg(long)]
+    pub paused: bool,
+    /// Size of the window
+    #[arg(long, value_name = "WxH", default_value = "1280x800")]
+    pub size: String,
+    /// Leave after so many frames
+    #[arg(long, value_name = "F")]
+    pub frames: Option<u64>,
+    /// On leaving, write frame times, steps and what ran to a JSON file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// `gravitile run`.
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub simulation: Simulation,
+    /// Steps to take
+    #[arg(long, default_value_t = 100)]
+    pub steps: u32,
+    /// Write the bodies after the last step to a CSV file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `gravitile render`.
+#[derive(Debug, Args)]
+pub struct Render {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub simulation: Simulation,
+    /// Steps to take before the picture
+    #[arg(long, default_value_t = 100)]
+    pub steps: u32,
+    /// Size of the picture in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x720")]
+    pub size: String,
+    /// The PNG file
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `gravitile bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub device: DeviceArgs,
+    /// Only this mode
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Only these variants
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub variant: Vec<String>,
+    /// Numbers of bodies [default: 1024, 4096 and 16384 on a CPU, 16384 to 262144 on a GPU]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub bodies: Vec<usize>,
+    /// Work-group sizes [default: what `auto` takes]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub work_group: Vec<usize>,
+    /// Set a parameter
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub set: Vec<String>,
+    /// Timings of which the median counts
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `gravitile check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub device: DeviceArgs,
+    /// Only this mode
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Only these variants
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub variant: Vec<String>,
+}
+
+/// `gravitile devices`.
+#[derive(Debug, Args)]
+pub struct Devices {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub device: DeviceArgs,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,153 @@
+//! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::{modes_for, open, print_json, set_all, variants_for};
+use crate::cli::Bench;
+use crate::compute::Device;
+use crate::compute::Kind;
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::modes::ModeInfo;
+
+/// A timing shorter than this says more about the clock.
+const LEAST_SECONDS: f64 = 0.2;
+
+/// One line of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    mode: &'static str,
+    variant: &'static str,
+    bodies: usize,
+    work_group: usize,
+    /// Steps of one timing.
+    steps: u32,
+    /// Medians over the timings.
+    steps_per_second: f64,
+    interactions_per_second: f64,
+    /// The fastest and the slowest timing.
+    range: [f64; 2],
+}
+
+pub(super) fn call(args: &Bench) -> Result<ExitCode> {
+    let device = open(args.device.device.as_deref())?;
+    let sizes = match (args.bodies.as_slice(), device.info.kind) {
+        ([], Kind::Cpu) => vec![1_024, 4_096, 16_384],
+        ([], _) => vec![16_384, 65_536, 262_144],
+        (sizes, _) => sizes.to_vec(),
+    };
+    let mut rows = Vec::new();
+    if !args.json {
+        println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
+        println!(
+            "{:<10} {:<10} {:>8} {:>10} {:>10}  interactions/s",
+            "mode", "variant", "bodies", "work-group", "steps/s"
+        );
+    }
+    for info in modes_for(args.mode.as_deref())? {
+        for &bodies in &sizes {
+            for row in measure(&device, info, bodies, args)? {
+                if !args.json {
+                    println!(
+                        "{:<10} {:<10} {:>8} {:>10} {:>10.2}  {}",
+                        row.mode,
+                        row.variant,
+                        row.bodies,
+                        row.work_group,
+                        row.steps_per_second,
+                        speed(row.interactions_per_second)
+                    );
+                }
+                rows.push(row);
+            }
+        }
+    }
+    if args.json {
+        print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One contestant.
+struct Lap {
+    engine: Engine,
+    steps: u32,
+    seconds: Vec<f64>,
+}
+
+/// All variants and work-group sizes at one number of bodies. They take turns, so that a machine that slows
+/// down slows all of them.
+fn measure(device: &Device, info: &'static ModeInfo, bodies: usize, args: &Bench) -> Result<Vec<Row>> {
+    let mut laps = Vec::new();
+    for variant in variants_for(info, &args.variant)? {
+        for work_group in match args.work_group.as_slice() {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        } {
+            let mut config = Config::new(info);
+            (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);
+            set_all(config.mode.as_mut(), &args.set)?;
+            let mut engine = Engine::new(device.clone(), config)?;
+            let steps = warm_up(&mut engine)?;
+            laps.push(Lap { engine, steps, seconds: Vec::new() });
+        }
+    }
+    for _ in 0..args.repeats {
+        for lap in &mut laps {
+            lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+        }
+    }
+    Ok(laps.into_iter().map(|lap| lap.row(info)).collect())
+}
+
+impl Lap {
+    fn row(mut self, info: &'static ModeInfo) -> Row {
+        self.seconds.sort_unstable_by(f64::total_cmp);
+        let resolved = self.engine.resolved();
+        let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
+        let median = self.seconds[self.seconds.len() / 2];
+        let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
+        Row {
+            mode: info.name,
+            variant: resolved.variant.name,
+            bodies: resolved.bodies,
+            work_group: resolved.work_group,
+            steps: self.steps,
+            steps_per_second: f64::from(self.steps) / median,
+            interactions_per_second: pairs / median,
+            range: [pairs / slowest, pairs / fastest],
+        }
+    }
+}
+
+/// Builds what is built late, lets the lane learn the speed, and finds how many steps a timing needs.
+fn warm_up(engine: &mut Engine) -> Result<u32> {
+    let mut steps = 1;
+    loop {
+        let seconds = time(engine, steps)?;
+        if seconds >= 0.5 * LEAST_SECONDS {
+            return Ok(((f64::from(steps) * LEAST_SECONDS / seconds).ceil() as u32).max(1));
+        }
+        let factor = (LEAST_SECONDS / seconds).clamp(2.0, 64.0);
+        steps = (f64::from(steps) * factor).ceil() as u32;
+    }
+}
+
+fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
+    let clock = Instant::now();
+    engine.run(steps, |_| ())?;
+    Ok(clock.elapsed().as_secs_f64())
+}
+
+/// `0.92 G interactions/s (18.4 GFLOP/s)`, at 20 flops a pair as the literature counts.
+pub(super) fn speed(interactions_per_second: f64) -> String {
+    format!(
+        "{:.3} G interactions/s ({:.1} GFLOP/s)",
+        interactions_per_second * 1e-9,
+        interactions_per_second * 20e-9
+    )
+}

@@ -1,0 +1,172 @@
+//! `gravitile check`: every variant of every mode against the f64 reference, at awkward sizes.
+
+use std::process::ExitCode;
+
+use super::{modes_for, open, variants_for};
+use crate::bodies::Bodies;
+use crate::cli::Check;
+use crate::compute::Device;
+use crate::engine::max_work_group;
+use crate::error::{Error, Result};
+use crate::modes::{Mode, ModeInfo, Variant};
+use crate::params::{self, combinations};
+use crate::scene::Setup;
+
+/// Around the powers of two where tails go wrong.
+pub const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
+/// The relative RMS error that passes.
+pub const TOLERANCE: f64 = 1e-4;
+/// Below this change an agreement would say nothing.
+const LEAST_EFFECT: f64 = 1e-3;
+const STEPS: u32 = 3;
+const SEED: u64 = 7;
+
+/// Work-group sizes: one, odd, usual, and the largest that the device takes.
+pub fn work_groups(most: usize) -> Vec<usize> {
+    let mut sizes: Vec<usize> = [1, 7, 64, 256, most].into_iter().filter(|&size| size <= most).collect();
+    sizes.dedup();
+    sizes
+}
+
+/// How one variant with one work-group size did over all numbers of bodies and combinations of options.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The mode.
+    pub mode: &'static str,
+    /// The variant.
+    pub variant: &'static str,
+    /// Work-items to a work-group.
+    pub work_group: usize,
+    /// How many comparisons.
+    pub cases: usize,
+    /// The largest relative RMS error of the change of velocity and of position.
+    pub worst: f64,
+    /// In which case.
+    pub case: String,
+}
+
+impl Row {
+    /// Whether the variant agrees with the reference.
+    pub fn passes(&self) -> bool {
+        self.worst < TOLERANCE
+    }
+}
+
+pub(super) fn call(args: &Check) -> Result<ExitCode> {
+    let device = open(args.device.device.as_deref())?;
+    println!("{} · driver {} · against f64, relative RMS", device.info.name, device.info.driver);
+    println!("{:<10} {:<10} {:>10} {:>6} {:>10}  worst case", "mode", "variant", "work-group", "cases", "error");
+    let mut failures = 0;
+    for info in modes_for(args.mode.as_deref())? {
+        let cases = cases(info)?;
+        for variant in variants_for(info, &args.variant)? {
+            for work_group in work_groups(max_work_group(&device.info, variant)) {
+                let row = row(&device, variant, work_group, &cases)?;
+                failures += usize::from(!row.passes());
+                let verdict = if row.passes() { "" } else { "  FAILS" };
+                let Row { mode, variant, work_group, cases, worst, case } = row;
+                println!("{mode:<10} {variant:<10} {work_group:>10} {cases:>6} {worst:>10.1e}  {case}{verdict}");
+            }
+        }
+    }
+    match failures {
+        0 => {
+            println!("all below {TOLERANCE:.0e}");
+            Ok(ExitCode::SUCCESS)
+        }
+        n => {
+            println!("{n} row(s) not below {TOLERANCE:.0e}");
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+/// One comparison to make: where the bodies start and where the reference says that they end.
+pub struct Case {
+    name: String,
+    mode: Box<dyn Mode>,
+    start: Bodies,
+    end: Bodies<f64>,
+}
+
+/// Every number of bodies with every combination of switches and choices of the mode.
+///
+/// # Errors
+/// If a mode has no scene for any number of bodies, or one where nothing happens.
+pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
+    let scene = info
+        .scenes
+        .iter()
+        .find(|scene| scene.bodies.is_none())
+        .ok_or_else(|| Error::Invalid(format!("{} has no scene for any number of bodies", info.name)))?;
+    let mut cases = Vec::new();
+    for options in combinations(info.mode_for(scene).as_mut()) {
+        let mut mode = info.mode_for(scene);
+        // A lone body feels only its loss of speed: without, nothing would happen to it.
+        for (key, value) in options.iter().map(|(k, v)| (*k, *v)).chain([("decay", "0.99")]) {
+            params::set(mode.as_mut(), key, value)?;
+        }
+        for n in BODIES {
+            let params = &mode.values();
+            let mut start = (scene.generate)(&Setup { bodies: n, seed: SEED, params });
+            uneven_masses(&mut start);
+            let mut end = start.to_f64();
+            mode.reference(&mut end, STEPS);
+            let names: Vec<_> = options.iter().map(|(_, value)| *value).collect();
+            let name = format!("{n} bodies, {}", names.join(" "));
+            let (effect, _) = difference(&start.to_f64(), &end, &start);
+            if effect < LEAST_EFFECT {
+                return Err(Error::Invalid(format!("nothing happens in {name}: a check would say nothing")));
+            }
+            cases.push(Case { name, mode: mode.clone(), start, end });
+        }
+    }
+    Ok(cases)
+}
+
+/// Equal masses would hide a mass taken from the wrong body.
+fn uneven_masses(bodies: &mut Bodies) {
+    for (i, row) in bodies.positions.iter_mut().enumerate() {
+        row[3] *= 0.25 + 0.25 * (i % 7) as f32;
+    }
+}
+
+/// Compares one variant over all cases.
+///
+/// # Errors
+/// If the kernel does not build or the device fails.
+pub fn row(device: &Device, variant: &'static Variant, work_group: usize, cases: &[Case]) -> Result<Row> {
+    let mode = cases.first().map_or("", |case| case.mode.info().name);
+    let mut row =
+        Row { mode, variant: variant.name, work_group, cases: cases.len(), worst: 0.0, case: String::new() };
+    for case in cases {
+        let mut simulation = case.mode.build(device, variant, work_group, &case.start)?;
+        simulation.start(STEPS);
+        while simulation.advance()? {}
+        let (effect, error) = difference(&simulation.state()?.to_f64(), &case.end, &case.start);
+        let relative = error / effect;
+        // Not `>`: NaN is worst of all.
+        if !(relative <= row.worst) {
+            (row.worst, row.case) = (relative, case.name.clone());
+        }
+    }
+    Ok(row)
+}
+
+/// The RMS change from `start` to the reference `end`, and the RMS difference of `bodies` from it, of whichever
+/// of velocity and position is relatively farther off.
+fn difference(bodies: &Bodies<f64>, end: &Bodies<f64>, start: &Bodies) -> (f64, f64) {
+    let start = start.to_f64();
+    let velocity = rms_pair(&bodies.velocities, &end.velocities, &start.velocities);
+    let position = rms_pair(&bodies.positions, &end.positions, &start.positions);
+    let relative = |(effect, error): (f64, f64)| error / effect;
+    if relative(position) > relative(velocity) { position } else { velocity }
+}
+
+fn rms_pair(rows: &[[f64; 4]], end: &[[f64; 4]], start: &[[f64; 4]]) -> (f64, f64) {
+    let rms = |a: &[[f64; 4]], b: &[[f64; 4]]| {
+        let squares = a.iter().zip(b).flat_map(|(a, b)| (0..4).map(|k| (a[k] - b[k]).powi(2)));
+        (squares.sum::<f64>() / a.len() as f64).sqrt()
+    };
+    (rms(end, start), rms(rows, end))
+}

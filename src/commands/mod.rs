@@ -1,0 +1,150 @@
+//! One file for each command, and what they share: from words to a [`Config`].
+
+mod bench;
+pub mod check;
+mod devices;
+mod render;
+mod run;
+mod view;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::{Cli, Command, Simulation};
+use crate::compute::{self, Device};
+use crate::config::{Config, Start};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::{params, scene};
+
+/// Does what was asked for.
+///
+/// # Errors
+/// Whatever went wrong; the caller prints it once.
+pub fn call(cli: Cli) -> Result<ExitCode> {
+    match cli.command.unwrap_or(Command::View(cli.view)) {
+        Command::View(args) => view::call(args),
+        Command::Run(args) => run::call(&args),
+        Command::Render(args) => render::call(&args),
+        Command::Bench(args) => bench::call(&args),
+        Command::Check(args) => check::call(&args),
+        Command::Devices(args) => devices::call(&args),
+    }
+}
+
+fn open(wanted: Option<&str>) -> Result<Device> {
+    compute::select(wanted)?.open()
+}
+
+/// The config that the words mean.
+fn config(args: &Simulation) -> Result<Config> {
+    let info = mode(&args.mode)?;
+    let mut config = Config::new(info);
+    if let Some(name) = &args.scene {
+        let scenes = info.scenes.iter();
+        let scene = info.scene(name).ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name)))?;
+        config.select_scene(scene);
+    }
+    if let Some(path) = &args.load {
+        config.mode = (info.default)();
+        config.start =
+            Start::Loaded { name: path.display().to_string(), bodies: Arc::new(scene::csv::load(path)?) };
+    }
+    config.seed = args.seed;
+    config.bodies = number_or_auto("--bodies", &args.bodies)?;
+    config.work_group = number_or_auto("--work-group", &args.work_group)?;
+    config.variant = match args.variant.as_str() {
+        "auto" => None,
+        name => Some(variant(info, name)?),
+    };
+    set_all(config.mode.as_mut(), &args.set)?;
+    Ok(config)
+}
+
+fn mode(name: &str) -> Result<&'static ModeInfo> {
+    modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
+}
+
+/// All modes, or the one that was asked for.
+fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
+    name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
+}
+
+fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Variant> {
+    let names = info.variants.iter().map(|variant| variant.name);
+    info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
+}
+
+/// All variants of a mode, or those of `names` that it has.
+fn variants_for(info: &'static ModeInfo, names: &[String]) -> Result<Vec<&'static Variant>> {
+    match names {
+        [] => Ok(info.variants.iter().collect()),
+        names => names.iter().map(|name| variant(info, name)).collect(),
+    }
+}
+
+fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
+    for assignment in assignments {
+        let (key, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| Error::Invalid(format!("--set {assignment}: what is expected is KEY=VALUE")))?;
+        params::set(mode, key.trim(), value)?;
+    }
+    Ok(())
+}
+
+fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
+    let known: Vec<_> = known.collect();
+    Error::Invalid(format!("there is no {what} `{name}`; there is {}", known.join(", ")))
+}
+
+/// A whole number from 1, or none for `auto`.
+fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(option: &str, text: &str) -> Result<Option<T>> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(number) if number >= T::from(1) => Ok(Some(number)),
+        _ => Err(Error::Invalid(format!("{option} {text}: what is allowed is auto or a whole number from 1"))),
+    }
+}
+
+/// `WxH`.
+fn size(text: &str) -> Result<(u32, u32)> {
+    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match parsed {
+        Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok((w, h)),
+        _ => Err(Error::Invalid(format!("--size {text}: what is expected is WxH, 1x1 to 16384x16384"))),
+    }
+}
+
+/// Steps with a progress bar on stderr, if it takes long enough to be seen and someone is there to see it.
+fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<()> {
+    let bar = ProgressBar::new(1000);
+    let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of the steps, {eta} to go");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(500));
+    let outcome = engine.run(steps, |share| bar.set_position((share * 1000.0) as u64));
+    bar.finish_and_clear();
+    outcome
+}
+
+/// JSON on stdout.
+fn print_json(value: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => println!("{text}"),
+        // No map with keys other than text and no failing serializer is among our types.
+        Err(error) => unreachable!("a report does not serialize: {error}"),
+    }
+}
+
+/// Fails early where a file could not be written later, before the work that it is to hold.
+fn check_writable(path: &Path) -> Result<()> {
+    scene::csv::beside(path).map(drop)
+}

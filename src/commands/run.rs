@@ -1,0 +1,105 @@
+//! `gravitile run`: step without a window, and report.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::{check_writable, config, open, print_json, run_with_progress};
+use crate::cli::Run;
+use crate::engine::{Engine, relative_drift};
+use crate::error::Result;
+use crate::params::Values;
+use crate::scene;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Report {
+    mode: &'static str,
+    start: String,
+    params: Values,
+    variant: &'static str,
+    work_group: usize,
+    device: String,
+    bodies: usize,
+    steps: u32,
+    /// Simulated time.
+    time: f64,
+    /// Time on the wall.
+    seconds: f64,
+    interactions_per_second: f64,
+    energy: Energy,
+    momentum: [f64; 3],
+    /// Σ m |v|, what the momentum is compared with.
+    momentum_scale: f64,
+    angular_momentum: [f64; 3],
+    nonfinite: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Energy {
+    start: f64,
+    end: f64,
+    relative_drift: f64,
+}
+
+pub(super) fn call(args: &Run) -> Result<ExitCode> {
+    let config = config(&args.simulation)?;
+    if let Some(path) = &args.out {
+        check_writable(path)?;
+    }
+    let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
+    let report = report(&mut engine, args.steps)?;
+    if let Some(path) = &args.out {
+        scene::csv::save(path, &engine.state()?)?;
+    }
+    if args.json { print_json(&report) } else { print(&report) }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
+    let (start, _) = engine.diagnostics()?;
+    let clock = Instant::now();
+    run_with_progress(engine, steps)?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let (end, _) = engine.diagnostics()?;
+    let resolved = engine.resolved();
+    let config = engine.config();
+    Ok(Report {
+        mode: config.mode.info().name,
+        start: config.start.name().to_owned(),
+        params: config.mode.values(),
+        variant: resolved.variant.name,
+        work_group: resolved.work_group,
+        device: engine.device().info.name.clone(),
+        bodies: resolved.bodies,
+        steps,
+        time: engine.clock().1,
+        seconds,
+        interactions_per_second: (resolved.bodies as f64).powi(2) * f64::from(steps) / seconds,
+        energy: Energy {
+            start: start.energy(),
+            end: end.energy(),
+            relative_drift: relative_drift(start.energy(), end.energy()),
+        },
+        momentum: end.momentum,
+        momentum_scale: end.momentum_scale,
+        angular_momentum: end.angular_momentum,
+        nonfinite: end.nonfinite,
+    })
+}
+
+fn print(report: &Report) {
+    let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
+    let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+    println!("{mode} · {start} · {bodies} bodies · {variant} × {work_group} on {device}");
+    println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
+    println!("{}", super::bench::speed(report.interactions_per_second));
+    let Energy { start, end, relative_drift } = report.energy;
+    println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");
+    println!("momentum {:.2e} of Σm|v| {:.4}", length(report.momentum), report.momentum_scale);
+    println!("angular momentum {:.6}", length(report.angular_momentum));
+    if report.nonfinite > 0 {
+        println!("{} bodies stopped being finite and are held out", report.nonfinite);
+    }
+}

@@ -1,0 +1,174 @@
+//! Building OpenCL C into kernels, and running them.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+
+use bytemuck::Pod;
+use ocl::core::{self, ArgVal};
+
+use super::buffer::Buffer;
+use super::device::Device;
+use crate::error::{Error, Result};
+
+/// One file of OpenCL C.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    /// Its name under `kernels/`, as compiler messages show it.
+    pub file: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// Programs by source and options, so that changing back to a variant costs nothing.
+pub(super) type ProgramCache = HashMap<(CString, CString), core::Program>;
+
+/// A built program: a bag of kernels.
+#[derive(Debug, Clone)]
+pub struct Program {
+    device: Device,
+    program: core::Program,
+}
+
+/// Multiply-add may round once; nothing may assume that NaN does not happen. `-w`: PoCL reports every loop
+/// that it did not unroll.
+const OPTIONS: &str = "-cl-std=CL1.2 -cl-mad-enable -cl-no-signed-zeros -w";
+
+impl Program {
+    /// Compiles `sources` in order, with `defines` as `-D name=value`.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with the compiler's log, which names file and line.
+    pub fn build(device: &Device, sources: &[Source], defines: &[(&str, String)]) -> Result<Self> {
+        // `#line` gives messages the right file and line. NUL bytes cannot be in embedded text.
+        let joined: String =
+            sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, s.text)).collect();
+        let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
+        let build_error = |log: String| Error::Build {
+            file: sources.last().map_or("", |s| s.file).to_owned(),
+            device: device.info.name.clone(),
+            log,
+        };
+        let text =
+            |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
+        let key = (text(joined)?, text(format!("{OPTIONS}{defines}"))?);
+        let mut cache = device.programs.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(program) = cache.get(&key) {
+            return Ok(Self { device: device.clone(), program: program.clone() });
+        }
+        let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
+            .map_err(device.fail("creating a program"))?;
+        if let Err(error) = core::build_program(&program, Some(&[device.id]), &key.1, None, None) {
+            use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
+            let log = core::get_program_build_info(&program, device.id, Query::BuildLog);
+            return Err(match log {
+                Ok(Answer::BuildLog(log)) if !log.trim_matches(['\0', '\n', ' ']).is_empty() => {
+                    build_error(log.trim_end_matches(['\0', '\n']).to_owned())
+                }
+                _ => device.fail("building a program")(error),
+            });
+        }
+        cache.insert(key, program.clone());
+        Ok(Self { device: device.clone(), program })
+    }
+
+    /// The kernel with the entry point `name`.
+    ///
+    /// # Errors
+    /// If the program has none of that name.
+    pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
+        let kernel =
+            core::create_kernel(&self.program, name).map_err(self.device.fail("creating a kernel"))?;
+        Ok(Kernel { device: self.device.clone(), kernel, name })
+    }
+}
+
+/// An argument of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub enum Arg<'a> {
+    /// A `__global` pointer.
+    Buffer(&'a core::Mem),
+    /// `uint`.
+    Uint(u32),
+    /// `float`.
+    Float(f32),
+    /// `float8`.
+    Float8([f32; 8]),
+}
+
+impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        Arg::Buffer(&buffer.mem)
+    }
+}
+
+/// Which work-items run: `count` of them from `offset`, in work-groups of `group`.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    /// The first global id.
+    pub offset: usize,
+    /// How many; a multiple of `group`.
+    pub count: usize,
+    /// Work-items to a work-group.
+    pub group: usize,
+}
+
+/// An entry point of a program.
+#[derive(Debug)]
+pub struct Kernel {
+    device: Device,
+    kernel: core::Kernel,
+    name: &'static str,
+}
+
+impl Kernel {
+    /// The most work-items that a work-group of this kernel may have on its device: registers and local
+    /// memory can make it less than [`super::DeviceInfo::max_work_group`].
+    ///
+    /// # Errors
+    /// If the driver does not say.
+    pub fn max_work_group(&self) -> Result<usize> {
+        use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
+        match core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::WorkGroupSize) {
+            Ok(Answer::WorkGroupSize(size)) => Ok(size),
+            Ok(_) => Ok(self.device.info.max_work_group),
+            Err(error) => Err(self.device.fail("asking for a kernel's limits")(error)),
+        }
+    }
+
+    /// Queues the kernel with `args` in their order; the event tells when it ran.
+    ///
+    /// # Errors
+    /// If an argument or the range does not fit.
+    pub(super) fn enqueue(&self, range: Range, args: &[Arg]) -> Result<core::Event> {
+        let fail = |error| self.device.fail(self.name)(error);
+        for (index, arg) in (0..).zip(args) {
+            let value = match arg {
+                Arg::Buffer(mem) => ArgVal::mem(mem),
+                Arg::Uint(x) => ArgVal::scalar(x),
+                Arg::Float(x) => ArgVal::scalar(x),
+                // SAFETY: eight floats are as large as the `float8` that the kernel takes, and outlive the
+                // call, which copies them.
+                Arg::Float8(x) => unsafe { ArgVal::from_raw(size_of_val(x), x.as_ptr().cast(), false) },
+            };
+            core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
+        }
+        let mut event = core::Event::null();
+        // SAFETY: the arguments were checked by OpenCL against the kernel's signature in number and size;
+        // each kernel bounds its accesses by the count that it is given, which its owner keeps within the
+        // buffers.
+        unsafe {
+            core::enqueue_kernel(
+                &self.device.queue,
+                &self.kernel,
+                1,
+                Some([range.offset, 0, 0]),
+                &[range.count, 1, 1],
+                Some([range.group, 1, 1]),
+                None::<core::Event>,
+                Some(&mut event),
+            )
+        }
+        .map_err(fail)?;
+        Ok(event)
+    }
+}

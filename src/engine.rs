@@ -1,0 +1,288 @@
+//! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
+//! the tests use it directly, the window through a [`crate::session::Session`].
+
+use crate::bodies::{Bodies, Points};
+use crate::compute::{Device, DeviceInfo, Kind, Pending};
+use crate::config::{Config, Start};
+use crate::error::{Error, Result};
+use crate::modes::{Diagnostics, Mode, Simulation, Variant};
+use crate::params::Effect;
+use crate::scene::Setup;
+
+/// A config with every `auto` decided for a device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolved {
+    /// How many bodies.
+    pub bodies: usize,
+    /// The rung of the ladder.
+    pub variant: &'static Variant,
+    /// Work-items to a work-group.
+    pub work_group: usize,
+}
+
+impl Resolved {
+    /// Decides every `auto` of `config`, and checks what was chosen by hand.
+    ///
+    /// # Errors
+    /// If the device does not take the number of bodies or the work-group size.
+    pub fn new(config: &Config, device: &DeviceInfo) -> Result<Self> {
+        let bodies = bodies_for(config, device)?;
+        let variant = config.variant.unwrap_or_else(|| (config.mode.info().auto_variant)(device, bodies));
+        let most = max_work_group(device, variant);
+        let auto = match device.kind {
+            Kind::Cpu => 64,
+            Kind::Gpu | Kind::Accelerator => 256,
+        };
+        let work_group = config.work_group.unwrap_or(auto.min(most));
+        if !(1..=most).contains(&work_group) {
+            return Err(Error::Invalid(format!(
+                "a work-group of {work_group} is not possible: {} takes 1 to {most} on {}",
+                variant.name, device.name
+            )));
+        }
+        Ok(Self { bodies, variant, work_group })
+    }
+}
+
+fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
+    let auto = match device.kind {
+        Kind::Cpu => 4_096,
+        Kind::Gpu | Kind::Accelerator => 65_536,
+    };
+    let most = max_bodies(device, config.mode.as_ref());
+    let bodies = match (config.start.fixed_bodies(), config.bodies) {
+        (Some(fixed), Some(asked)) if fixed != asked => {
+            let name = config.start.name();
+            return Err(Error::Invalid(format!("{name} has exactly {fixed} bodies, not {asked}")));
+        }
+        (Some(fixed), _) => fixed,
+        (None, asked) => asked.unwrap_or(auto.min(most)),
+    };
+    match (1..=most).contains(&bodies) {
+        true => Ok(bodies),
+        false => Err(Error::Invalid(format!(
+            "{bodies} bodies are not possible: {} has room for 1 to {most}",
+            device.name
+        ))),
+    }
+}
+
+/// The most bodies that a device has room for. A change builds the new bodies beside the old, so at most half
+/// of the memory counts.
+pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
+    let room = (device.memory_bytes as f64 * 0.45 / mode.bytes_per_body() as f64) as u64;
+    let buffer = device.max_alloc_bytes / size_of::<[f32; 4]>() as u64;
+    // Kernels count in `uint`, with room to round up.
+    room.min(buffer).min(1 << 31) as usize
+}
+
+/// The largest work-group that a variant can have on a device.
+pub fn max_work_group(device: &DeviceInfo, variant: &Variant) -> usize {
+    let by_memory = (device.local_bytes as usize).checked_div(variant.local_bytes).unwrap_or(usize::MAX);
+    device.max_work_group.min(by_memory).max(1)
+}
+
+/// The work-group sizes worth offering: powers of two, and the largest.
+pub fn work_groups(device: &DeviceInfo, variant: &Variant) -> Vec<usize> {
+    let most = max_work_group(device, variant);
+    let mut sizes: Vec<usize> = (0..).map(|k| 1 << k).take_while(|&size| size <= most).collect();
+    if sizes.last() != Some(&most) {
+        sizes.push(most);
+    }
+    sizes
+}
+
+/// A simulation that obeys a [`Config`].
+pub struct Engine {
+    device: Device,
+    config: Config,
+    resolved: Resolved,
+    simulation: Box<dyn Simulation>,
+    generation: u64,
+    step: u64,
+    time: f64,
+    /// The energy that the drift is measured from; none after anything changed that does not conserve it.
+    baseline: Option<f64>,
+}
+
+impl Engine {
+    /// Makes the bodies and puts them on the device.
+    ///
+    /// # Errors
+    /// If the config asks for what is not possible, a kernel does not build, or the device fails.
+    pub fn new(device: Device, config: Config) -> Result<Self> {
+        let resolved = Resolved::new(&config, &device.info)?;
+        let simulation = build(&device, &config, resolved, &seed(&config, resolved))?;
+        Ok(Self { device, config, resolved, simulation, generation: 1, step: 0, time: 0.0, baseline: None })
+    }
+
+    /// Changes to `config`: live parameters at once, kernels with the state kept, bodies only if they have to
+    /// be others. Says what the change cost, if it touched the simulation at all. On an error all stays as it
+    /// was.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
+        let resolved = Resolved::new(&config, &self.device.info)?;
+        let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
+            _ if reseeds(&self.config, &config) => Some(Effect::Reseed),
+            _ if resolved != self.resolved => Some(Effect::Rebuild),
+            effect => effect,
+        };
+        match effect {
+            Some(Effect::Reseed) => {
+                let bodies = seed(&config, resolved);
+                self.simulation = build(&self.device, &config, resolved, &bodies)?;
+                self.reset_clock();
+            }
+            Some(Effect::Rebuild) => {
+                let bodies = self.simulation.state()?;
+                self.simulation = build(&self.device, &config, resolved, &bodies)?;
+            }
+            Some(Effect::Live) => self.simulation.set(config.mode.as_ref())?,
+            None => {}
+        }
+        if self.config.mode != config.mode {
+            self.baseline = None;
+        }
+        (self.config, self.resolved) = (config, resolved);
+        Ok(effect)
+    }
+
+    /// Starts the scene afresh.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn restart(&mut self) -> Result<()> {
+        let bodies = seed(&self.config, self.resolved);
+        self.simulation = build(&self.device, &self.config, self.resolved, &bodies)?;
+        self.reset_clock();
+        Ok(())
+    }
+
+    fn reset_clock(&mut self) {
+        self.generation += 1;
+        (self.step, self.time, self.baseline) = (0, 0.0, None);
+    }
+
+    /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end.
+    pub fn start(&mut self, steps: u32) {
+        self.simulation.start(steps);
+        self.step += u64::from(steps);
+        self.time += f64::from(steps) * self.config.mode.time_step();
+    }
+
+    /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn advance(&mut self) -> Result<bool> {
+        self.simulation.advance()
+    }
+
+    /// Carries out `steps` steps and waits for them; `progress` hears the share that is done.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
+        self.start(steps);
+        while self.advance()? {
+            progress(self.simulation.progress());
+        }
+        self.simulation.finish()
+    }
+
+    /// Measures what is conserved, and the relative change of the energy since the last change of a parameter
+    /// or the start. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn diagnostics(&mut self) -> Result<(Diagnostics, f64)> {
+        let sums = self.simulation.diagnostics()?;
+        let baseline = *self.baseline.get_or_insert(sums.energy());
+        Ok((sums, relative_drift(baseline, sums.energy())))
+    }
+
+    /// The bodies now. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn state(&mut self) -> Result<Bodies> {
+        self.simulation.state()
+    }
+
+    /// Queues the read-back of what is drawn.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
+        self.simulation.publish(points)
+    }
+
+    /// Device time of the steps that ended since this was last asked, in seconds.
+    pub fn take_seconds(&mut self) -> f64 {
+        self.simulation.take_seconds()
+    }
+
+    /// What is in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What is in force, every `auto` decided.
+    pub fn resolved(&self) -> Resolved {
+        self.resolved
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Counts seedings, from 1.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Steps since the scene began, and the simulated time.
+    pub fn clock(&self) -> (u64, f64) {
+        (self.step, self.time)
+    }
+}
+
+/// The change of an energy relative to what it was; to nothing, if there was none.
+pub fn relative_drift(start: f64, end: f64) -> f64 {
+    match start {
+        0.0 => end,
+        _ => (end - start) / start.abs(),
+    }
+}
+
+/// Whether going from one config to the other needs new bodies.
+pub fn reseeds(old: &Config, new: &Config) -> bool {
+    let (_, effect) = old.mode.values().changes(&new.mode.values());
+    !std::ptr::eq(old.mode.info(), new.mode.info())
+        || old.start != new.start
+        || old.seed != new.seed
+        || (old.bodies != new.bodies && new.start.fixed_bodies().is_none())
+        || effect == Some(Effect::Reseed)
+}
+
+fn seed(config: &Config, resolved: Resolved) -> Bodies {
+    match &config.start {
+        Start::Loaded { bodies, .. } => Bodies::clone(bodies),
+        Start::Scene(scene) => {
+            let params = &config.mode.values();
+            (scene.generate)(&Setup { bodies: resolved.bodies, seed: config.seed, params })
+        }
+    }
+}
+
+fn build(
+    device: &Device,
+    config: &Config,
+    Resolved { variant, work_group, .. }: Resolved,
+    bodies: &Bodies,
+) -> Result<Box<dyn Simulation>> {
+    config.mode.build(device, variant, work_group, bodies)
+}

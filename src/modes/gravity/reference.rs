@@ -1,0 +1,115 @@
+//! The same step in f64, written for reading: what the kernels are checked against.
+
+use super::{Gravity, Integrator, Softening};
+use crate::bodies::{Bodies, FINITE_LIMIT};
+use crate::modes::Diagnostics;
+
+type Vector = glam::DVec3;
+
+impl Gravity {
+    /// s(r) from the squared distance.
+    fn fade(&self, r2: f64) -> f64 {
+        let eps2 = f64::from(self.eps).powi(2);
+        match self.softening {
+            Softening::Plummer => (r2 + eps2).powf(-1.5),
+            Softening::Clamp => r2.max(eps2).powf(-1.5),
+        }
+    }
+
+    /// The potential of a pair over −G m_i m_j: its derivative is r·s(r).
+    fn potential(&self, r2: f64) -> f64 {
+        let eps = f64::from(self.eps);
+        match self.softening {
+            Softening::Plummer => 1.0 / (r2 + eps * eps).sqrt(),
+            Softening::Clamp if r2 >= eps * eps => 1.0 / r2.sqrt(),
+            Softening::Clamp => (1.5 - 0.5 * r2 / (eps * eps)) / eps,
+        }
+    }
+
+    /// a_i = G Σ_j m_j d_ij s(|d_ij|).
+    pub(super) fn accelerations(&self, bodies: &Bodies<f64>) -> Vec<Vector> {
+        let pull = |own: Vector, other: &[f64; 4]| {
+            let d = place(other) - own;
+            d * (other[3] * self.fade(d.length_squared()))
+        };
+        let sum = |own| bodies.positions.iter().map(|other| pull(own, other)).sum::<Vector>();
+        bodies.positions.iter().map(|own| sum(place(own)) * f64::from(self.g)).collect()
+    }
+
+    pub(super) fn reference_step(&self, bodies: &mut Bodies<f64>) {
+        let dt = f64::from(self.dt);
+        match self.integrator {
+            Integrator::Euler => {
+                let a = self.accelerations(bodies);
+                self.update(bodies, |i, x, v| {
+                    *v += a[i] * dt;
+                    *x += *v * dt;
+                    *v *= f64::from(self.decay);
+                });
+            }
+            Integrator::Taylor => {
+                let a = self.accelerations(bodies);
+                self.update(bodies, |i, x, v| {
+                    *x += *v * dt + a[i] * (0.5 * dt * dt);
+                    *v += a[i] * dt;
+                    *v *= f64::from(self.decay);
+                });
+            }
+            Integrator::Leapfrog => {
+                let before = self.accelerations(bodies);
+                self.update(bodies, |i, x, v| {
+                    *v += before[i] * (0.5 * dt);
+                    *x += *v * dt;
+                });
+                let after = self.accelerations(bodies);
+                self.update(bodies, |i, _, v| {
+                    *v += after[i] * (0.5 * dt);
+                    *v *= f64::from(self.decay);
+                });
+            }
+        }
+    }
+
+    /// Moves every body, keeps the plane if asked to, and quarantines what stops being finite.
+    fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
+        for i in 0..bodies.len() {
+            let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));
+            step(i, &mut x, &mut v);
+            if self.flat {
+                (x.z, v.z) = (0.0, 0.0);
+            }
+            let finite = |v: Vector| v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
+            if finite(x) && finite(v) {
+                bodies.positions[i] = [x.x, x.y, x.z, bodies.positions[i][3]];
+                bodies.velocities[i] = [v.x, v.y, v.z, 0.0];
+            } else {
+                bodies.positions[i][3] = 0.0;
+                bodies.velocities[i] = [f64::NAN; 4];
+            }
+        }
+    }
+
+    pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {
+        let mut sums = Diagnostics::default();
+        for (i, (x, v)) in bodies.positions.iter().zip(&bodies.velocities).enumerate() {
+            let (mass, x, v) = (x[3], place(x), place(v));
+            if !v.is_finite() {
+                sums.nonfinite += 1;
+                continue;
+            }
+            let others = bodies.positions.iter().enumerate().filter(|(j, _)| *j != i);
+            let phi: f64 =
+                others.map(|(_, other)| other[3] * self.potential(place(other).distance_squared(x))).sum();
+            sums.kinetic += 0.5 * mass * v.length_squared();
+            sums.potential -= 0.5 * f64::from(self.g) * mass * phi;
+            sums.momentum_scale += mass * v.length();
+            sums.momentum = (Vector::from(sums.momentum) + v * mass).into();
+            sums.angular_momentum = (Vector::from(sums.angular_momentum) + x.cross(v) * mass).into();
+        }
+        sums
+    }
+}
+
+fn place(row: &[f64; 4]) -> Vector {
+    Vector::new(row[0], row[1], row[2])
+}

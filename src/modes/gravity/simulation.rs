@@ -1,0 +1,195 @@
+//! Gravity on a device.
+
+use std::any::Any;
+
+use super::step::Step;
+use super::{Gravity, INFO, Integrator, Softening};
+use crate::bodies::{Bodies, Points};
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
+use crate::error::{Error, Result};
+use crate::modes::reduction::Reduction;
+use crate::modes::{Diagnostics, Mode, Simulation, Variant, sources};
+
+const FORCE: Source =
+    Source { file: "gravity/force.cl", text: include_str!("../../../kernels/gravity/force.cl") };
+const DRIFT: Source =
+    Source { file: "gravity/drift.cl", text: include_str!("../../../kernels/gravity/drift.cl") };
+const MEASURE: Source =
+    Source { file: "gravity/measure.cl", text: include_str!("../../../kernels/gravity/measure.cl") };
+
+/// Bodies on a device with the kernels that step them.
+pub(super) struct GravitySimulation {
+    lane: Lane,
+    params: Gravity,
+    count: usize,
+    group: usize,
+    advance: Kernel,
+    drift: Kernel,
+    pack: Kernel,
+    reduction: Reduction,
+    /// Positions now, and where the next pass puts them: swapped by arguments.
+    x: [Buffer<[f32; 4]>; 2],
+    v: Buffer<[f32; 4]>,
+    a: Buffer<[f32; 4]>,
+    value: Buffer<f32>,
+    /// Whether `a` belongs to `x[0]` under today's parameters.
+    a_is_current: bool,
+    burst: Burst,
+}
+
+/// A burst under way: passes in a row, each over all bodies.
+#[derive(Debug, Clone, Copy, Default)]
+struct Burst {
+    steps: u32,
+    /// The pass that comes next.
+    pass: u32,
+    /// How many there are.
+    passes: u32,
+    /// The body at which that pass goes on.
+    from: usize,
+    /// Whether the first pass only evaluates the force for an opening drift.
+    evaluates: bool,
+}
+
+impl GravitySimulation {
+    pub fn new(
+        device: &Device,
+        params: &Gravity,
+        variant: &'static Variant,
+        group: usize,
+        bodies: &Bodies,
+    ) -> Result<Self> {
+        let softening = match params.softening {
+            Softening::Plummer => "SOFTENING_PLUMMER",
+            Softening::Clamp => "SOFTENING_CLAMP",
+        };
+        let defines = [("WORK_GROUP", group.to_string()), (softening, "1".to_owned())];
+        let source = Source { file: variant.file, text: variant.source };
+        let advance = Program::build(device, &sources(&[FORCE, source]), &defines)?.kernel("advance")?;
+        let most = advance.max_work_group()?;
+        if group > most {
+            return Err(Error::Invalid(format!(
+                "a work-group of {group} is too large: {} takes at most {most} on {}",
+                variant.name, device.info.name
+            )));
+        }
+        let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
+        let empty = vec![[0.0; 4]; bodies.len()];
+        Ok(Self {
+            lane: Lane::new(device),
+            params: params.clone(),
+            count: bodies.len(),
+            group,
+            advance,
+            drift: small.kernel("drift")?,
+            pack: small.kernel("pack")?,
+            reduction: Reduction::new(device, &[MEASURE], &defines[1..], bodies.len())?,
+            x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
+            v: Buffer::from_slice(device, &bodies.velocities)?,
+            a: Buffer::from_slice(device, &empty)?,
+            value: Buffer::new(device, bodies.len())?,
+            a_is_current: false,
+            burst: Burst::default(),
+        })
+    }
+
+    /// The coefficients of a pass; none for the drift that opens a leapfrog burst.
+    fn step_of(&self, pass: u32) -> (bool, Step) {
+        let p = &self.params;
+        if p.integrator != Integrator::Leapfrog {
+            return (true, Step::whole(p));
+        }
+        match pass.checked_sub(u32::from(self.burst.evaluates)) {
+            None => (true, Step::still(p)),
+            Some(0) => (false, Step::open(p)),
+            Some(n) if n < self.burst.steps => (true, Step::close_and_open(p)),
+            Some(_) => (true, Step::close(p)),
+        }
+    }
+
+    /// Queues a slice of the next pass.
+    fn slice(&mut self) -> Result<()> {
+        let (forces, step) = self.step_of(self.burst.pass);
+        let n = Arg::Uint(self.count as u32);
+        let c = Arg::Float8(step.coefficients());
+        let [x_in, x_out] = [&self.x[0], &self.x[1]].map(Arg::from);
+        let (v, a) = (Arg::from(&self.v), Arg::from(&self.a));
+        let eps2 = Arg::Float(self.params.eps * self.params.eps);
+        let (long, short) = ([n, eps2, c, x_in, x_out, v, a], [n, c, x_in, x_out, v, a]);
+        let pass = if forces {
+            let cost = self.count as f64;
+            Pass { kernel: &self.advance, args: &long, items: self.count, group: self.group, cost }
+        } else {
+            Pass::cheap(&self.drift, &short, self.count)
+        };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
+        if self.burst.from >= self.count {
+            self.x.swap(0, 1);
+            self.burst.pass += 1;
+            self.burst.from = 0;
+        }
+        Ok(())
+    }
+}
+
+impl Simulation for GravitySimulation {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        let mode: &dyn Any = mode;
+        let params = mode
+            .downcast_ref::<Gravity>()
+            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        self.params = params.clone();
+        self.a_is_current = false;
+        Ok(())
+    }
+
+    fn start(&mut self, steps: u32) {
+        let leapfrog = self.params.integrator == Integrator::Leapfrog;
+        let evaluates = leapfrog && !self.a_is_current && steps > 0;
+        let passes = steps + u32::from(leapfrog && steps > 0) + u32::from(evaluates);
+        self.burst = Burst { steps, passes, evaluates, ..Burst::default() };
+        // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
+        self.a_is_current = leapfrog;
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        while self.burst.pass < self.burst.passes && !self.lane.is_full() {
+            self.slice()?;
+        }
+        self.lane.flush()?;
+        Ok(self.burst.pass < self.burst.passes)
+    }
+
+    fn progress(&self) -> f32 {
+        let Burst { pass, passes, from, .. } = self.burst;
+        (pass as f32 + from as f32 / self.count.max(1) as f32) / passes.max(1) as f32
+    }
+
+    fn take_seconds(&mut self) -> f64 {
+        self.lane.take_seconds()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.lane.finish()
+    }
+
+    fn state(&mut self) -> Result<Bodies> {
+        Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? })
+    }
+
+    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
+        points.positions.resize(self.count, [0.0; 4]);
+        points.values.resize(self.count, 0.0);
+        let args = &[Arg::Uint(self.count as u32), (&self.v).into(), (&self.value).into()];
+        self.lane.whole(Pass::cheap(&self.pack, args, self.count))?;
+        let positions = self.x[0].read_into(&mut points.positions)?;
+        let pending = positions.and(self.value.read_into(&mut points.values)?);
+        self.lane.flush()?;
+        Ok(pending)
+    }
+
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
+        let Gravity { eps, g, .. } = self.params;
+        self.reduction.run([&self.x[0], &self.v], eps * eps, g)
+    }
+}

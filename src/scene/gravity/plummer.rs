@@ -1,0 +1,82 @@
+//! The Plummer sphere (Plummer 1911, MNRAS 71, 460): ρ ∝ (1 + r²/a²)^(−5/2), a star cluster in balance.
+//!
+//! Sampled as in Aarseth, Hénon and Wielen 1974 (A&A 37, 183): the radius from the enclosed mass, the
+//! speed by rejection from the distribution function f ∝ (−E)^(7/2).
+
+use super::law::Law;
+use crate::bodies::Bodies;
+use crate::scene::frame::{centre, scale};
+use crate::scene::random::Random;
+
+/// Radii end here, in units of a: 98.5 % of the mass of the endless sphere are within. Without a cut-off the
+/// one farthest body would decide how far away the camera stands.
+const CUTOFF: f64 = 10.0;
+
+/// A radius in units of a. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
+pub(super) fn radius(random: &mut Random) -> f64 {
+    loop {
+        let t = random.cube_root();
+        let r = t / (1.0 - t * t).sqrt();
+        if r < CUTOFF {
+            return r;
+        }
+    }
+}
+
+/// A speed as a share q of the escape speed: density ∝ q²(1 − q²)^(7/2), which stays below 0.1.
+pub(super) fn speed(random: &mut Random) -> f64 {
+    loop {
+        let (q, height) = (random.unit(), 0.1 * random.unit());
+        let rest = 1.0 - q * q;
+        if height < q * q * rest * rest * rest * rest.sqrt() {
+            return q;
+        }
+    }
+}
+
+/// `n` bodies of mass 1/n in Hénon's units (G = M = 1, E = −1/4, so V = −1/2, 2T = 1/2 and a = 3π/16).
+///
+/// Sampling noise is taken out: positions are scaled until V is −1/2, and velocities until 2T balances the
+/// virial Σ m x·a of the softened force, both as measured by [`measure`].
+pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
+    let mut bodies = Bodies::with_capacity(n);
+    for _ in 0..n {
+        let r = radius(random);
+        let at = random.direction().map(|c: f64| r * c);
+        let v = speed(random) * (2.0 / (1.0 + r * r).sqrt()).sqrt();
+        bodies.push(at, random.direction().map(|c: f64| v * c), 1.0 / n as f64);
+    }
+    centre(&mut bodies);
+    let [potential, _] = measure(&bodies, law);
+    let kinetic: f64 = bodies.velocities.iter().map(|v| v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sum();
+    if potential > 0.0 && kinetic > 0.0 {
+        scale(&mut bodies, 2.0 * potential, 1.0);
+        let [_, virial] = measure(&bodies, law);
+        scale(&mut bodies, 1.0, (virial * n as f64 / kinetic).sqrt());
+    }
+    bodies
+}
+
+/// |V| without softening and the virial Σ m x·∇Φ with it, at G = M = 1.
+///
+/// Each body meets the next few in the list, around its end. Bodies are drawn independently, so these pairs
+/// are a fair sample; up to 2048 bodies they are all pairs and the sums are exact.
+fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
+    const PAIRS: usize = 1 << 22;
+    let n = bodies.len();
+    let reach = (PAIRS / n).clamp(1, 2047).min(n - 1);
+    let mut sums = [0.0; 2];
+    for (i, a) in bodies.positions.iter().enumerate() {
+        let others = bodies.positions[i + 1..].iter().chain(&bodies.positions).take(reach);
+        for b in others {
+            let d2 = (0..3).map(|axis| (a[axis] - b[axis]) * (a[axis] - b[axis])).sum::<f64>();
+            if d2 > 0.0 {
+                sums[0] += 1.0 / d2.sqrt();
+                sums[1] += d2 * law.omega2(d2.sqrt());
+            }
+        }
+    }
+    // The mean over ordered pairs, times n(n−1)/2 pairs of mass 1/n².
+    let pairs = (n * reach).max(1) as f64;
+    sums.map(|sum| sum / pairs * (n - 1) as f64 / (2 * n) as f64)
+}

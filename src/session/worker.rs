@@ -1,0 +1,293 @@
+//! The simulation's thread: owns the engine and every OpenCL object. [`run`] reads as the design's right-hand
+//! column.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::meter::Meter;
+use super::{Command, Frame, Notice, Stats};
+use crate::config::Config;
+use crate::engine::{self, Engine};
+use crate::error::Result;
+use crate::modes::Diagnostics;
+use crate::params::Effect;
+
+/// The device time that a burst of `auto` length may take, so that a frame a 60th of a second keeps up.
+const BURST_SECONDS: f64 = 0.014;
+/// The longest burst of `auto` length.
+const MAX_AUTO_BURST: u32 = 256;
+/// Energy and momentum are measured at most this often, ...
+const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
+/// ... may take this share of the time, ...
+const DIAGNOSTICS_SHARE: f64 = 0.02;
+/// ... and are left out where they would hold up the steps for longer than this.
+const DIAGNOSTICS_SECONDS: f64 = 0.5;
+/// How fast a device is before it was measured, for that decision.
+const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
+
+/// Runs until [`Command::Quit`], or until the window's end of a channel is gone.
+pub(super) fn run(
+    engine: Engine,
+    inbox: &Receiver<Command>,
+    frames: triple_buffer::Input<Frame>,
+    notices: &Sender<Notice>,
+    wake: &dyn Fn(),
+) {
+    let mut worker = Worker {
+        engine,
+        inbox,
+        frames,
+        notices,
+        wake,
+        waiting: VecDeque::new(),
+        screen_is_ready: true,
+        single_steps: 0,
+        under_way: false,
+        stale: true,
+        quit: false,
+        burst: 1,
+        meter: Meter::default(),
+        read_ms: 0.0,
+        sums: None,
+        next_measurement: Instant::now(),
+    };
+    while !worker.quit {
+        if let Err(error) = worker.turn() {
+            // Nobody listening means that the window is gone.
+            let _ = notices.send(Notice::Failed(error));
+            wake();
+            return;
+        }
+    }
+}
+
+struct Worker<'a> {
+    engine: Engine,
+    inbox: &'a Receiver<Command>,
+    frames: triple_buffer::Input<Frame>,
+    notices: &'a Sender<Notice>,
+    wake: &'a dyn Fn(),
+    /// Commands that were heard but not yet obeyed.
+    waiting: VecDeque<Command>,
+    /// Whether the last frame was taken.
+    screen_is_ready: bool,
+    /// Steps asked for one by one.
+    single_steps: u32,
+    /// Whether a burst was started and not yet completed.
+    under_way: bool,
+    /// Whether the engine holds something that was never published.
+    stale: bool,
+    quit: bool,
+    /// Steps of the last burst.
+    burst: u32,
+    meter: Meter,
+    read_ms: f64,
+    /// The last energy and momentum, with the drift.
+    sums: Option<(Diagnostics, f64)>,
+    next_measurement: Instant,
+}
+
+impl Worker<'_> {
+    /// One frame, or a sleep until there is something to do.
+    fn turn(&mut self) -> Result<()> {
+        self.listen();
+        while let Some(command) = self.waiting.pop_front() {
+            self.obey(command)?;
+        }
+        if self.quit || !self.has_work() {
+            return Ok(());
+        }
+        if self.wants_steps() && !self.under_way {
+            self.start_burst();
+        }
+        if self.under_way && !self.complete_burst()? {
+            return Ok(());
+        }
+        if self.stale && self.screen_is_ready {
+            self.publish()?;
+        }
+        Ok(())
+    }
+
+    /// Takes in what was said; without work, waits for it.
+    fn listen(&mut self) {
+        if !self.has_work() {
+            self.waiting.push_back(self.inbox.recv().unwrap_or(Command::Quit));
+        }
+        self.waiting.extend(self.inbox.try_iter());
+    }
+
+    fn wants_steps(&self) -> bool {
+        self.engine.config().running || self.single_steps > 0
+    }
+
+    fn has_work(&self) -> bool {
+        let steps = self.under_way || self.wants_steps();
+        (self.stale && self.screen_is_ready)
+            || (steps && (self.screen_is_ready || self.engine.config().free_run))
+    }
+
+    fn obey(&mut self, command: Command) -> Result<()> {
+        // What keeps the bodies waits for whole steps; what replaces them does not.
+        let keeps = match &command {
+            Command::Configure(config) => !engine::reseeds(self.engine.config(), config),
+            Command::FrameTaken | Command::Quit | Command::Step | Command::Restart => false,
+        };
+        if keeps && self.under_way && !self.complete_burst()? {
+            // A later command replaces the bodies: this one only says with which settings.
+            self.under_way = false;
+        }
+        match command {
+            Command::FrameTaken => self.screen_is_ready = true,
+            Command::Quit => self.quit = true,
+            Command::Step => self.single_steps += 1,
+            Command::Restart => {
+                self.engine.restart()?;
+                self.remember(Some(Effect::Reseed));
+                self.stale = true;
+            }
+            Command::Configure(config) => self.configure(*config)?,
+        }
+        Ok(())
+    }
+
+    fn configure(&mut self, config: Config) -> Result<()> {
+        match self.engine.configure(config) {
+            Ok(effect) => self.remember(effect),
+            Err(error) => {
+                let in_force = Box::new(self.engine.config().clone());
+                let _ = self.notices.send(Notice::Rejected(error, in_force));
+                (self.wake)();
+            }
+        }
+        self.stale = true;
+        Ok(())
+    }
+
+    /// What is no longer true after a change is forgotten.
+    fn remember(&mut self, effect: Option<Effect>) {
+        if effect.is_some() {
+            self.next_measurement = Instant::now();
+        }
+        if effect >= Some(Effect::Rebuild) {
+            self.meter.reset();
+        }
+        if effect == Some(Effect::Reseed) {
+            (self.under_way, self.sums) = (false, None);
+        }
+    }
+
+    fn start_burst(&mut self) {
+        self.burst = match self.single_steps {
+            0 => self.engine.config().steps_per_frame.unwrap_or_else(|| auto_burst(&self.meter)),
+            _ => 1,
+        };
+        self.single_steps = self.single_steps.saturating_sub(1);
+        self.engine.start(self.burst);
+        self.under_way = true;
+    }
+
+    /// Queues what remains of the burst. False if a command made it pointless half-way.
+    fn complete_burst(&mut self) -> Result<bool> {
+        while self.engine.advance()? {
+            self.waiting.extend(self.inbox.try_iter());
+            if self.waiting.iter().any(|command| self.discards(command)) {
+                return Ok(false);
+            }
+        }
+        (self.under_way, self.stale) = (false, true);
+        Ok(true)
+    }
+
+    /// Whether a command makes the steps under way pointless.
+    fn discards(&self, command: &Command) -> bool {
+        match command {
+            Command::Quit | Command::Restart => true,
+            Command::Configure(config) => engine::reseeds(self.engine.config(), config),
+            Command::Step | Command::FrameTaken => false,
+        }
+    }
+
+    /// Reads the frame back, with the next burst already queued behind the copy, and hands it over.
+    fn publish(&mut self) -> Result<()> {
+        let stats = self.stats();
+        let (step, _) = self.engine.clock();
+        let measures = self.measurement_is_due();
+        let frame = self.frames.input_buffer_mut();
+        let pending = self.engine.publish(&mut frame.points)?;
+        if self.engine.config().running && self.waiting.is_empty() && !measures {
+            // By hand, since `frame` is borrowed: start_burst and the first part of complete_burst.
+            self.burst = self.engine.config().steps_per_frame.unwrap_or_else(|| auto_burst(&self.meter));
+            self.engine.start(self.burst);
+            self.engine.advance()?;
+            self.under_way = true;
+        }
+        if let Some(seconds) = pending.wait()? {
+            self.read_ms = seconds * 1e3;
+        }
+        frame.value_range = frame.points.value_range();
+        frame.stats = stats;
+        self.frames.publish();
+        (self.stale, self.screen_is_ready) = (false, false);
+        (self.wake)();
+        self.meter.note(Instant::now(), step, self.engine.take_seconds());
+        if measures {
+            self.measure()?
+        }
+        Ok(())
+    }
+
+    /// How the simulation is doing at the burst that was last completed.
+    fn stats(&self) -> Stats {
+        let (step, time) = self.engine.clock();
+        let resolved = self.engine.resolved();
+        let (steps_per_second, step_seconds) = self.meter.rates();
+        Stats {
+            generation: self.engine.generation(),
+            step,
+            time,
+            bodies: resolved.bodies,
+            variant: resolved.variant.name,
+            work_group: resolved.work_group,
+            steps_per_frame: self.burst,
+            steps_per_second,
+            device_ms_per_step: step_seconds * 1e3,
+            read_ms: self.read_ms,
+            running: self.engine.config().running,
+            device: self.engine.device().info.name.as_str().into(),
+            diagnostics: self.sums.map(|(sums, _)| sums),
+            energy_drift: self.sums.map(|(_, drift)| drift),
+            nonfinite: self.sums.map_or(0, |(sums, _)| sums.nonfinite),
+        }
+    }
+
+    /// Energy and momentum cost about a step: never where that would be felt.
+    fn measurement_is_due(&self) -> bool {
+        let guess = (self.engine.resolved().bodies as f64).powi(2) / GUESSED_PAIRS_PER_SECOND;
+        let cost = match self.meter.rates() {
+            (_, step) if step > 0.0 => step,
+            _ => guess,
+        };
+        cost < DIAGNOSTICS_SECONDS && Instant::now() >= self.next_measurement
+    }
+
+    fn measure(&mut self) -> Result<()> {
+        let start = Instant::now();
+        self.sums = Some(self.engine.diagnostics()?);
+        let pause = start.elapsed().mul_f64(1.0 / DIAGNOSTICS_SHARE).max(DIAGNOSTICS_EVERY);
+        self.next_measurement = Instant::now() + pause;
+        // The first numbers of a scene are worth a frame of their own.
+        self.stale |= !self.engine.config().running;
+        Ok(())
+    }
+}
+
+/// How many steps take about as long as a frame on the screen.
+fn auto_burst(meter: &Meter) -> u32 {
+    match meter.rates() {
+        (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, MAX_AUTO_BURST),
+        _ => 1,
+    }
+}

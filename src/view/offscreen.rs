@@ -1,0 +1,146 @@
+//! OpenGL without a window or a display: for pictures in files, for tests, and for machines without a screen.
+
+use std::ffi::{CString, c_void};
+use std::rc::Rc;
+
+use glium::backend::{Backend, Context};
+use glium::debug::DebugCallbackBehavior;
+use glium::framebuffer::SimpleFrameBuffer;
+use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::{CapabilitiesSource, SwapBuffersError};
+use glutin::api::egl::context::PossiblyCurrentContext;
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display;
+use glutin::config::{ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, Version};
+use glutin::display::GetGlDisplay;
+use glutin::prelude::*;
+use image::{DynamicImage, RgbImage, RgbaImage, imageops};
+
+use super::graphics;
+use crate::error::{Error, Result};
+
+/// An OpenGL context with a texture to draw into in place of a window.
+pub struct Offscreen {
+    context: Rc<Context>,
+    texture: Texture2d,
+}
+
+impl Offscreen {
+    /// A picture of `(width, height)` pixels, drawn by the first device that can: GPUs before the processor.
+    ///
+    /// # Errors
+    /// [`Error::Graphics`] if there is no EGL, no device, or the size is not one that the device can draw.
+    pub fn new((width, height): (u32, u32)) -> Result<Self> {
+        let backend = Surfaceless { context: open()?, size: (width, height) };
+        // SAFETY: the OpenGL context was made a moment ago and nothing was done with it yet.
+        let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
+            .map_err(graphics("use this device's version"))?;
+        let most = context.get_capabilities().max_texture_size as u32;
+        if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
+            let asked = format!("a picture of {width} × {height} pixels cannot be drawn");
+            return Err(Error::Graphics(format!("{asked}: this device draws from 1 × 1 to {most} × {most}")));
+        }
+        let format = UncompressedFloatFormat::U8U8U8U8;
+        let texture = Texture2d::empty_with_format(&context, format, MipmapsOption::NoMipmap, width, height)
+            .map_err(graphics("make the texture that stands for a window"))?;
+        Ok(Self { context, texture })
+    }
+
+    /// The context, to make programs, buffers and a [`super::View`] in.
+    pub fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
+    /// What draws: the device's name as OpenGL gives it.
+    pub fn device(&self) -> &str {
+        self.context.get_opengl_renderer_string()
+    }
+
+    /// Calls `draw` with the surface, which still holds what was drawn last, and reads the picture, upright.
+    ///
+    /// # Errors
+    /// What `draw` returns, or [`Error::Graphics`].
+    pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
+        let mut surface =
+            SimpleFrameBuffer::new(&self.context, &self.texture).map_err(graphics("draw into a texture"))?;
+        draw(&mut surface)?;
+        let read: RawImage2d<'_, u8> = self.texture.read();
+        let mut picture = RgbaImage::from_raw(read.width, read.height, read.data.into_owned())
+            .ok_or_else(|| Error::Graphics("OpenGL gave fewer pixels than were asked for".into()))?;
+        // OpenGL's first row is the lowest.
+        imageops::flip_vertical_in_place(&mut picture);
+        Ok(DynamicImage::ImageRgba8(picture).into_rgb8())
+    }
+}
+
+/// Makes a context current on this thread, on the first device that allows it.
+fn open() -> Result<PossiblyCurrentContext> {
+    const HELP: &str = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri";
+    let devices = Device::query_devices().map_err(|e| {
+        Error::Graphics(format!("cannot draw without a window: EGL has no devices ({e}); {HELP}"))
+    })?;
+    let mut devices: Vec<Device> = devices.collect();
+    devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
+    let mut reasons = String::new();
+    for device in &devices {
+        match open_device(device) {
+            Ok(context) => return Ok(context),
+            Err(reason) => reasons += &format!("; {}: {reason}", device.name().unwrap_or("a device")),
+        }
+    }
+    let count = devices.len();
+    Err(Error::Graphics(format!(
+        "cannot draw without a window: none of {count} EGL devices works{reasons}; {HELP}"
+    )))
+}
+
+fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext> {
+    // SAFETY: no raw display is handed over, so none can be wrong.
+    let display = unsafe { Display::with_device(device, None) }?;
+    let template = ConfigTemplateBuilder::new().with_surface_type(ConfigSurfaceTypes::empty()).build();
+    // SAFETY: the template names no native window.
+    let config = unsafe { display.find_configs(template) }?
+        .next()
+        .ok_or_else(|| glutin::error::ErrorKind::NotSupported("no configuration"))?;
+    // A core context: in others point sprites may be switched off.
+    let attributes = ContextAttributesBuilder::new()
+        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
+        .build(None);
+    // SAFETY: the attributes name no native window, and the configuration is of this display.
+    unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
+}
+
+/// The glue that glium asks for.
+struct Surfaceless {
+    context: PossiblyCurrentContext,
+    size: (u32, u32),
+}
+
+// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this does,
+// and `is_current` and `make_current` speak of it alone.
+unsafe impl Backend for Surfaceless {
+    fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
+        Ok(())
+    }
+
+    unsafe fn get_proc_address(&self, symbol: &str) -> *const c_void {
+        CString::new(symbol).map_or(std::ptr::null(), |name| self.context.display().get_proc_address(&name))
+    }
+
+    fn get_framebuffer_dimensions(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn resize(&self, _: (u32, u32)) {}
+
+    fn is_current(&self) -> bool {
+        self.context.is_current()
+    }
+
+    unsafe fn make_current(&self) {
+        if let Err(reason) = self.context.make_current_surfaceless() {
+            tracing::error!("the OpenGL context is lost: {reason}");
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! The arrows of `src/lib.rs`, enforced: which module may name which, and which may name OpenCL, OpenGL, the
+//! window and the panel. Read off the tokens of the sources, so comments, doc links and strings do not count,
+//! and what stands inside macros does.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Spacing, TokenStream, TokenTree};
+
+/// A file or folder in `src/`, and the modules it may name besides itself.
+///
+/// Rows stand from the top layer down, and a row names only rows below it, so there are no cycles.
+/// A new module needs a row.
+const LAYERS: &[(&str, &str)] = &[
+    ("main", "commands cli error"),
+    // The map: declares every module and holds no code.
+    ("lib", ""),
+    ("commands", "cli app ui view session engine config modes scene compute bodies error params"),
+    ("cli", "config modes scene compute error params"),
+    ("app", "ui view session engine config modes scene compute bodies error params"),
+    // `compute` for DeviceInfo, which is plain data.
+    ("ui", "session config modes scene compute error params"),
+    ("view", "bodies error"),
+    ("session", "engine config modes compute bodies error params"),
+    ("engine", "config modes scene compute bodies error params"),
+    ("config", "modes scene bodies error params"),
+    ("modes", "scene compute bodies error params"),
+    ("scene", "bodies error params"),
+    // Knows no physics: neither bodies nor parameters.
+    ("compute", "error"),
+    ("bodies", "error params"),
+    ("error", "params"),
+    ("params", ""),
+];
+
+/// The crates of the outside worlds, and the modules that may name them. All other crates are free.
+const CRATES: &[(&str, &str)] = &[
+    ("ocl", "compute error"),
+    ("ocl_core", "compute error"),
+    ("cl_sys", "compute error"),
+    ("glium", "view app"),
+    ("glutin", "view app"),
+    ("glutin_winit", "app"),
+    ("raw_window_handle", "view app"),
+    ("winit", "app"),
+    ("egui", "ui app"),
+    ("egui_plot", "ui"),
+    ("egui_glium", "app"),
+    ("egui_winit", "app"),
+];
+
+#[test]
+fn arrows_point_down() {
+    let mut found = Vec::new();
+    for file in files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs")) {
+        let source = fs::read_to_string(&file).unwrap();
+        let path = module_path(&file);
+        found.extend(violations(&path, &source).into_iter().map(|it| format!("{}:{it}", shown(&file))));
+    }
+    assert!(found.is_empty(), "against the layers in tests/layering.rs:\n{}", found.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_place() {
+    let placed: BTreeSet<_> = LAYERS.iter().map(|row| row.0.to_owned()).collect();
+    let present: BTreeSet<_> = files("src").iter().map(|file| layer(&module_path(file)).to_owned()).collect();
+    let missing: Vec<_> = present.difference(&placed).collect();
+    assert!(missing.is_empty(), "add a row to LAYERS in tests/layering.rs for {missing:?}");
+}
+
+#[test]
+fn tables_name_rows_below() {
+    for (at, (module, uses)) in LAYERS.iter().enumerate() {
+        for used in words(uses) {
+            assert!(
+                LAYERS[at + 1..].iter().any(|row| row.0 == used),
+                "{module} uses {used}: not a row below it"
+            );
+        }
+    }
+    for module in CRATES.iter().flat_map(|row| words(row.1)) {
+        assert!(LAYERS.iter().any(|row| row.0 == module), "CRATES names {module}, which is no row of LAYERS");
+    }
+}
+
+/// Paths of somebody's machine work nowhere else.
+#[test]
+fn no_machine_paths() {
+    // In pieces, so that this file may be read too.
+    let forbidden = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+    let roots =
+        ["README.md", "CHANGELOG.md", "src", "tests", "kernels", "shaders", "assets", "scripts", ".ci"];
+    for file in roots.iter().flat_map(|root| files(root)) {
+        let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+        for (line, number) in text.lines().zip(1..) {
+            for path in forbidden {
+                assert!(!line.contains(path), "{}:{number}: names {path}", shown(&file));
+            }
+        }
+    }
+}
+
+/// What `source`, the text of module `module`, names against the tables: "line: message".
+fn violations(module: &[String], source: &str) -> Vec<String> {
+    let tokens: TokenStream = source.parse().expect("a Rust source");
+    let mut names = Vec::new();
+    scan(&flat(tokens), module, &mut names);
+    let layer = layer(module);
+    let mut found = Vec::new();
+    for Name { line, path } in names {
+        let first = path.first().map_or("", String::as_str);
+        if first == "crate" {
+            match path.get(1) {
+                Some(used) if may_use(layer, used) => {}
+                Some(used) => found.push(format!("{line}: {layer} may not use {used}")),
+                None => found.push(format!("{line}: {layer} names the whole crate; name what it uses")),
+            }
+            continue;
+        }
+        // All of the path: crates re-export each other (`glium::winit`).
+        for name in &path {
+            if let Some((_, users)) = CRATES.iter().find(|row| row.0 == *name)
+                && !words(users).any(|user| user == layer)
+            {
+                found.push(format!("{line}: {layer} may not use the crate {name}"));
+            }
+        }
+    }
+    found.dedup(); // one branch of a `use` names the same module several times
+    found
+}
+
+/// Whether the table allows `layer` to name the module `used`.
+fn may_use(layer: &str, used: &str) -> bool {
+    layer == used || LAYERS.iter().any(|(module, uses)| *module == layer && words(uses).any(|it| it == used))
+}
+
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split_whitespace()
+}
+
+/// The row of LAYERS that a module belongs to.
+fn layer(module: &[String]) -> &str {
+    &module[0]
+}
+
+/// A path named in a source, from `crate` or from an outside crate on.
+struct Name {
+    line: usize,
+    path: Vec<String>,
+}
+
+/// A token, with `::` as one and brackets as tokens of their own.
+struct Token {
+    text: String,
+    line: usize,
+}
+
+fn flat(tokens: TokenStream) -> Vec<Token> {
+    let mut out = Vec::<Token>::new();
+    let mut joint = false; // the last token was a colon that touches the next one
+    for tree in tokens {
+        let line = tree.span().start().line;
+        let mut push = |text: String| out.push(Token { text, line });
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    proc_macro2::Delimiter::Brace => ("{", "}"),
+                    _ => ("(", ")"),
+                };
+                push(open.into());
+                out.extend(flat(group.stream()));
+                out.push(Token { text: close.into(), line: group.span().end().line });
+                joint = false;
+            }
+            TokenTree::Punct(punct) => {
+                if joint && punct.as_char() == ':' {
+                    out.last_mut().unwrap().text = "::".into();
+                    joint = false;
+                } else {
+                    push(punct.to_string());
+                    joint = punct.as_char() == ':' && punct.spacing() == Spacing::Joint;
+                }
+            }
+            TokenTree::Ident(ident) => {
+                push(ident.to_string().trim_start_matches("r#").to_owned());
+                joint = false;
+            }
+            // Doc comments arrive here too, as strings.
+            TokenTree::Literal(_) => {
+                push("literal".into());
+                joint = false;
+            }
+        }
+    }
+    out
+}
+
+/// Collects the names in `tokens`, the inside of `module`.
+fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let mut at = 0;
+    while at < tokens.len() {
+        if text(at) == "mod" && text(at + 2) == "{" {
+            // An inline module: `super` means this one inside it.
+            let end = closing(tokens, at + 2);
+            let inner: Vec<_> = module.iter().cloned().chain([text(at + 1).to_owned()]).collect();
+            scan(&tokens[at + 3..end], &inner, names);
+            at = end;
+        } else if text(at) == "use" {
+            at = tree(tokens, at + 1, &[], module, names);
+        } else if text(at) == "crate" && text(at.wrapping_sub(1)) == "extern" {
+            at = tree(tokens, at + 1, &[], module, names);
+        } else if is_name(text(at)) && text(at + 1) == "::" {
+            at = tree(tokens, at, &[], module, names);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Reads a path, or the tree of a `use`, at `at`; `prefix` is what stands before its braces. Returns the index after it.
+fn tree(
+    tokens: &[Token],
+    mut at: usize,
+    prefix: &[String],
+    module: &[String],
+    names: &mut Vec<Name>,
+) -> usize {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let start = at;
+    let mut path = prefix.to_vec();
+    let mut more = true; // at the start, and after a `::`
+    if text(at) == "::" {
+        at += 1;
+    }
+    while more && is_name(text(at)) {
+        path.push(text(at).to_owned());
+        more = text(at + 1) == "::";
+        at += if more { 2 } else { 1 };
+    }
+    if more && text(at) == "{" {
+        let end = closing(tokens, at);
+        while at < end {
+            at = tree(tokens, at + 1, &path, module, names);
+            // On to the next branch, over `*` and `as name`.
+            while at < end && text(at) != "," {
+                at += 1;
+            }
+        }
+        return end + 1;
+    }
+    // Nothing stands between a last comma and its brace.
+    if path.len() > prefix.len() || text(at) == "*" {
+        names.push(Name { line: tokens[start].line, path: absolute(path, module) });
+    }
+    at
+}
+
+/// `super::x` and `self::x` as seen from the crate; a name that starts otherwise is left as it is.
+fn absolute(path: Vec<String>, module: &[String]) -> Vec<String> {
+    let mut base = match path[0].as_str() {
+        // The binary calls the library by the package's name.
+        "crate" | "gravitile" => vec![],
+        "self" | "super" => module.to_vec(),
+        _ => return path,
+    };
+    for name in &path {
+        match name.as_str() {
+            "super" => drop(base.pop()),
+            "crate" | "gravitile" | "self" => {}
+            _ => base.push(name.clone()),
+        }
+    }
+    base.insert(0, "crate".into());
+    base
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// The index of the bracket that closes the one at `open`.
+fn closing(tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.text.as_str() {
+            "{" | "(" => depth += 1,
+            "}" | ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    tokens.len()
+}
+
+/// `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`; `src/lib.rs` is `lib`.
+fn module_path(file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix(root().join("src")).unwrap().with_extension("");
+    let mut path: Vec<_> = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+    if path.len() > 1 && path.last().unwrap() == "mod" {
+        path.pop();
+    }
+    path
+}
+
+/// The file as seen from the repository's root.
+fn shown(file: &Path) -> std::path::Display<'_> {
+    file.strip_prefix(root()).unwrap_or(file).display()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All files of the repository below `name`, which may be a file itself, or not there.
+fn files(name: &str) -> Vec<PathBuf> {
+    let mut todo = vec![root().join(name)];
+    let mut found = Vec::new();
+    while let Some(path) = todo.pop() {
+        if path.is_dir() {
+            todo.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The scanner, and that each rule can fail.
+mod scanner {
+    use super::{violations, words};
+
+    /// The modules and crates that `source`, standing in `module`, names against the tables.
+    fn found(module: &str, source: &str) -> Vec<String> {
+        let path: Vec<_> = module.split("::").map(str::to_owned).collect();
+        violations(&path, source).iter().map(|it| it.rsplit(' ').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_arrow_can_fail() {
+        for (module, uses) in super::LAYERS {
+            for (other, _) in super::LAYERS {
+                let wanted =
+                    if module == other || words(uses).any(|it| it == *other) { vec![] } else { vec![*other] };
+                assert_eq!(found(module, &format!("use crate::{other}::X;")), wanted, "{other} in {module}");
+            }
+            for (name, users) in super::CRATES {
+                let wanted = if words(users).any(|it| it == *module) { vec![] } else { vec![*name] };
+                assert_eq!(found(module, &format!("use {name}::X;")), wanted, "{name} in {module}");
+            }
+        }
+    }
+
+    #[test]
+    fn sees_every_way_to_name_a_module() {
+        for source in [
+            "use crate::modes::Mode;",
+            "use crate::modes;",
+            "use crate::{modes::Mode};",
+            "use crate::{bodies::{self, Points}, error::Result, modes as m,};",
+            "use ::gravitile::modes::Mode;",
+            "use super::modes::Mode;",
+            "use super::{bodies::Points, modes::Mode};",
+            "pub use self::super::modes::*;",
+            "fn f(mode: &dyn crate::modes::Mode) {}",
+            "fn f() { use crate::modes::Mode; }",
+            "fn f() { println!(\"{}\", crate::modes::MODES.len()); }",
+            "mod tests { use super::super::modes::Mode; }",
+            "#[serde(default = crate::modes::f)] struct S;",
+            "use crate::r#modes::Mode;",
+        ] {
+            assert_eq!(found("view", source), ["modes"], "{source}");
+        }
+        assert_eq!(found("view::points", "use super::super::modes::Mode;"), ["modes"]);
+        assert_eq!(
+            found("view", "use crate::{engine::{A, B}, modes::C}; use crate::ui;"),
+            ["engine", "modes", "ui"]
+        );
+    }
+
+    #[test]
+    fn sees_every_way_to_name_a_crate() {
+        for source in [
+            "use ocl;",
+            "use ocl::Buffer;",
+            "use {glam::Vec3, ocl::{Buffer, Queue}};",
+            "use ::ocl::Buffer;",
+            "extern crate ocl as other;",
+            "fn f(buffer: &ocl::Buffer<f32>) {}",
+            "fn f() { let all = vec![ocl::Platform::list()]; }",
+        ] {
+            assert_eq!(found("view", source), ["ocl"], "{source}");
+        }
+        // By way of a crate that may be used.
+        assert_eq!(found("view", "use glium::winit::window::Window;"), ["winit"]);
+    }
+
+    #[test]
+    fn the_whole_crate_is_refused() {
+        for source in ["use crate::*;", "use super::*;", "use crate::{self as all};"] {
+            assert_eq!(found("view", source), ["uses"], "{source}");
+        }
+    }
+
+    #[test]
+    fn leaves_alone_what_names_nothing() {
+        for source in [
+            "// use crate::modes::Mode;",
+            "/* ocl::Buffer */",
+            "//! See [`crate::modes::Mode`].",
+            "/// See [`crate::modes::Mode`] and `ocl::Buffer`.\nfn f() {}",
+            "const S: &str = \"use crate::modes::Mode; ocl::Buffer\";",
+            "const S: &str = r#\"use ocl::Buffer\"#;",
+            "use crate::view::camera::Camera;",
+            "use self::modes::Mode;",
+            "mod modes; use super::view::modes::X;",
+            "mod tests { use super::*; use super::modes; }",
+            "pub(crate) fn f() -> impl Iterator + use<> { ocl() }",
+            "fn f() { let ocl = Point { x: 1 }; ocl.x::<u8>(); }",
+            "use crate::{bodies::{self, Points}, error::Result,};",
+        ] {
+            assert_eq!(found("view", source), [""; 0], "{source}");
+        }
+        assert_eq!(found("view::points", "use super::*; use super::modes;"), [""; 0]);
+    }
+
+    #[test]
+    fn tells_the_line() {
+        let path = ["view".to_owned()];
+        let found = violations(&path, "\n\nuse crate::{\n    bodies,\n    modes,\n};\n");
+        assert_eq!(found, ["5: view may not use modes"]);
+    }
+}
