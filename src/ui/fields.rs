@@ -7,14 +7,15 @@ use egui::{Button, DragValue, Response, Slider, vec2};
 use super::widgets::{Chip, Sink, chips, row, switch};
 use super::{format, theme};
 use crate::config::{Config, Start};
+use crate::modes::Mode;
 use crate::params::{Effect, Info, Opt, Scale, Value, Values, Visitor};
 
-/// The values that "reset" goes back to: those that suit the scene, or the mode's own for a file.
-pub(super) fn defaults(config: &Config) -> Values {
+/// What "reset" goes back to: the parameters that suit the scene, or the mode's own for a file.
+pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     let info = config.mode.info();
     match config.start {
-        Start::Scene(scene) => info.mode_for(scene).values(),
-        Start::Loaded { .. } => (info.default)().values(),
+        Start::Scene(scene) => info.mode_for(scene),
+        Start::Loaded { .. } => (info.default)(),
     }
 }
 

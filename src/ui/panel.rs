@@ -137,7 +137,8 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
         let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
             for scene in config.mode.info().scenes {
                 let selected = config.start == Start::Scene(scene);
-                let text = (scene.name, RichText::new(scene.summary).small().color(theme::WEAK));
+                let color = if selected { theme::TEXT } else { theme::WEAK };
+                let text = (scene.name, RichText::new(scene.summary).small().color(color));
                 let entry = ui.add(Button::selectable(selected, text));
                 sink.note(format!("scene {}", scene.name), &entry);
                 if entry.clicked() {
@@ -256,18 +257,15 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 }
 
 fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
-    let defaults = fields::defaults(config);
+    let default = fields::default_mode(config);
+    let defaults = default.values();
     section(ui, "Parameters");
     config.mode.visit(&mut Fields { ui, sink, defaults: &defaults });
-    let changed = config.mode.values() != defaults;
     ui.add_space(4.0);
-    let reset = ui.add_enabled(changed, Button::new("↺ Reset all"));
+    let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
     let reset = reset.on_hover_text("every parameter back to what suits the scene");
     sink.note("reset all", &reset);
     if reset.clicked() {
-        config.mode = match config.start {
-            Start::Scene(scene) => config.mode.info().mode_for(scene),
-            Start::Loaded { .. } => (config.mode.info().default)(),
-        };
+        config.mode = default;
     }
 }

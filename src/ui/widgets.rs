@@ -132,6 +132,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     let chip = chip(ui, key, &auto);
     sink.note(format!("{key} auto"), &chip);
     if chip.clicked() {
-        *value = if value.is_none() { Some(in_force) } else { None };
+        // Before the first frame nothing is in force that could be kept.
+        *value = (value.is_none() && in_force.to_f64() > 0.0).then_some(in_force);
     }
 }

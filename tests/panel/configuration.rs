@@ -55,6 +55,8 @@ fn numbers_with_auto() {
     }
     click(&mut window, Role::RadioButton, "bodies: auto");
     assert_eq!(bodies(&window), None);
+    click(&mut window, Role::RadioButton, "bodies: auto");
+    assert_eq!(bodies(&window), Some(1024), "what auto came to is kept");
 
     type_number(&mut window, "Steps/frame", "8");
     assert_eq!(window.state().config.steps_per_frame, Some(8));

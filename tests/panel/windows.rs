@@ -133,6 +133,7 @@ fn before_the_first_frame_it_says_so() {
     window.run();
     assert_eq!(window.get_all_by_label("starting…").count(), 2, "panel and overlay");
     assert!(window.query_by_label_contains("interactions/s").is_none());
+    click(&mut window, Role::RadioButton, "bodies: auto");
     assert_eq!(window.state().config, Config::new(MODES[0]), "empty numbers are not taken over");
 }
 
