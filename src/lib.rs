@@ -7,6 +7,7 @@
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
 
+pub mod app;
 pub mod bodies;
 pub mod cli;
 pub mod commands;
@@ -14,6 +15,7 @@ pub mod compute;
 pub mod config;
 pub mod engine;
 pub mod error;
+pub mod files;
 pub mod modes;
 pub mod params;
 pub mod scene;

@@ -7,7 +7,6 @@ mod render;
 mod run;
 mod view;
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -111,7 +110,9 @@ fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(option: &str, text: &str) 
     }
     match text.parse() {
         Ok(number) if number >= T::from(1) => Ok(Some(number)),
-        _ => Err(Error::Invalid(format!("{option} {text}: what is allowed is auto or a whole number from 1"))),
+        _ => {
+            Err(Error::Invalid(format!("{option} {text}: what is allowed is auto or a whole number from 1")))
+        }
     }
 }
 
@@ -142,9 +143,4 @@ fn print_json(value: &impl serde::Serialize) {
         // No map with keys other than text and no failing serializer is among our types.
         Err(error) => unreachable!("a report does not serialize: {error}"),
     }
-}
-
-/// Fails early where a file could not be written later, before the work that it is to hold.
-fn check_writable(path: &Path) -> Result<()> {
-    scene::csv::beside(path).map(drop)
 }

@@ -1,0 +1,38 @@
+//! `gravitile render`: step without a window, and draw the result.
+
+use std::io::Cursor;
+use std::process::ExitCode;
+
+use image::ImageFormat;
+
+use super::{config, open, run_with_progress, size};
+use crate::bodies::Points;
+use crate::cli::Render;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::files::Output;
+use crate::view::{Camera, Offscreen, View};
+
+pub(super) fn call(args: &Render) -> Result<ExitCode> {
+    let config = config(&args.simulation)?;
+    let (width, height) = size(&args.size)?;
+    let output = Output::create(&args.out)?;
+    let offscreen = Offscreen::new((width, height))?;
+    let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
+    run_with_progress(&mut engine, args.steps)?;
+
+    let mut points = Points::default();
+    engine.publish(&mut points)?.wait()?;
+    let mut camera = Camera::default();
+    camera.frame_all(&points.positions, width as f32 / height as f32);
+    let mut view = View::new(offscreen.context())?;
+    view.upload(&points, points.value_range())?;
+    let picture = offscreen.render(|surface| view.draw(surface, &camera, None))?;
+
+    let mut png = Cursor::new(Vec::new());
+    picture
+        .write_to(&mut png, ImageFormat::Png)
+        .map_err(|error| Error::Graphics(format!("the picture does not become a PNG: {error}")))?;
+    output.save(|file| file.write_all(png.get_ref()))?;
+    Ok(ExitCode::SUCCESS)
+}

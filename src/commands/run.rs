@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{check_writable, config, open, print_json, run_with_progress};
+use super::{config, open, print_json, run_with_progress};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
+use crate::files::Output;
 use crate::params::Values;
 use crate::scene;
 
@@ -45,15 +46,18 @@ struct Energy {
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let config = config(&args.simulation)?;
-    if let Some(path) = &args.out {
-        check_writable(path)?;
-    }
+    let output = args.out.as_deref().map(Output::create).transpose()?;
     let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
     let report = report(&mut engine, args.steps)?;
-    if let Some(path) = &args.out {
-        scene::csv::save(path, &engine.state()?)?;
+    if let Some(output) = output {
+        let bodies = engine.state()?;
+        output.save(|file| scene::csv::write(file, &bodies))?;
     }
-    if args.json { print_json(&report) } else { print(&report) }
+    if args.json {
+        print_json(&report)
+    } else {
+        print(&report)
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@
 //! fields and empty lines do no harm.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::bodies::{Bodies, FINITE_LIMIT};
@@ -35,16 +35,21 @@ pub fn load(path: &Path) -> Result<Bodies> {
     })
 }
 
-/// Writes `bodies` to the file `path`; an older file of that name is replaced only when the new one is whole.
+/// Writes `bodies` to `file`, such as an [`Output`](crate::files::Output).
 ///
 /// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see
 /// [`Bodies`]) keeps its `NaN` velocity, so that the file is what was on the screen; [`load`] refuses such a
 /// file and names the line.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be written; nothing is left behind then.
-pub fn save(path: &Path, bodies: &Bodies) -> Result<()> {
-    write_beside(path, bodies).map_err(|source| Error::Io { doing: "write", path: path.to_owned(), source })
+/// What `file` answers.
+pub fn write(file: &mut dyn Write, bodies: &Bodies) -> io::Result<()> {
+    writeln!(file, "{}", header())?;
+    for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
+        // `{:?}` is the shortest text that reads back to the same bits, with an exponent where that helps.
+        writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
+    }
+    Ok(())
 }
 
 /// Why reading stopped.
@@ -142,23 +147,4 @@ fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN).collect();
     let dots = if shown.len() < text.len() { "…" } else { "" };
     format!("{shown:?}{dots}")
-}
-
-fn write_beside(path: &Path, bodies: &Bodies) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    // Without this only the owner could read the file; the umask still applies.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = BufWriter::new(builder.tempfile_in(folder)?);
-    writeln!(file, "{}", header())?;
-    for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
-        // `{:?}` is the shortest text that reads back to the same bits, with an exponent where that helps.
-        writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
-    }
-    file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
-    Ok(())
 }

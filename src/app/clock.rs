@@ -1,0 +1,50 @@
+//! When to draw: as soon as there is something new, never more often than the screen shows.
+
+use std::time::{Duration, Instant};
+
+/// The numbers beside the picture are refreshed at least this often.
+const HEARTBEAT: Duration = Duration::from_millis(250);
+/// How slowly the shown frame rate follows.
+const SMOOTHING: f64 = 0.1;
+
+/// Decides when the next frame is due.
+#[derive(Debug)]
+pub(super) struct FrameClock {
+    /// Of the screen. A driver that waits for the screen keeps it by itself; others would draw without end.
+    refresh: Duration,
+    last: Instant,
+    due: Instant,
+    interval: f64,
+}
+
+impl FrameClock {
+    pub fn new(refresh: Duration) -> Self {
+        let now = Instant::now();
+        Self { refresh, last: now, due: now, interval: refresh.as_secs_f64() }
+    }
+
+    /// A frame begins; the time since the one before.
+    pub fn begin(&mut self, now: Instant) -> Duration {
+        let interval = now - self.last;
+        self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
+        (self.last, self.due) = (now, now + HEARTBEAT);
+        interval
+    }
+
+    /// There is something to draw after `delay`.
+    pub fn redraw_after(&mut self, delay: Duration) {
+        // egui says "never" with a delay beyond all time.
+        let wanted = Instant::now().checked_add(delay).unwrap_or(self.due);
+        self.due = self.due.min(wanted.max(self.last + self.refresh));
+    }
+
+    /// When the next frame is due.
+    pub fn next(&self) -> Instant {
+        self.due
+    }
+
+    /// Frames a second.
+    pub fn fps(&self) -> f64 {
+        1.0 / self.interval.max(1e-6)
+    }
+}

@@ -1,0 +1,79 @@
+//! The mouse over the picture moves the camera. Keys belong to the panel's table of shortcuts.
+
+use winit::dpi::PhysicalPosition;
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
+use winit::keyboard::ModifiersState;
+
+use super::window::Window;
+use crate::view::Camera;
+
+/// One notch of the wheel changes the distance by this factor.
+const ZOOM_PER_LINE: f32 = 0.88;
+/// A touchpad counts pixels; so many are a notch.
+const PIXELS_PER_LINE: f32 = 50.0;
+
+/// What the mouse is doing.
+#[derive(Debug, Default)]
+pub(super) struct Mouse {
+    at: PhysicalPosition<f64>,
+    drag: Option<Drag>,
+    shift: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Drag {
+    Orbit(MouseButton),
+    Pan(MouseButton),
+}
+
+impl Mouse {
+    /// Moves `camera`, unless the panel has the event; whether anything moved.
+    pub fn on_event(
+        &mut self,
+        event: &WindowEvent,
+        taken: bool,
+        window: &Window,
+        camera: &mut Camera,
+    ) -> bool {
+        match event {
+            WindowEvent::ModifiersChanged(held) => {
+                self.shift = held.state().contains(ModifiersState::SHIFT);
+                false
+            }
+            WindowEvent::MouseInput { state: ElementState::Pressed, button, .. } if !taken => {
+                self.drag = match button {
+                    MouseButton::Left if !self.shift => Some(Drag::Orbit(*button)),
+                    MouseButton::Left | MouseButton::Right | MouseButton::Middle => Some(Drag::Pan(*button)),
+                    _ => self.drag,
+                };
+                false
+            }
+            WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
+                self.drag.take_if(|(Drag::Orbit(held) | Drag::Pan(held))| held == button);
+                false
+            }
+            WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, camera),
+            WindowEvent::MouseWheel { delta, .. } if !taken => {
+                let lines = match delta {
+                    MouseScrollDelta::LineDelta(_, y) => *y,
+                    MouseScrollDelta::PixelDelta(offset) => offset.y as f32 / PIXELS_PER_LINE,
+                };
+                camera.zoom(ZOOM_PER_LINE.powf(lines), window.off_centre(self.at));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, camera: &mut Camera) -> bool {
+        let [from, now] = [self.at, to].map(|at| window.off_centre(at));
+        let (dx, dy) = (now[0] - from[0], now[1] - from[1]);
+        self.at = to;
+        match self.drag {
+            Some(Drag::Orbit(_)) => camera.orbit(dx, dy),
+            Some(Drag::Pan(_)) => camera.pan(dx, dy),
+            None => return false,
+        }
+        true
+    }
+}

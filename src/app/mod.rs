@@ -1,0 +1,320 @@
+//! The window: winit's handler. [`App::frame`] reads as the frame.
+
+mod clock;
+mod input;
+mod report;
+mod window;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use winit::application::ApplicationHandler;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
+use winit::window::WindowId;
+
+use self::clock::FrameClock;
+use self::input::Mouse;
+use self::report::Recorder;
+use self::window::Window;
+use crate::compute::{DeviceInfo, Found};
+use crate::config::Config;
+use crate::engine::{self, Engine};
+use crate::error::{Error, Result};
+use crate::files;
+use crate::session::{Command, Notice, Session, Stats};
+use crate::ui::{Action, Model, Output, Ui, WindowStats};
+use crate::view::{Camera, View};
+
+/// What the viewer is started with.
+pub struct Options {
+    /// The device to compute on.
+    pub device: Found,
+    /// What runs at first.
+    pub config: Config,
+    /// The window's inner size in logical pixels.
+    pub size: (u32, u32),
+    /// Leave after so many frames.
+    pub frames: Option<u64>,
+    /// Where to report to on leaving.
+    pub report: Option<files::Output>,
+    /// When the program started.
+    pub started: Instant,
+}
+
+/// What wakes the event loop.
+#[derive(Debug)]
+enum Wake {
+    /// The simulation has a frame or a notice.
+    News,
+    /// The panel wants to be drawn again, after a while.
+    Repaint(Duration),
+}
+
+/// Opens the window and stays until it is closed.
+///
+/// # Errors
+/// If there is no display, or OpenGL or the device fails at the start.
+pub fn run(options: Options) -> Result<()> {
+    let event_loop = EventLoop::<Wake>::with_user_event().build().map_err(|error| {
+        Error::Graphics(format!(
+            "no display to open a window on ({error}); without one, `gravitile render` draws pictures and \
+             `gravitile run` reports numbers"
+        ))
+    })?;
+    let mut app =
+        App { proxy: event_loop.create_proxy(), options: Some(options), open: None, outcome: Ok(()) };
+    event_loop
+        .run_app(&mut app)
+        .map_err(|error| Error::Graphics(format!("the window system failed: {error}")))?;
+    app.outcome
+}
+
+/// The handler: waits for the window system, then hands everything to what is open.
+struct App {
+    proxy: EventLoopProxy<Wake>,
+    /// Until the window is open.
+    options: Option<Options>,
+    open: Option<Open>,
+    outcome: Result<()>,
+}
+
+impl App {
+    fn leave(&mut self, event_loop: &ActiveEventLoop, outcome: Result<()>) {
+        let report = self.open.take().map_or(Ok(()), Open::close);
+        self.outcome = outcome.and(report);
+        event_loop.exit();
+    }
+}
+
+impl ApplicationHandler<Wake> for App {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(options) = self.options.take() else { return };
+        match Open::new(event_loop, &self.proxy, options) {
+            Ok(open) => self.open = Some(open),
+            Err(error) => self.leave(event_loop, Err(error)),
+        }
+    }
+
+    fn user_event(&mut self, _: &ActiveEventLoop, wake: Wake) {
+        let Some(open) = &mut self.open else { return };
+        match wake {
+            Wake::News => open.clock.redraw_after(Duration::ZERO),
+            Wake::Repaint(delay) => open.clock.redraw_after(delay),
+        }
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let Some(open) = &mut self.open else { return };
+        match event {
+            WindowEvent::CloseRequested => self.leave(event_loop, Ok(())),
+            WindowEvent::RedrawRequested => match open.frame() {
+                Ok(true) => {}
+                Ok(false) => self.leave(event_loop, Ok(())),
+                Err(error) => self.leave(event_loop, Err(error)),
+            },
+            event => open.input(&event),
+        }
+    }
+
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(open) = &mut self.open else { return };
+        let next = open.clock.next();
+        if next <= Instant::now() {
+            open.window.request_redraw();
+        }
+        event_loop.set_control_flow(ControlFlow::WaitUntil(next));
+    }
+}
+
+/// Everything there is while the window is open.
+struct Open {
+    view: View,
+    camera: Camera,
+    mouse: Mouse,
+    ui: Ui,
+    session: Session,
+    device: Arc<DeviceInfo>,
+    /// What the panel edits. The worker has the same, or it is on its way.
+    config: Config,
+    /// The seeding that the camera last framed.
+    generation: u64,
+    clock: FrameClock,
+    stats: WindowStats,
+    /// How the simulation was at the frame on the screen.
+    shown: Stats,
+    recorder: Recorder,
+    frames: Option<u64>,
+    /// Last, because fields are dropped in order and what draws must go before what it draws in.
+    window: Window,
+}
+
+impl Open {
+    fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
+        let Options { device, config, size, frames, report, started } = options;
+        let info = Arc::new(device.info.clone());
+        // A wrong number of bodies or work-group size is told before a window opens.
+        engine::Resolved::new(&config, &info)?;
+        // The simulation starts first: its kernels build while the window opens.
+        let session = Session::spawn(
+            {
+                let config = config.clone();
+                move || Engine::new(device.open()?, config)
+            },
+            waker(proxy),
+        )?;
+        let window = Window::new(event_loop, size)?;
+        let repaint = proxy.clone();
+        window.egui().set_request_repaint_callback(move |info| {
+            // A closed loop wants no repaint.
+            let _ = repaint.send_event(Wake::Repaint(info.delay));
+        });
+        Ok(Self {
+            view: View::new(window.context())?,
+            camera: Camera::default(),
+            mouse: Mouse::default(),
+            ui: Ui::new(&window.egui()),
+            session,
+            device: info,
+            config,
+            generation: 0,
+            clock: FrameClock::new(window.refresh_interval()),
+            stats: WindowStats::default(),
+            shown: Stats::default(),
+            recorder: Recorder::new(report, started),
+            frames,
+            window,
+        })
+    }
+
+    /// One frame; false when the program is to end.
+    fn frame(&mut self) -> Result<bool> {
+        let start = Instant::now();
+        let interval = self.clock.begin(start);
+        self.hear_notices()?;
+        if self.window.is_minimised() {
+            return Ok(true);
+        }
+        // 1: the panel edits a copy of what runs.
+        let before = self.config.clone();
+        let Some(output) = self.show_ui() else { return Ok(true) };
+        // 2: what changed goes to the worker.
+        self.tell(&before);
+        let stays = self.act(&output.actions);
+        // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
+        self.upload()?;
+        let area = self.window.pixels(output.picture);
+        self.window.draw(|surface| self.view.draw(surface, &self.camera, Some(area)), &mut self.stats)?;
+        // 5: with the panel over it, and shown.
+        self.stats.fps = self.clock.fps();
+        self.recorder.frame(start.elapsed(), interval);
+        self.recorder.place(output.rects, self.window.scale());
+        Ok(stays && self.frames.is_none_or(|frames| self.recorder.frames() < frames))
+    }
+
+    fn show_ui(&mut self) -> Option<Output> {
+        let Self { ui, config, device, shown, stats, window, .. } = self;
+        let resolved = engine::Resolved::new(config, device);
+        let variant = resolved.map_or(config.mode.info().variants.first(), |resolved| Some(resolved.variant));
+        let work_groups = variant.map(|variant| engine::work_groups(device, variant)).unwrap_or_default();
+        let max_bodies = engine::max_bodies(device, config.mode.as_ref());
+        window.run_ui(|ctx| {
+            let model =
+                Model { config, stats: shown, device, window: *stats, max_bodies, work_groups: &work_groups };
+            ui.show(ctx, model)
+        })
+    }
+
+    /// Sends the config if the panel or a key changed it.
+    fn tell(&mut self, before: &Config) {
+        if self.config != *before {
+            self.recorder.change(before, &self.config, &self.shown);
+            self.session.send(Command::Configure(Box::new(self.config.clone())));
+        }
+    }
+
+    /// Does what was asked for; false if that is to leave.
+    fn act(&mut self, actions: &[Action]) -> bool {
+        for action in actions {
+            self.recorder.action(*action, &self.shown);
+            match action {
+                Action::Step => self.session.send(Command::Step),
+                Action::Restart => self.session.send(Command::Restart),
+                Action::FrameAll => self.generation = 0,
+                Action::Quit => return false,
+            }
+        }
+        true
+    }
+
+    /// Takes the newest frame, if there is one, and frames a scene that is new.
+    fn upload(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let (frame, fresh) = self.session.frame();
+        let is_new = self.generation != frame.stats.generation && !frame.points.positions.is_empty();
+        if is_new {
+            self.camera.frame_all(&frame.points.positions, self.window.aspect());
+            self.generation = frame.stats.generation;
+            self.clock.redraw_after(Duration::ZERO);
+        }
+        if fresh {
+            self.view.upload(&frame.points, frame.value_range)?;
+            self.shown = frame.stats.clone();
+            self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
+            self.recorder.news();
+        }
+        Ok(())
+    }
+
+    /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
+    fn hear_notices(&mut self) -> Result<()> {
+        for notice in self.session.notices().collect::<Vec<_>>() {
+            match notice {
+                Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
+                Notice::Failed(error) => self.ui.error(
+                    "The simulation stopped",
+                    format!("{error}. What is shown is its last state; start gravitile again to go on."),
+                    None,
+                ),
+                Notice::Rejected(Error::Build { file, device, log }, in_force) => {
+                    let text = format!(
+                        "{file} was refused by the compiler of {device}. The kernel before it runs on."
+                    );
+                    self.ui.error("The kernel does not build", text, Some(log));
+                    self.config = *in_force;
+                }
+                Notice::Rejected(error, in_force) => {
+                    self.ui.error("Not possible", format!("{error}. What ran before runs on."), None);
+                    self.config = *in_force;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys and mouse: first the panel's, then the camera's.
+    fn input(&mut self, event: &WindowEvent) {
+        if let WindowEvent::Resized(size) = event {
+            self.window.resize(*size);
+            self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
+        }
+        let response = self.window.on_event(event);
+        let moved = self.mouse.on_event(event, response.consumed, &self.window, &mut self.camera);
+        if response.repaint || moved {
+            self.clock.redraw_after(Duration::ZERO);
+        }
+    }
+
+    /// Ends the simulation and writes the report.
+    fn close(mut self) -> Result<()> {
+        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)
+    }
+}
+
+fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
+    let proxy = proxy.clone();
+    move || {
+        // A closed loop has no use for news.
+        let _ = proxy.send_event(Wake::News);
+    }
+}

@@ -1,0 +1,211 @@
+//! `--report`: what happened in the window, for whoever measures or tests it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::window::Window;
+use crate::compute::DeviceInfo;
+use crate::config::Config;
+use crate::error::Result;
+use crate::files::Output;
+use crate::params::Values;
+use crate::session::Stats;
+use crate::ui::Action;
+
+/// Keeps what the report needs; without a report only the number of frames.
+pub(super) struct Recorder {
+    output: Option<Output>,
+    started: Instant,
+    first_frame: Option<Duration>,
+    frames: u64,
+    /// Work of each frame and the time since the one before, in ms.
+    times: Vec<[f32; 2]>,
+    events: Vec<Event>,
+    /// Where each control was in the last frame: x, y, width, height in physical pixels.
+    controls: BTreeMap<String, [f32; 4]>,
+}
+
+/// Something that a person did.
+#[derive(Debug, Serialize)]
+struct Event {
+    /// Since the start of the program.
+    seconds: f64,
+    /// Steps on the screen at that moment.
+    step: u64,
+    what: String,
+}
+
+/// The file.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    frames: u64,
+    seconds: f64,
+    /// From the start of the program to the first picture of bodies.
+    first_frame_seconds: Option<f64>,
+    /// What the window thread works on a frame.
+    frame_ms: Percentiles,
+    /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
+    interval_ms: Percentiles,
+    size: (u32, u32),
+    scale: f32,
+    renderer: &'a str,
+    device: &'a DeviceInfo,
+    config: Running<'a>,
+    stats: &'a Stats,
+    events: &'a [Event],
+    controls: &'a BTreeMap<String, [f32; 4]>,
+}
+
+/// A config in words.
+#[derive(Debug, Serialize)]
+struct Running<'a> {
+    mode: &'static str,
+    start: &'a str,
+    bodies: Option<usize>,
+    seed: u64,
+    variant: Option<&'static str>,
+    work_group: Option<usize>,
+    steps_per_frame: Option<u32>,
+    running: bool,
+    free_run: bool,
+    params: Values,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Percentiles {
+    p50: f32,
+    p95: f32,
+    p99: f32,
+    max: f32,
+}
+
+impl Recorder {
+    pub fn new(output: Option<Output>, started: Instant) -> Self {
+        Self {
+            output,
+            started,
+            first_frame: None,
+            frames: 0,
+            times: Vec::new(),
+            events: Vec::new(),
+            controls: BTreeMap::new(),
+        }
+    }
+
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// A frame was shown.
+    pub fn frame(&mut self, work: Duration, interval: Duration) {
+        self.frames += 1;
+        if self.output.is_some() {
+            self.times.push([work, interval].map(|time| time.as_secs_f32() * 1e3));
+        }
+    }
+
+    /// Bodies are on the screen.
+    pub fn news(&mut self) {
+        self.first_frame.get_or_insert(self.started.elapsed());
+    }
+
+    /// Where the controls are, in points.
+    pub fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
+        if self.output.is_some() {
+            let pixels = |r: egui::Rect| [r.left(), r.top(), r.width(), r.height()].map(|x| x * scale);
+            self.controls = rects.into_iter().map(|(key, rect)| (key, pixels(rect))).collect();
+        }
+    }
+
+    /// Something happened.
+    pub fn note(&mut self, what: String, shown: &Stats) {
+        if self.output.is_some() {
+            self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });
+        }
+    }
+
+    /// A button or key was pressed.
+    pub fn action(&mut self, action: Action, shown: &Stats) {
+        self.note(format!("{action:?}").to_lowercase(), shown);
+    }
+
+    /// The panel changed the config.
+    pub fn change(&mut self, before: &Config, after: &Config, shown: &Stats) {
+        let (old, new) = (words(before), words(after));
+        for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
+            self.note(format!("{key}={}", value.to_string().trim_matches('"')), shown);
+        }
+    }
+
+    /// Writes the report, if one was asked for.
+    pub fn write(
+        &mut self,
+        config: &Config,
+        stats: &Stats,
+        window: &Window,
+        device: &DeviceInfo,
+    ) -> Result<()> {
+        let Some(output) = self.output.take() else { return Ok(()) };
+        let Self { started, first_frame, frames, times, events, controls, .. } = self;
+        let report = Report {
+            frames: *frames,
+            seconds: started.elapsed().as_secs_f64(),
+            first_frame_seconds: first_frame.map(|time| time.as_secs_f64()),
+            frame_ms: Percentiles::of(times.iter().map(|row| row[0])),
+            // The first interval reaches back to before the window.
+            interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
+            size: window.size(),
+            scale: window.scale(),
+            renderer: window.renderer(),
+            device,
+            config: Running::of(config),
+            stats,
+            events,
+            controls,
+        };
+        output.save(|file| serde_json::to_writer_pretty(file, &report).map_err(Into::into))
+    }
+}
+
+impl<'a> Running<'a> {
+    fn of(config: &'a Config) -> Self {
+        let Config { mode, start, bodies, seed, variant, work_group, steps_per_frame, running, free_run } =
+            config;
+        Self {
+            mode: mode.info().name,
+            start: start.name(),
+            bodies: *bodies,
+            seed: *seed,
+            variant: variant.map(|variant| variant.name),
+            work_group: *work_group,
+            steps_per_frame: *steps_per_frame,
+            running: *running,
+            free_run: *free_run,
+            params: mode.values(),
+        }
+    }
+}
+
+/// A config as one flat list of keys and values.
+fn words(config: &Config) -> serde_json::Map<String, serde_json::Value> {
+    let mut words = match serde_json::to_value(Running::of(config)) {
+        Ok(serde_json::Value::Object(words)) => words,
+        _ => serde_json::Map::new(),
+    };
+    if let Some(serde_json::Value::Object(params)) = words.remove("params") {
+        words.extend(params);
+    }
+    words
+}
+
+impl Percentiles {
+    fn of(values: impl Iterator<Item = f32>) -> Self {
+        let mut sorted: Vec<f32> = values.collect();
+        sorted.sort_unstable_by(f32::total_cmp);
+        let at = |share: f32| sorted.get(((sorted.len() as f32 - 1.0) * share).round() as usize).copied();
+        let at = |share| at(share).unwrap_or_default();
+        Self { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
+    }
+}

@@ -1,0 +1,196 @@
+//! The window with its OpenGL context, and egui in it.
+
+use std::num::NonZeroU32;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use egui::{Rect, ViewportId};
+use egui_glium::{EguiGlium, EventResponse};
+use glium::Surface;
+use glium::backend::{Context, Facade};
+use glutin::config::{Config, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+use glutin::display::GetGlDisplay;
+use glutin::prelude::*;
+use glutin::surface::{SurfaceAttributesBuilder, SwapInterval, WindowSurface};
+use glutin_winit::{ApiPreference, DisplayBuilder};
+use raw_window_handle::HasWindowHandle;
+use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
+use winit::event::WindowEvent;
+use winit::event_loop::ActiveEventLoop;
+
+use crate::error::{Error, Result};
+use crate::ui::WindowStats;
+
+/// A window to draw in.
+pub(super) struct Window {
+    egui: EguiGlium,
+    display: glium::Display<WindowSurface>,
+    /// Whether showing a frame waits for the screen.
+    vsync: bool,
+    /// What the panel left free, in pixels from the lower left corner.
+    picture: glium::Rect,
+    /// Last, because fields are dropped in order and a surface must go before its window.
+    window: winit::window::Window,
+}
+
+impl Window {
+    /// Opens a window of `(width, height)` logical pixels.
+    pub fn new(event_loop: &ActiveEventLoop, (width, height): (u32, u32)) -> Result<Self> {
+        let attributes = winit::window::Window::default_attributes()
+            .with_title("gravitile")
+            .with_inner_size(LogicalSize::new(width, height))
+            .with_min_inner_size(LogicalSize::new(320, 240));
+        // Under X11 GLX comes first: a remote or virtual display often has no other.
+        let (window, config) = DisplayBuilder::new()
+            .with_preference(ApiPreference::FallbackEgl)
+            .with_window_attributes(Some(attributes))
+            .build(event_loop, ConfigTemplateBuilder::new(), plainest)
+            .map_err(graphics("no OpenGL on this display"))?;
+        let window = window.ok_or_else(|| Error::Graphics("the display gave no window".to_owned()))?;
+        let (display, vsync) = open_display(&window, &config)?;
+        let egui = EguiGlium::new(ViewportId::ROOT, &display, &window, event_loop);
+        let (width, height) = window.inner_size().into();
+        let picture = glium::Rect { left: 0, bottom: 0, width, height };
+        Ok(Self { window, display, egui, vsync, picture })
+    }
+
+    pub fn context(&self) -> &Rc<Context> {
+        self.display.get_context()
+    }
+
+    pub fn egui(&self) -> egui::Context {
+        self.egui.egui_ctx().clone()
+    }
+
+    /// The time between two pictures of the screen, a little less so as not to miss one.
+    pub fn refresh_interval(&self) -> Duration {
+        let millihertz = self.window.current_monitor().and_then(|monitor| monitor.refresh_rate_millihertz());
+        Duration::from_secs_f64(950.0 / f64::from(millihertz.unwrap_or(60_000).max(1_000)))
+    }
+
+    pub fn request_redraw(&self) {
+        self.window.request_redraw();
+    }
+
+    pub fn resize(&mut self, size: PhysicalSize<u32>) {
+        if size.width > 0 && size.height > 0 {
+            self.display.resize(size.into());
+        }
+    }
+
+    pub fn is_minimised(&self) -> bool {
+        let size = self.window.inner_size();
+        size.width == 0 || size.height == 0
+    }
+
+    /// Physical pixels to a point of the panel.
+    pub fn scale(&self) -> f32 {
+        self.egui.egui_ctx().pixels_per_point()
+    }
+
+    pub fn size(&self) -> (u32, u32) {
+        self.window.inner_size().into()
+    }
+
+    /// What draws: the device's name as OpenGL gives it.
+    pub fn renderer(&self) -> &str {
+        self.context().get_opengl_renderer_string()
+    }
+
+    /// Gives egui an event. It has a pointer event if that is over the panel.
+    pub fn on_event(&mut self, event: &WindowEvent) -> EventResponse {
+        self.egui.on_event(&self.window, event)
+    }
+
+    pub fn run_ui<T>(&mut self, mut show: impl FnMut(&egui::Context) -> T) -> Option<T> {
+        let mut shown = None;
+        self.egui.run(&self.window, |ctx| shown = Some(show(ctx)));
+        shown
+    }
+
+    /// Where in the window, in pixels from its lower left corner, a rectangle of the panel's points is.
+    pub fn pixels(&mut self, rect: Rect) -> glium::Rect {
+        let (width, height) = self.size();
+        let scale = self.scale();
+        let pixel = |x: f32, most: u32| ((x * scale).round().max(0.0) as u32).min(most);
+        let (left, right) = (pixel(rect.left(), width), pixel(rect.right(), width));
+        let (top, bottom) = (pixel(rect.top(), height), pixel(rect.bottom(), height));
+        self.picture =
+            glium::Rect { left, bottom: height - bottom, width: right - left, height: bottom - top };
+        self.picture
+    }
+
+    /// The picture's width over its height.
+    pub fn aspect(&self) -> f32 {
+        self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
+    }
+
+    /// A place in the window as the camera measures it: in heights of the picture from its middle, y downwards.
+    pub fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
+        let glium::Rect { left, bottom, width, height } = self.picture;
+        let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
+        let unit = f64::from(height.max(1));
+        let x = at.x - f64::from(left) - f64::from(width) / 2.0;
+        let y = at.y - top - f64::from(height) / 2.0;
+        [(x / unit) as f32, (y / unit) as f32]
+    }
+
+    /// Draws a picture and the panel over it, and shows both.
+    pub fn draw(
+        &mut self,
+        picture: impl FnOnce(&mut glium::Frame) -> Result<()>,
+        stats: &mut WindowStats,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let mut target = self.display.draw();
+        target.clear_color(0.0, 0.0, 0.0, 1.0);
+        // Not `?`: a frame that is dropped before it is finished panics.
+        let outcome = picture(&mut target);
+        self.egui.paint(&self.display, &mut target);
+        let drawn = start.elapsed();
+        target.finish().map_err(graphics("the frame cannot be shown"))?;
+        // Where showing waits for the screen, that wait is no work; elsewhere the drawing ends in it.
+        let work = if self.vsync { drawn } else { start.elapsed() };
+        stats.draw_ms = work.as_secs_f64() * 1e3;
+        outcome
+    }
+}
+
+/// No multisampling: sprites and panel have soft edges of their own.
+fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
+    let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
+    // glutin-winit leaves no other way to say that there is none; glutin has found at least one.
+    least.unwrap_or_else(|| unreachable!("an iterator over OpenGL configs was empty"))
+}
+
+fn open_display(
+    window: &winit::window::Window,
+    config: &Config,
+) -> Result<(glium::Display<WindowSurface>, bool)> {
+    let handle = window.window_handle().map_err(graphics("the window has no handle"))?.as_raw();
+    let gl = config.display();
+    let attributes = ContextAttributesBuilder::new()
+        .with_profile(GlProfile::Core)
+        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
+        .build(Some(handle));
+    // SAFETY: the handle is of the window that outlives the context: both end with [`Window`].
+    let context = unsafe { gl.create_context(config, &attributes) }
+        .map_err(graphics("this display has no OpenGL 3.3"))?;
+    let (width, height) = window.inner_size().into();
+    let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
+    let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
+    // SAFETY: as above.
+    let surface = unsafe { gl.create_window_surface(config, &attributes) }
+        .map_err(graphics("the window cannot be drawn in"))?;
+    let context = context.make_current(&surface).map_err(graphics("OpenGL does not start"))?;
+    let vsync = surface.set_swap_interval(&context, SwapInterval::Wait(NonZeroU32::MIN)).is_ok();
+    let display = glium::Display::new(context, surface).map_err(graphics("OpenGL is too old"))?;
+    // A software renderer accepts the wish and does not wait.
+    let software = display.get_opengl_renderer_string().contains("llvmpipe");
+    Ok((display, vsync && !software))
+}
+
+fn graphics<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {
+    move |reason| Error::Graphics(format!("{what}: {reason}"))
+}
