@@ -48,7 +48,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) => {
             let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
-            (format!("{:>6} ", format::si(rate)), "interactions/s", flops)
+            (format!("{:<6} ", format::si(rate)), "interactions/s", flops)
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
@@ -68,12 +68,14 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
 
 fn speed(model: &Model) -> Vec<Row> {
     let Model { config: _, stats, device, window, max_bodies: _, work_groups: _ } = model;
-    let ms = |value: f64| format!("{} ms", format::significant(value, 3));
+    // Zero is what stands there before it was measured.
+    let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
+    let ms = |value: f64| measured(value / 1e3, "s");
     vec![
         Row { label: "Screen", value: format!("{:.0} fps", window.fps), help: "pictures drawn a second" },
         Row {
             label: "Steps",
-            value: format!("{}/s", format::si(stats.steps_per_second)),
+            value: measured(stats.steps_per_second, "/s"),
             help: "steps a second by the clock on the wall",
         },
         Row {
