@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use egui::{Align2, RichText, TextEdit};
+use egui::{Align2, Label, RichText};
 
 use super::theme;
+use super::widgets::Sink;
 
 #[derive(Debug, PartialEq)]
 struct Message {
@@ -33,9 +34,11 @@ impl Dialogs {
     }
 
     /// Shows the oldest error.
-    pub fn show(&mut self, ctx: &egui::Context) {
+    pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
         let Some((message, times)) = self.0.front() else { return };
         let waiting = self.0.len() - 1;
+        let free = ctx.available_rect();
+        let width: f32 = if message.log.is_some() { 640.0 } else { 420.0 };
         let (mut open, mut closed) = (true, false);
         // The title is no name: two errors may share it.
         let window = egui::Window::new(RichText::new(&message.title).color(theme::WARNING))
@@ -43,10 +46,10 @@ impl Dialogs {
             .open(&mut open)
             .collapsible(false)
             .resizable(message.log.is_some())
-            .default_width(if message.log.is_some() { 640.0 } else { 420.0 })
+            .default_width(width.min(free.width() - 40.0))
             .pivot(Align2::CENTER_CENTER)
-            .default_pos(ctx.available_rect().center());
-        window.show(ctx, |ui| closed = contents(ui, message, *times, waiting));
+            .default_pos(free.center());
+        window.show(ctx, |ui| closed = contents(ui, sink, message, *times, waiting));
         if closed || !open {
             self.close();
         }
@@ -54,7 +57,7 @@ impl Dialogs {
 }
 
 /// Whether it is to be closed.
-fn contents(ui: &mut egui::Ui, message: &Message, times: usize, waiting: usize) -> bool {
+fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize, waiting: usize) -> bool {
     let Message { title: _, text, log } = message;
     ui.label(text);
     if times > 1 {
@@ -62,24 +65,28 @@ fn contents(ui: &mut egui::Ui, message: &Message, times: usize, waiting: usize) 
     }
     if let Some(log) = log {
         ui.add_space(4.0);
-        let area = egui::ScrollArea::both().max_height(320.0);
-        area.show(ui, |ui| {
-            let log = &mut log.as_str();
-            ui.add(TextEdit::multiline(log).code_editor().desired_width(f32::INFINITY).desired_rows(6));
+        egui::Frame::NONE.fill(theme::SUNKEN).corner_radius(4).inner_margin(8).show(ui, |ui| {
+            egui::ScrollArea::both().max_height(320.0).auto_shrink([false, true]).show(ui, |ui| {
+                // Never wrapped: the compiler's marks stand under what they mean.
+                ui.add(Label::new(RichText::new(log).monospace()).extend().selectable(true));
+            });
         });
     }
     ui.add_space(8.0);
     ui.horizontal(|ui| {
-        let close = ui.button("Close").on_hover_text("Escape closes too").clicked();
-        if let Some(log) = log
-            && ui.button("Copy log").clicked()
-        {
-            ui.ctx().copy_text(log.clone());
+        let close = ui.button("Close").on_hover_text("Escape closes too");
+        sink.note("close", &close);
+        if let Some(log) = log {
+            let copy = ui.button("Copy log");
+            sink.note("copy log", &copy);
+            if copy.clicked() {
+                ui.ctx().copy_text(log.clone());
+            }
         }
         if waiting > 0 {
             ui.label(RichText::new(format!("{waiting} more")).color(theme::WEAK));
         }
-        close
+        close.clicked()
     })
     .inner
 }

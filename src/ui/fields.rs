@@ -4,17 +4,18 @@ use std::ops::RangeInclusive;
 
 use egui::{Button, DragValue, Response, Slider, vec2};
 
-use super::widgets::{Chip, Sink, chips, row};
+use super::widgets::{Chip, Sink, chips, row, switch};
 use super::{format, theme};
 use crate::config::{Config, Start};
+use crate::modes::Mode;
 use crate::params::{Effect, Info, Opt, Scale, Value, Values, Visitor};
 
-/// The values that "reset" goes back to: those that suit the scene, or the mode's own for a file.
-pub(super) fn defaults(config: &Config) -> Values {
+/// What "reset" goes back to: the parameters that suit the scene, or the mode's own for a file.
+pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     let info = config.mode.info();
     match config.start {
-        Start::Scene(scene) => info.mode_for(scene).values(),
-        Start::Loaded { .. } => (info.default)().values(),
+        Start::Scene(scene) => info.mode_for(scene),
+        Start::Loaded { .. } => (info.default)(),
     }
 }
 
@@ -90,8 +91,7 @@ impl Visitor for Fields<'_> {
     fn flag(&mut self, info: &Info, value: &mut bool) {
         let default = self.defaults.get(info.key).map_or(*value, |v| v == Value::Flag(true));
         self.field(info, value, default, |ui, sink, label, value| {
-            let checkbox = ui.checkbox(value, "").labelled_by(label.id).on_hover_text(help(info));
-            sink.note(info.key, &checkbox);
+            switch(ui, sink, info.key, (info.label, label), value);
         });
     }
 

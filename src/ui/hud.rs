@@ -1,6 +1,7 @@
 //! The quiet overlay at the top right: how fast it goes and how true it stays.
 
-use egui::{Align, Align2, Layout, RichText};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, theme};
 use crate::modes::Diagnostics;
@@ -9,7 +10,7 @@ use crate::session::Stats;
 /// Floating-point operations that one pair counts for, by convention of the n-body literature.
 const FLOPS_PER_PAIR: f64 = 20.0;
 /// Wide enough for the longest row: nothing moves when a number changes.
-const WIDTH: f32 = 236.0;
+const WIDTH: f32 = 252.0;
 
 /// One line: what, how much, and what that means.
 struct Row {
@@ -26,7 +27,8 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
         let fill = theme::SURFACE.gamma_multiply(0.82);
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(10).show(ui, |ui| {
             ui.set_width(WIDTH);
-            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model);
             if model.started() {
                 let Model { config: _, stats, device: _, window: _, max_bodies: _, work_groups: _ } = model;
@@ -41,17 +43,21 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
 
 fn headline(ui: &mut egui::Ui, model: &Model) {
     let rate = model.stats.interactions_per_second();
-    let (big, small) = match (model.started(), model.config.running) {
-        (false, _) => ("starting…".to_owned(), String::new()),
-        (true, false) => ("paused".to_owned(), String::new()),
-        (true, true) => (
-            format!("{}interactions/s", format::si(rate)),
-            format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR)),
-        ),
+    let (number, words, aside) = match (model.started(), model.config.running) {
+        (false, _) => (String::new(), "starting…", String::new()),
+        (true, false) => (String::new(), "paused", String::new()),
+        (true, true) => {
+            let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
+            (format!("{:<6} ", format::si(rate)), "interactions/s", flops)
+        }
     };
+    let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
+    let mut big = LayoutJob::default();
+    big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
+    big.append(words, 0.0, font(15.0, FontFamily::Proportional));
     ui.horizontal(|ui| {
-        ui.label(RichText::new(big).size(16.0).color(theme::STRONG));
-        ui.label(RichText::new(small).small().color(theme::WEAK));
+        ui.label(big);
+        ui.label(RichText::new(aside).small().color(theme::WEAK));
     })
     .response
     .on_hover_text(
@@ -62,12 +68,14 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
 
 fn speed(model: &Model) -> Vec<Row> {
     let Model { config: _, stats, device, window, max_bodies: _, work_groups: _ } = model;
-    let ms = |value: f64| format!("{} ms", format::significant(value, 3));
+    // Zero is what stands there before it was measured.
+    let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
+    let ms = |value: f64| measured(value / 1e3, "s");
     vec![
-        Row { label: "Pictures", value: format!("{:.0} /s", window.fps), help: "frames drawn a second" },
+        Row { label: "Screen", value: format!("{:.0} fps", window.fps), help: "pictures drawn a second" },
         Row {
             label: "Steps",
-            value: format!("{}/s", format::si(stats.steps_per_second)),
+            value: measured(stats.steps_per_second, "/s"),
             help: "steps a second by the clock on the wall",
         },
         Row {
@@ -125,7 +133,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
     if nonfinite > 0 {
-        let text = format!("{} not finite, held out", format::count(nonfinite as u64));
+        let text = format!("{} bodies not finite, held out", format::count(nonfinite as u64));
         ui.label(RichText::new(text).color(theme::WARNING))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
     }

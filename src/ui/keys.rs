@@ -20,8 +20,8 @@ pub(super) enum Command {
 pub enum Trigger {
     /// Any of these keys.
     Keys(&'static [KeyboardShortcut]),
-    /// The mouse over the picture, in words; the camera reads it.
-    Mouse(&'static str),
+    /// In words: the camera reads the mouse over the picture, egui the keys that zoom.
+    Words(&'static str),
 }
 
 /// One row of [`CONTROLS`].
@@ -44,9 +44,10 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
     keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
     keys(Command::Quit, &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)], "quit"),
-    mouse("Drag", "turn the view"),
-    mouse("Right or middle drag, Shift+drag", "move the view"),
-    mouse("Wheel", "zoom"),
+    words("Drag", "turn the view"),
+    words("Right or middle drag, Shift+drag", "move the view"),
+    words("Wheel", "zoom"),
+    words("Ctrl+Plus or Ctrl+Minus", "larger or smaller controls"),
 ];
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -57,8 +58,8 @@ const fn keys(command: Command, keys: &'static [KeyboardShortcut], help: &'stati
     Control { trigger: Trigger::Keys(keys), help, command: Some(command) }
 }
 
-const fn mouse(gesture: &'static str, help: &'static str) -> Control {
-    Control { trigger: Trigger::Mouse(gesture), help, command: None }
+const fn words(gesture: &'static str, help: &'static str) -> Control {
+    Control { trigger: Trigger::Words(gesture), help, command: None }
 }
 
 impl Control {
@@ -66,7 +67,7 @@ impl Control {
     pub fn text(&self) -> String {
         match self.trigger {
             Trigger::Keys(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" or "),
-            Trigger::Mouse(gesture) => gesture.to_owned(),
+            Trigger::Words(gesture) => gesture.to_owned(),
         }
     }
 
@@ -75,7 +76,7 @@ impl Control {
             Trigger::Keys(keys) => {
                 keys.iter().any(|k| k.logical_key == key && pressed.matches_logically(k.modifiers))
             }
-            Trigger::Mouse(_) => false,
+            Trigger::Words(_) => false,
         }
     }
 }

@@ -114,7 +114,7 @@ impl Ui {
         }
         hud::show(ctx, &model);
         help::show(ctx, &mut self.help);
-        self.dialogs.show(ctx);
+        self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
         let actions = commands.into_iter().filter_map(|command| self.obey(command, model.config)).collect();
         Output { actions, rects, picture: ctx.available_rect() }
@@ -126,6 +126,7 @@ impl Ui {
             Command::RunPause => config.running = !config.running,
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
+            // One thing at a time: the help stays while there was an error to close.
             Command::Close => self.help &= self.dialogs.close(),
             Command::Step => {
                 config.running = false;

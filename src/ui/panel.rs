@@ -4,7 +4,7 @@ use egui::{Button, ComboBox, DragValue, RichText, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
-use super::widgets::{Chip, Sink, auto_number, chips, row};
+use super::widgets::{Chip, Sink, auto_number, chips, row, switch};
 use super::{Model, format, theme};
 use crate::config::{Config, Start};
 use crate::modes::{self, MODES};
@@ -37,16 +37,16 @@ fn header(ui: &mut egui::Ui, sink: &mut Sink) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            command(ui, sink, "Hide", Command::Panel);
-            command(ui, sink, "Keys", Command::Help);
+            command(ui, sink, ("hide", "Hide"), Command::Panel);
+            command(ui, sink, ("keys", "Keys"), Command::Help);
         });
     });
 }
 
 /// A button that does what a key does.
-fn command(ui: &mut egui::Ui, sink: &mut Sink, text: &str, command: Command) {
+fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text): (&str, &str), command: Command) {
     let button = ui.button(text).on_hover_text(keys::hint(command));
-    sink.note(text.to_lowercase(), &button);
+    sink.note(key, &button);
     if button.clicked() {
         sink.commands.push(command);
     }
@@ -56,7 +56,7 @@ fn command(ui: &mut egui::Ui, sink: &mut Sink, text: &str, command: Command) {
 pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
     egui::Area::new("hidden panel".into())
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
-        .show(ctx, |ui| command(ui, sink, "☰ Panel", Command::Panel));
+        .show(ctx, |ui| command(ui, sink, ("show", "☰ Panel"), Command::Panel));
 }
 
 fn section(ui: &mut egui::Ui, title: &str) {
@@ -66,7 +66,8 @@ fn section(ui: &mut egui::Ui, title: &str) {
 
 /// One line under a control that says what is chosen.
 fn note(ui: &mut egui::Ui, text: &str) {
-    ui.horizontal(|ui| {
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().interact_size.y = 0.0;
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
     });
@@ -136,7 +137,8 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
         let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
             for scene in config.mode.info().scenes {
                 let selected = config.start == Start::Scene(scene);
-                let text = (scene.name, RichText::new(scene.summary).small().color(theme::WEAK));
+                let color = if selected { theme::TEXT } else { theme::WEAK };
+                let text = (scene.name, RichText::new(scene.summary).small().color(color));
                 let entry = ui.add(Button::selectable(selected, text));
                 sink.note(format!("scene {}", scene.name), &entry);
                 if entry.clicked() {
@@ -148,7 +150,7 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     });
     match &config.start {
         Start::Scene(scene) => note(ui, scene.summary),
-        Start::Loaded { .. } => note(ui, "bodies from a file"),
+        Start::Loaded { .. } => note(ui, "the bodies of a file"),
     }
 }
 
@@ -175,7 +177,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     row(ui, "Seed", help, |ui, label| {
         let scene = matches!(config.start, Start::Scene(_));
         ui.add_enabled_ui(scene, |ui| {
-            let size = [theme::NUMBER_WIDTH, ui.spacing().interact_size.y];
+            let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
             let number = ui.add_sized(size, number).labelled_by(label.id);
             sink.note("seed", &number);
@@ -200,8 +202,7 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     });
     let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
     row(ui, "Free run", help, |ui, label| {
-        let checkbox = ui.checkbox(&mut config.free_run, "").labelled_by(label.id).on_hover_text(help);
-        sink.note("free run", &checkbox);
+        switch(ui, sink, "free run", ("Free run", label), &mut config.free_run);
     });
 }
 
@@ -212,7 +213,7 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, _| {
         let auto = Chip {
             name: "auto",
-            help: "the one that suits the device",
+            help: "let the program choose; the outlined one is in force",
             selected: config.variant.is_none(),
             in_force: false,
         };
@@ -237,7 +238,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
         let auto = Chip {
             name: "auto",
-            help: "the one that suits the device",
+            help: "let the program choose; the outlined one is in force",
             selected: config.work_group.is_none(),
             in_force: false,
         };
@@ -256,18 +257,15 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 }
 
 fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
-    let defaults = fields::defaults(config);
+    let default = fields::default_mode(config);
+    let defaults = default.values();
     section(ui, "Parameters");
     config.mode.visit(&mut Fields { ui, sink, defaults: &defaults });
-    let changed = config.mode.values() != defaults;
     ui.add_space(4.0);
-    let reset = ui.add_enabled(changed, Button::new("↺ Reset all"));
+    let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
     let reset = reset.on_hover_text("every parameter back to what suits the scene");
     sink.note("reset all", &reset);
     if reset.clicked() {
-        config.mode = match config.start {
-            Start::Scene(scene) => config.mode.info().mode_for(scene),
-            Start::Loaded { .. } => (config.mode.info().default)(),
-        };
+        config.mode = default;
     }
 }

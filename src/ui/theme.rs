@@ -8,7 +8,10 @@ pub(super) const SURFACE: Color32 = Color32::from_rgb(0x15, 0x17, 0x1c);
 /// Buttons.
 pub(super) const RAISED: Color32 = Color32::from_rgb(0x26, 0x2a, 0x32);
 const HOVERED: Color32 = Color32::from_rgb(0x32, 0x38, 0x43);
-const SUNKEN: Color32 = Color32::from_rgb(0x0d, 0x0f, 0x12);
+/// Rails of sliders and empty checkboxes: they carry no text, so their own shape must stand out.
+const CONTROL: Color32 = Color32::from_rgb(0x40, 0x47, 0x54);
+/// Behind text that is only read.
+pub(super) const SUNKEN: Color32 = Color32::from_rgb(0x0d, 0x0f, 0x12);
 const LINE: Color32 = Color32::from_rgb(0x2b, 0x2f, 0x38);
 /// Text that matters most.
 pub(super) const STRONG: Color32 = Color32::from_rgb(0xff, 0xff, 0xff);
@@ -19,14 +22,16 @@ pub(super) const WEAK: Color32 = Color32::from_rgb(0x9a, 0xa2, 0xb0);
 /// The one colour, as text and lines.
 pub(super) const ACCENT: Color32 = Color32::from_rgb(0x7c, 0xb7, 0xf5);
 /// The one colour, behind text.
-pub(super) const ACCENT_FILL: Color32 = Color32::from_rgb(0x2b, 0x62, 0x9e);
+pub(super) const ACCENT_FILL: Color32 = Color32::from_rgb(0x23, 0x4f, 0x80);
 /// Something is wrong.
 pub(super) const WARNING: Color32 = Color32::from_rgb(0xff, 0xb3, 0x5c);
 
 /// The column of labels, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;
-/// A typed number, in points.
+/// A parameter's number beside its slider, in points.
 pub(super) const NUMBER_WIDTH: f32 = 64.0;
+/// A whole number up to millions, in points.
+pub(super) const COUNT_WIDTH: f32 = 84.0;
 
 /// Sets the style of everything that `ctx` draws.
 pub(super) fn apply(ctx: &egui::Context) {
@@ -38,7 +43,7 @@ pub(super) fn apply(ctx: &egui::Context) {
         style.explanation_tooltips = false;
         // Labels answer to hovering and clicking; selecting their text would get in the way.
         style.interaction.selectable_labels = false;
-        style.interaction.tooltip_delay = 0.35;
+        style.interaction.tooltip_delay = 0.5;
     });
 }
 
@@ -58,6 +63,8 @@ fn spacing(spacing: &mut egui::Spacing) {
     spacing.item_spacing = vec2(6.0, 5.0);
     spacing.button_padding = vec2(7.0, 2.0);
     spacing.interact_size = vec2(40.0, 22.0);
+    spacing.icon_width = 18.0;
+    spacing.icon_width_inner = 10.0;
     spacing.slider_rail_height = 4.0;
     spacing.window_margin = Margin::same(14);
     spacing.menu_margin = Margin::same(6);
@@ -93,10 +100,10 @@ fn visuals(visuals: &mut egui::Visuals) {
     };
     let widgets = &mut visuals.widgets;
     widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0, LINE), ..widget(SURFACE, TEXT) };
-    widgets.inactive = widget(RAISED, TEXT);
+    widgets.inactive = WidgetVisuals { bg_fill: CONTROL, ..widget(RAISED, TEXT) };
     widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0, WEAK), ..widget(HOVERED, STRONG) };
     widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0, ACCENT), ..widget(HOVERED, STRONG) };
-    widgets.open = widget(HOVERED, STRONG);
+    widgets.open = widget(RAISED, STRONG);
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ pub(super) fn chips<'a>(
     let mut clicked = None;
     let line = ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
+        ui.spacing_mut().button_padding.x = 5.0;
         for (i, option) in options.into_iter().enumerate() {
             let chip = chip(ui, label, &option);
             sink.note(format!("{key} {}", option.name), &chip);
@@ -90,6 +91,16 @@ fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     if help.is_empty() { chip } else { chip.on_hover_text(help) }
 }
 
+/// A checkbox that its label ticks too.
+pub(super) fn switch(ui: &mut egui::Ui, sink: &mut Sink, key: &str, label: (&str, &Response), on: &mut bool) {
+    let (name, label) = label;
+    *on ^= label.clicked();
+    let checkbox = ui.checkbox(on, "");
+    let enabled = checkbox.enabled();
+    checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
+    sink.note(key, &checkbox);
+}
+
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
 /// number may cost a new scene.
 pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
@@ -100,16 +111,15 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     in_force: T,
     range: RangeInclusive<T>,
 ) {
-    let draft = ui.id().with(key);
+    let draft = egui::Id::new(("draft", key));
     let mut number = ui.data(|data| data.get_temp(draft)).or(*value).unwrap_or(in_force);
     let drag = DragValue::new(&mut number)
         .range(range)
         .clamp_existing_to_range(false)
         .update_while_editing(false)
-        .custom_formatter(|n, _| format::count(n as u64))
-        .custom_parser(parse_count)
+        .custom_formatter(|n, _| if n == 0.0 { "–".to_owned() } else { format::count(n as u64) })
         .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
-    let drag = ui.add_sized([theme::NUMBER_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
+    let drag = ui.add_sized([theme::COUNT_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
     sink.note(key, &drag);
     if drag.dragged() {
         ui.data_mut(|data| data.insert_temp(draft, number));
@@ -122,11 +132,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     let chip = chip(ui, key, &auto);
     sink.note(format!("{key} auto"), &chip);
     if chip.clicked() {
-        *value = if value.is_none() { Some(in_force) } else { None };
+        // Before the first frame nothing is in force that could be kept.
+        *value = (value.is_none() && in_force.to_f64() > 0.0).then_some(in_force);
     }
-}
-
-/// Reads a whole number with or without spaces between its digits.
-fn parse_count(text: &str) -> Option<f64> {
-    text.chars().filter(|c| !c.is_whitespace() && *c != '_').collect::<String>().parse().ok()
 }

@@ -1,0 +1,122 @@
+//! What runs: mode, scene, bodies, variant, work-group.
+
+use std::sync::Arc;
+
+use super::*;
+
+#[test]
+fn every_mode_scene_and_variant_can_be_chosen() {
+    for info in MODES {
+        let mut window = open(MODES[0]);
+        window.state_mut().config.seed = 7;
+        click(&mut window, Role::RadioButton, &format!("Mode: {}", info.name));
+        assert!(std::ptr::eq(window.state().config.mode.info(), *info));
+        assert_eq!(window.state().config.seed, 7, "the seed is not about the mode");
+
+        for scene in info.scenes.iter().rev() {
+            click(&mut window, Role::ComboBox, "Scene");
+            window.get_by_label(&format!("{} {}", scene.name, scene.summary)).click();
+            window.run();
+            assert_eq!(window.state().config.start, Start::Scene(scene));
+            assert!(window.query_by_label(scene.summary).is_some(), "{} says what is to be seen", scene.name);
+        }
+        for variant in info.variants {
+            click(&mut window, Role::RadioButton, &format!("Variant: {}", variant.name));
+            assert_eq!(window.state().config.variant, Some(variant));
+            assert!(window.query_by_label(variant.summary).is_some(), "{} says its idea", variant.name);
+        }
+        click(&mut window, Role::RadioButton, "Variant: auto");
+        assert_eq!(window.state().config.variant, None);
+    }
+}
+
+#[test]
+fn exactly_the_work_groups_on_offer_can_be_chosen() {
+    let mut window = open(MODES[0]);
+    for size in WORK_GROUPS {
+        click(&mut window, Role::RadioButton, &format!("Work-group: {size}"));
+        assert_eq!(window.state().config.work_group, Some(size));
+    }
+    let listed = window.get_all_by_label_contains("Work-group: ").count();
+    assert_eq!(listed, WORK_GROUPS.len() + 1, "the sizes and auto");
+    click(&mut window, Role::RadioButton, "Work-group: auto");
+    assert_eq!(window.state().config.work_group, None);
+}
+
+#[test]
+fn numbers_with_auto() {
+    let mut window = open(MODES[0]);
+    let bodies = |window: &Window| window.state().config.bodies;
+    assert_eq!(bodies(&window), None);
+    assert_eq!(window.get_by_role_and_label(Role::SpinButton, "Bodies").value().unwrap(), "1\u{2009}024");
+    for (typed, expected) in [("2 000", 2000), ("0", 1), ("9e9", MAX_BODIES)] {
+        type_number(&mut window, "Bodies", typed);
+        assert_eq!(bodies(&window), Some(expected), "{typed}");
+    }
+    click(&mut window, Role::RadioButton, "bodies: auto");
+    assert_eq!(bodies(&window), None);
+    click(&mut window, Role::RadioButton, "bodies: auto");
+    assert_eq!(bodies(&window), Some(1024), "what auto came to is kept");
+
+    type_number(&mut window, "Steps/frame", "8");
+    assert_eq!(window.state().config.steps_per_frame, Some(8));
+    click(&mut window, Role::RadioButton, "steps per frame: auto");
+    assert_eq!(window.state().config.steps_per_frame, None);
+}
+
+#[test]
+fn a_drag_of_the_bodies_counts_when_it_ends() {
+    let mut window = open(MODES[0]);
+    let at = window.get_by_role_and_label(Role::SpinButton, "Bodies").rect().center();
+    window.drag_at(at);
+    window.hover_at(at + vec2(30.0, 0.0));
+    window.run();
+    window.hover_at(at + vec2(60.0, 0.0));
+    window.run();
+    assert_eq!(window.state().config.bodies, None, "not while it goes on");
+    let shown = window.get_by_role_and_label(Role::SpinButton, "Bodies").value().unwrap();
+    assert_ne!(shown, "1\u{2009}024", "but it is shown");
+    window.drop_at(at + vec2(60.0, 0.0));
+    window.run();
+    assert!(window.state().config.bodies.is_some_and(|n| n > 1100));
+}
+
+static FIXED: Scene =
+    Scene { name: "fixed", summary: "", bodies: Some(3), params: &[], generate: |_| Bodies::default() };
+
+#[test]
+fn a_scene_may_fix_the_number_of_bodies() {
+    let mut window = open(MODES[0]);
+    let loaded = Start::Loaded { name: "a.csv".into(), bodies: Arc::new(Bodies::default()) };
+    for (start, number) in [(Start::Scene(&FIXED), "3"), (loaded, "–")] {
+        window.state_mut().config.start = start;
+        window.run();
+        let field = window.get_by_role_and_label(Role::SpinButton, "Bodies");
+        assert!(field.accesskit_node().is_disabled());
+        assert_eq!(field.value().unwrap(), number);
+    }
+    let seed = window.get_by_role_and_label(Role::SpinButton, "Seed");
+    assert!(seed.accesskit_node().is_disabled(), "a file has no seed");
+}
+
+#[test]
+fn seeds_are_typed_or_drawn() {
+    let mut window = open(MODES[0]);
+    type_number(&mut window, "Seed", "42");
+    assert_eq!(window.state().config.seed, 42);
+    // One draw in a million may be the old seed; all of three are not.
+    let drawn = (0..3).map(|_| {
+        click(&mut window, Role::Button, "🎲 New seed");
+        window.state().config.seed
+    });
+    assert!(drawn.collect::<Vec<_>>().iter().any(|seed| *seed != 42));
+}
+
+#[test]
+fn free_run_is_switched_by_box_and_label() {
+    let mut window = open(MODES[0]);
+    for (role, on) in [(Role::CheckBox, true), (Role::Label, false)] {
+        click(&mut window, role, "Free run");
+        assert_eq!(window.state().config.free_run, on);
+    }
+}

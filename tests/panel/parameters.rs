@@ -1,0 +1,92 @@
+//! Every parameter of every mode has its widget.
+
+use super::*;
+
+#[test]
+fn every_number_can_be_typed_clamped_slid_and_reset() {
+    for info in MODES {
+        let mut window = open(info);
+        for (info, default, low, high) in described(&window).floats {
+            let (key, label) = (info.key, info.label);
+            for (typed, expected) in [("-1e9", low), ("1e9", high)] {
+                type_number(&mut window, label, typed);
+                assert_eq!(window.state().value(key), Value::Float(expected), "{key} typed as {typed}");
+            }
+            window.get_by_role_and_label(Role::Slider, label).focus();
+            press(&mut window, Key::ArrowLeft);
+            press(&mut window, Key::Escape);
+            let slid = window.state().config.mode.values().float(key).unwrap();
+            assert!(low < slid && slid < high, "{key} slid to {slid}");
+
+            click(&mut window, Role::Button, &format!("Reset {label}"));
+            assert_eq!(window.state().value(key), Value::Float(default), "{key} reset");
+            assert!(window.query_by_label(&format!("Reset {label}")).is_none(), "{key} has nothing to reset");
+        }
+    }
+}
+
+#[test]
+fn every_switch_and_every_option_can_be_chosen_and_reset() {
+    for info in MODES {
+        let mut window = open(info);
+        let Described { floats: _, flags, options } = described(&window);
+        for (info, default) in flags {
+            click(&mut window, Role::CheckBox, info.label);
+            assert_eq!(window.state().value(info.key), Value::Flag(!default), "{}", info.key);
+            click(&mut window, Role::Button, &format!("Reset {}", info.label));
+            assert_eq!(window.state().value(info.key), Value::Flag(default), "{}", info.key);
+        }
+        for (info, default, options) in options {
+            for option in options.iter().rev().chain(&options) {
+                click(&mut window, Role::RadioButton, &format!("{}: {}", info.label, option.name));
+                assert_eq!(window.state().value(info.key), Value::Option(option.name));
+            }
+            if default != options.len() - 1 {
+                click(&mut window, Role::Button, &format!("Reset {}", info.label));
+            }
+            assert_eq!(window.state().value(info.key), Value::Option(options[default].name));
+        }
+    }
+}
+
+#[test]
+fn looking_changes_nothing() {
+    for info in MODES {
+        for scene in info.scenes {
+            let mut window = open(info);
+            window.state_mut().config.select_scene(scene);
+            let before = window.state().config.clone();
+            window.run_steps(3);
+            assert_eq!(window.state().config, before, "{}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn reset_goes_back_to_what_suits_the_scene() {
+    for info in MODES {
+        for scene in info.scenes {
+            let mut window = open(info);
+            window.state_mut().config.select_scene(scene);
+            window.run();
+            let suited = window.state().config.mode.values();
+            let (first, ..) = described(&window).floats[0];
+            type_number(&mut window, first.label, "1e9");
+            assert_ne!(window.state().config.mode.values(), suited, "{} changed", scene.name);
+            click(&mut window, Role::Button, "↺ Reset all");
+            assert_eq!(window.state().config.mode.values(), suited, "{} reset", scene.name);
+        }
+    }
+}
+
+#[test]
+fn double_click_on_a_label_resets() {
+    let mut window = open(MODES[0]);
+    let (info, default, ..) = described(&window).floats.remove(0);
+    type_number(&mut window, info.label, "1e9");
+    for _ in 0..2 {
+        window.get_by_role_and_label(Role::Label, info.label).click();
+    }
+    window.run();
+    assert_eq!(window.state().value(info.key), Value::Float(default));
+}

@@ -1,0 +1,157 @@
+//! Keys, help, errors, overlay.
+
+use super::*;
+
+#[test]
+fn buttons_and_keys_ask_for_the_same() {
+    let mut window = open(MODES[0]);
+    for (label, key, action) in
+        [("⏭ Step", Key::Period, Action::Step), ("⏮ Restart", Key::R, Action::Restart)]
+    {
+        click(&mut window, Role::Button, label);
+        press(&mut window, key);
+        assert_eq!(std::mem::take(&mut window.state_mut().actions), [action, action]);
+    }
+    assert!(!window.state().config.running, "a single step pauses");
+    for key in [Key::S, Key::F] {
+        press(&mut window, key);
+    }
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Q);
+    window.run();
+    assert_eq!(window.state().actions, [Action::Step, Action::FrameAll, Action::Quit]);
+}
+
+#[test]
+fn space_runs_and_pauses_but_belongs_to_a_field_that_is_typed_into() {
+    let mut window = open(MODES[0]);
+    assert!(window.state().config.running);
+    press(&mut window, Key::Space);
+    assert!(!window.state().config.running);
+    click(&mut window, Role::Button, "▶ Run");
+    assert!(window.state().config.running);
+
+    click(&mut window, Role::SpinButton, "Bodies");
+    for key in [Key::Space, Key::R] {
+        press(&mut window, key);
+    }
+    assert!(window.state().config.running, "the field has the keyboard");
+    assert_eq!(window.state().actions, []);
+    let picture = window.state().picture.center();
+    window.drag_at(picture);
+    window.drop_at(picture);
+    press(&mut window, Key::Space);
+    assert!(!window.state().config.running, "a click beside it gives it back");
+    click(&mut window, Role::SpinButton, "Bodies");
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::Space);
+    assert!(window.state().config.running, "so does Escape");
+}
+
+#[test]
+fn the_help_lists_every_key() {
+    for key in [Key::Questionmark, Key::F1] {
+        let mut window = open(MODES[0]);
+        assert!(window.query_by_label("Keys and mouse").is_none());
+        press(&mut window, key);
+        for control in CONTROLS {
+            assert!(window.query_by_label(&control.text()).is_some(), "{}", control.text());
+            assert!(window.query_by_label(control.help).is_some(), "{}", control.help);
+        }
+        press(&mut window, Key::Escape);
+        assert!(window.query_by_label("Keys and mouse").is_none());
+    }
+}
+
+#[test]
+fn no_key_does_two_things() {
+    let mut texts: Vec<String> =
+        CONTROLS.iter().flat_map(|c| c.text().split(" or ").map(str::to_owned).collect::<Vec<_>>()).collect();
+    let all = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), all);
+}
+
+#[test]
+fn errors_queue_merge_and_stay_until_closed() {
+    let mut window = open(MODES[0]);
+    let ui = window.state_mut().ui();
+    for _ in 0..3 {
+        ui.error("No build", "It does not compile.", Some("tiled.cl:3: error: what is this".into()));
+    }
+    ui.error("Another", "Something else.", None);
+    window.run();
+    assert!(window.query_by_label("It does not compile.").is_some());
+    assert!(window.query_by_label("This happened 3 times.").is_some());
+    assert!(window.query_by_label("1 more").is_some());
+    assert!(window.query_by_label("Something else.").is_none(), "one at a time");
+    assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
+
+    window.get_by_role_and_label(Role::Button, "Copy log").click();
+    window.step();
+    match &window.output().platform_output.commands[..] {
+        [egui::OutputCommand::CopyText(text)] => assert!(text.starts_with("tiled.cl:3")),
+        other => panic!("{other:?}"),
+    }
+
+    click(&mut window, Role::Button, "Close");
+    assert!(window.query_by_label("Something else.").is_some(), "then the next");
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("Something else.").is_none());
+}
+
+#[test]
+fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
+    let mut window = open(MODES[0]);
+    let narrow = window.state().picture;
+    press(&mut window, Key::H);
+    assert!(window.query_by_role_and_label(Role::SpinButton, "Bodies").is_none());
+    assert!(window.query_by_label_contains("interactions/s").is_some(), "the overlay stays");
+    assert!(window.state().picture.width() > narrow.width() + 200.0, "the picture grows");
+    click(&mut window, Role::Button, "☰ Panel");
+    assert!(window.query_by_role_and_label(Role::SpinButton, "Bodies").is_some());
+    assert_eq!(window.state().picture, narrow);
+}
+
+#[test]
+fn the_overlay_tells_speed_and_truth() {
+    let mut window = open(MODES[0]);
+    // 1024² pairs, 1000 times a second.
+    for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "2T / |V|", "1.00"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    assert!(window.query_by_label_contains("not finite").is_none());
+    window.state_mut().stats.nonfinite = 2;
+    window.run();
+    assert!(window.query_by_label_contains("2 bodies not finite").is_some());
+}
+
+#[test]
+fn before_the_first_frame_it_says_so() {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats = Stats::default();
+    window.run();
+    assert_eq!(window.get_all_by_label("starting…").count(), 2, "panel and overlay");
+    assert!(window.query_by_label_contains("interactions/s").is_none());
+    click(&mut window, Role::RadioButton, "bodies: auto");
+    assert_eq!(window.state().config, Config::new(MODES[0]), "empty numbers are not taken over");
+}
+
+#[test]
+fn every_control_says_where_it_is() {
+    for info in MODES {
+        let window = open(info);
+        let rects = &window.state().rects;
+        let Described { floats, flags, options } = described(&window);
+        let keys = floats.iter().map(|f| f.0.key).chain(flags.iter().map(|f| f.0.key));
+        let keys = keys.chain(options.iter().map(|o| o.0.key));
+        let fixed =
+            ["pause", "step", "restart", "mode", "scene", "bodies", "bodies auto", "seed", "new seed"];
+        let more = ["variant", "variant auto", "work-group 64", "steps per frame", "free run", "reset all"];
+        for key in keys.chain(fixed).chain(more) {
+            let found: Vec<_> = rects.iter().filter(|(name, _)| name == key).collect();
+            assert_eq!(found.len(), 1, "{key}");
+            assert!(found[0].1.is_positive(), "{key} is somewhere");
+        }
+    }
+}
