@@ -6,6 +6,7 @@ use std::path::Path;
 
 use gravitile::bodies::{Bodies, FINITE_LIMIT};
 use gravitile::error::Error;
+use gravitile::files::Output;
 use gravitile::scene::csv;
 use proptest::prelude::*;
 
@@ -20,10 +21,14 @@ fn load(text: impl AsRef<[u8]>) -> Result<Bodies, Error> {
     csv::load(&path)
 }
 
+fn save_to(path: &Path, bodies: &Bodies) -> Result<(), Error> {
+    Output::create(path)?.save(|file| csv::write(file, bodies))
+}
+
 fn save(bodies: &Bodies) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bodies.csv");
-    csv::save(&path, bodies).unwrap();
+    save_to(&path, bodies).unwrap();
     fs::read_to_string(path).unwrap()
 }
 
@@ -117,13 +122,13 @@ fn a_failed_save_leaves_everything_as_it_was() {
     let taken = folder.path().join("taken");
     fs::create_dir(&taken).unwrap();
     for path in [taken.clone(), folder.path().join("nowhere/bodies.csv")] {
-        let saved = csv::save(&path, &one_body());
+        let saved = save_to(&path, &one_body());
         assert!(matches!(saved, Err(Error::Io { doing: "write", .. })), "{path:?}: {saved:?}");
         assert_eq!(names(), ["taken"]);
     }
     let file = folder.path().join("bodies.csv");
     fs::write(&file, "old").unwrap();
-    csv::save(&file, &one_body()).unwrap();
+    save_to(&file, &one_body()).unwrap();
     assert_eq!(csv::load(&file).unwrap(), one_body());
     assert_eq!(names().len(), 2);
 }
@@ -131,7 +136,7 @@ fn a_failed_save_leaves_everything_as_it_was() {
 #[test]
 fn a_bare_file_name_is_in_the_working_folder() {
     let name = Path::new("bare-name-of-tests-csv.csv");
-    let saved = csv::save(name, &one_body()).and_then(|()| csv::load(name));
+    let saved = save_to(name, &one_body()).and_then(|()| csv::load(name));
     fs::remove_file(name).unwrap();
     assert_eq!(saved.unwrap(), one_body());
 }

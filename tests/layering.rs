@@ -16,9 +16,9 @@ const LAYERS: &[(&str, &str)] = &[
     ("main", "commands cli error"),
     // The map: declares every module and holds no code.
     ("lib", ""),
-    ("commands", "cli app ui view session engine config modes scene compute bodies error params"),
+    ("commands", "cli app ui view session engine config modes scene compute bodies files error params"),
     ("cli", "config modes scene compute error params"),
-    ("app", "ui view session engine config modes scene compute bodies error params"),
+    ("app", "ui view session engine config modes scene compute bodies files error params"),
     // `compute` for DeviceInfo, which is plain data.
     ("ui", "session config modes scene compute error params"),
     ("view", "bodies error"),
@@ -30,6 +30,7 @@ const LAYERS: &[(&str, &str)] = &[
     // Knows no physics: neither bodies nor parameters.
     ("compute", "error"),
     ("bodies", "error params"),
+    ("files", "error"),
     ("error", "params"),
     ("params", ""),
 ];

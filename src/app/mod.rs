@@ -1,4 +1,4 @@
-//! The window: winit's handler. [`App::frame`] reads as the frame.
+//! The window: winit's handler. `Open::frame` reads as the frame.
 
 mod clock;
 mod input;
