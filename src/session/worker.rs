@@ -99,7 +99,9 @@ impl Worker<'_> {
         if self.quit || !self.has_work() {
             return Ok(());
         }
-        if self.wants_steps() && !self.under_way {
+        // What is already there is shown before a step that may take long.
+        let shows_first = self.stale && self.screen_is_ready && !self.under_way;
+        if !shows_first && self.wants_steps() && !self.under_way {
             self.start_burst();
         }
         if self.under_way && !self.complete_burst()? {
@@ -229,6 +231,7 @@ impl Worker<'_> {
         }
         frame.value_range = frame.points.value_range();
         frame.stats = stats;
+        frame.stats.nonfinite = frame.points.nonfinite();
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
         (self.wake)();
@@ -259,7 +262,7 @@ impl Worker<'_> {
             device: self.engine.device().info.name.as_str().into(),
             diagnostics: self.sums.map(|(sums, _)| sums),
             energy_drift: self.sums.map(|(_, drift)| drift),
-            nonfinite: self.sums.map_or(0, |(sums, _)| sums.nonfinite),
+            nonfinite: 0, // counted when the frame is whole
         }
     }
 
