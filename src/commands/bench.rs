@@ -11,7 +11,7 @@ use crate::compute::Device;
 use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::modes::ModeInfo;
 
 /// A timing shorter than this says more about the clock.
@@ -66,6 +66,9 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             }
         }
     }
+    if rows.is_empty() {
+        return Err(Error::Invalid("nothing of what was asked for is possible".to_owned()));
+    }
     if args.json {
         print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
     }
@@ -91,9 +94,15 @@ fn measure(device: &Device, info: &'static ModeInfo, bodies: usize, args: &Bench
             let mut config = Config::new(info);
             (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);
             set_all(config.mode.as_mut(), &args.set)?;
-            let mut engine = Engine::new(device.clone(), config)?;
-            let steps = warm_up(&mut engine)?;
-            laps.push(Lap { engine, steps, seconds: Vec::new() });
+            match Engine::new(device.clone(), config) {
+                Ok(mut engine) => {
+                    let steps = warm_up(&mut engine)?;
+                    laps.push(Lap { engine, steps, seconds: Vec::new() });
+                }
+                // What one variant cannot do is no reason to leave out the others.
+                Err(Error::Invalid(why)) => eprintln!("left out: {why}"),
+                Err(error) => return Err(error),
+            }
         }
     }
     for _ in 0..args.repeats {
