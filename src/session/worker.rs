@@ -99,14 +99,15 @@ impl Worker<'_> {
         if self.quit || !self.has_work() {
             return Ok(());
         }
+        // What is new is shown before steps that may take long; a publication queues the next burst itself.
+        if self.stale && self.screen_is_ready && !self.under_way {
+            return self.publish();
+        }
         if self.wants_steps() && !self.under_way {
             self.start_burst();
         }
-        if self.under_way && !self.complete_burst()? {
-            return Ok(());
-        }
-        if self.stale && self.screen_is_ready {
-            self.publish()?;
+        if self.under_way {
+            self.complete_burst()?;
         }
         Ok(())
     }
