@@ -67,16 +67,21 @@ impl Bodies<f64> {
 pub struct Points {
     /// `(x, y, z, m)` of each body; quarantined bodies have `m = 0`.
     pub positions: Vec<[f32; 4]>,
-    /// What the colour shows: the speed of each body.
+    /// What the colour shows: the speed of each body; −1 for a quarantined one.
     pub values: Vec<f32>,
 }
 
 impl Points {
+    /// How many bodies are quarantined.
+    pub fn nonfinite(&self) -> usize {
+        self.values.iter().filter(|value| **value < 0.0).count()
+    }
+
     /// The values that the ends of the colour map stand for: the 2nd and 98th percentile of a sample.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(1024).max(1);
         let mut sample: Vec<f32> =
-            self.values.iter().step_by(stride).copied().filter(|v| v.is_finite()).collect();
+            self.values.iter().step_by(stride).copied().filter(|v| *v >= 0.0).collect();
         sample.sort_unstable_by(f32::total_cmp);
         let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
         match (at(0.02), at(0.98)) {

@@ -1,11 +1,30 @@
 //! The map of gravitile.
 //!
-//! Arrows point down, `tests/layering.rs` holds them:
+//! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → engine, config → modes → scene → compute, bodies → params, error
+//! commands → app → ui, view, session → engine → config → modes → scene, compute → bodies, params → error
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
+//!
+//! # One frame
+//! The simulation has its own thread, so the window never waits for a kernel.
+//! ```text
+//! window thread (app::Open::frame)              worker thread (session::worker::Worker::turn)
+//!   1 the panel edits a copy of the Config        a obey the Commands that wait
+//!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
+//!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
+//!   4 vertex buffer ← frame; View::draw           c queue the read-back of positions and speeds
+//!   5 the panel is painted over it; swap          d start the next burst behind it; wait for the
+//!                                                   read-back; publish the Frame; wake the window
+//! ```
+//! Frames are drawn when there is something new, never more often than the screen shows. A burst is some steps
+//! with nothing read back between them; one burst a frame, unless it runs free.
+//!
+//! # Where things are described once
+//! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
+//! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
+//! * scenes: [`scene::gravity::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;
 pub mod bodies;

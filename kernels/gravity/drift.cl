@@ -7,10 +7,10 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
 }
 
-// The value that colours each body: its speed; 0 for a body held out.
+// The value that colours each body: its speed; -1 for a body held out.
 __kernel void pack(const uint n, __global const float4 *v, __global float *value)
 {
     const uint i = get_global_id(0);
     if (i < n)
-        value[i] = all_finite(v[i].xyz) ? length(v[i].xyz) : 0.0f;
+        value[i] = all_finite(v[i].xyz) ? length(v[i].xyz) : -1.0f;
 }

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender};
 use super::meter::Meter;
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, Resolved};
 use crate::error::Result;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
@@ -99,15 +99,16 @@ impl Worker<'_> {
         if self.quit || !self.has_work() {
             return Ok(());
         }
-        // What is new is shown before steps that may take long; a publication queues the next burst itself.
-        if self.stale && self.screen_is_ready && !self.under_way {
-            return self.publish();
-        }
-        if self.wants_steps() && !self.under_way {
+        // What is already there is shown before a step that may take long.
+        let shows_first = self.stale && self.screen_is_ready && !self.under_way;
+        if !shows_first && self.wants_steps() && !self.under_way {
             self.start_burst();
         }
-        if self.under_way {
-            self.complete_burst()?;
+        if self.under_way && !self.complete_burst()? {
+            return Ok(());
+        }
+        if self.stale && self.screen_is_ready {
+            self.publish()?;
         }
         Ok(())
     }
@@ -155,6 +156,7 @@ impl Worker<'_> {
     }
 
     fn configure(&mut self, config: Config) -> Result<()> {
+        let resumes = config.running && !self.engine.config().running;
         match self.engine.configure(config) {
             Ok(effect) => self.remember(effect),
             Err(error) => {
@@ -162,6 +164,9 @@ impl Worker<'_> {
                 let _ = self.notices.send(Notice::Rejected(error, in_force));
                 (self.wake)();
             }
+        }
+        if resumes {
+            self.meter.reset();
         }
         self.stale = true;
         Ok(())
@@ -181,13 +186,18 @@ impl Worker<'_> {
     }
 
     fn start_burst(&mut self) {
-        self.burst = match self.single_steps {
-            0 => self.engine.config().steps_per_frame.unwrap_or_else(|| auto_burst(&self.meter)),
-            _ => 1,
-        };
+        self.burst = if self.single_steps > 0 { 1 } else { self.burst_length() };
         self.single_steps = self.single_steps.saturating_sub(1);
         self.engine.start(self.burst);
         self.under_way = true;
+    }
+
+    /// As chosen, or how many steps take about as long as a frame on the screen.
+    fn burst_length(&self) -> u32 {
+        self.engine.config().steps_per_frame.unwrap_or_else(|| match self.meter.rates() {
+            (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, MAX_AUTO_BURST),
+            _ => 1,
+        })
     }
 
     /// Queues what remains of the burst. False if a command made it pointless half-way.
@@ -206,7 +216,10 @@ impl Worker<'_> {
     fn discards(&self, command: &Command) -> bool {
         match command {
             Command::Quit | Command::Restart => true,
-            Command::Configure(config) => engine::reseeds(self.engine.config(), config),
+            Command::Configure(config) => {
+                engine::reseeds(self.engine.config(), config)
+                    && Resolved::new(config, &self.engine.device().info).is_ok()
+            }
             Command::Step | Command::FrameTaken => false,
         }
     }
@@ -216,20 +229,21 @@ impl Worker<'_> {
         let stats = self.stats();
         let (step, _) = self.engine.clock();
         let measures = self.measurement_is_due();
+        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures;
+        let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
         let pending = self.engine.publish(&mut frame.points)?;
-        if self.engine.config().running && self.waiting.is_empty() && !measures {
-            // By hand, since `frame` is borrowed: start_burst and the first part of complete_burst.
-            self.burst = self.engine.config().steps_per_frame.unwrap_or_else(|| auto_burst(&self.meter));
-            self.engine.start(self.burst);
+        if let Some(steps) = next {
+            self.engine.start(steps);
             self.engine.advance()?;
-            self.under_way = true;
+            (self.burst, self.under_way) = (steps, true);
         }
         if let Some(seconds) = pending.wait()? {
             self.read_ms = seconds * 1e3;
         }
         frame.value_range = frame.points.value_range();
         frame.stats = stats;
+        frame.stats.nonfinite = frame.points.nonfinite();
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
         (self.wake)();
@@ -260,7 +274,7 @@ impl Worker<'_> {
             device: self.engine.device().info.name.as_str().into(),
             diagnostics: self.sums.map(|(sums, _)| sums),
             energy_drift: self.sums.map(|(_, drift)| drift),
-            nonfinite: self.sums.map_or(0, |(sums, _)| sums.nonfinite),
+            nonfinite: 0, // counted when the frame is whole
         }
     }
 
@@ -282,13 +296,5 @@ impl Worker<'_> {
         // The first numbers of a scene are worth a frame of their own.
         self.stale |= !self.engine.config().running;
         Ok(())
-    }
-}
-
-/// How many steps take about as long as a frame on the screen.
-fn auto_burst(meter: &Meter) -> u32 {
-    match meter.rates() {
-        (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, MAX_AUTO_BURST),
-        _ => 1,
     }
 }

@@ -48,7 +48,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) => {
             let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
-            (format!("{:<6} ", format::si(rate)), "interactions/s", flops)
+            (format::si(rate), " interactions/s", flops)
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);

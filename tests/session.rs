@@ -1,0 +1,229 @@
+//! The simulation on its own thread: commands, frames, notices; and the engine's obedience to a config.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use gravitile::config::Config;
+use gravitile::engine::Engine;
+use gravitile::error::Error;
+use gravitile::modes::Variant;
+use gravitile::params::{self, Effect};
+use gravitile::session::{Command, Frame, Notice, Session};
+use support::{cpu, engine, gravity, scene};
+
+/// A session with what it takes to wait for its frames.
+struct Watched {
+    session: Session,
+    wakes: Arc<AtomicUsize>,
+}
+
+impl Watched {
+    fn new(config: Config) -> Self {
+        let wakes = Arc::new(AtomicUsize::new(0));
+        let count = wakes.clone();
+        let wake = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let session = Session::spawn(move || Engine::new(cpu(), config), wake).unwrap();
+        Self { session, wakes }
+    }
+
+    fn configure(&self, config: &Config) {
+        self.session.send(Command::Configure(Box::new(config.clone())));
+    }
+
+    /// The next new frame.
+    fn frame(&mut self) -> Frame {
+        let mut found = None;
+        wait_for(|| {
+            let (frame, fresh) = self.session.frame();
+            found = fresh.then(|| frame.clone());
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// The first frame of which `wanted` holds.
+    fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
+        for _ in 0..1000 {
+            let frame = self.frame();
+            if wanted(&frame) {
+                return frame;
+            }
+        }
+        panic!("no such frame came");
+    }
+
+    /// Whether nothing new comes for a while.
+    fn is_still(&mut self) -> bool {
+        std::thread::sleep(Duration::from_millis(200));
+        !self.session.frame().1
+    }
+
+    fn notice(&mut self) -> Notice {
+        let mut found = None;
+        wait_for(|| {
+            found = self.session.notices().next();
+            found.is_some()
+        });
+        found.unwrap()
+    }
+}
+
+fn wait_for(mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn small() -> Config {
+    scene("plummer", Some(256), &[])
+}
+
+/// Does not compile, in its third line.
+static BROKEN: Variant = Variant {
+    name: "broken",
+    summary: "for tests",
+    file: "gravity/broken.cl",
+    source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
+    local_bytes: 0,
+};
+
+#[test]
+fn frames_follow_each_other_and_the_clock_with_them() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(3), ..small() });
+    let first = watched.frame();
+    assert_eq!(
+        (first.stats.generation, first.points.positions.len(), first.points.values.len()),
+        (1, 256, 256)
+    );
+    let mut last = first.stats.step;
+    for _ in 0..10 {
+        let frame = watched.frame();
+        assert_eq!(frame.stats.step, last + 3);
+        assert!((frame.stats.time - frame.stats.step as f64 * 0.01).abs() < 1e-6);
+        last = frame.stats.step;
+    }
+    assert!(watched.wakes.load(Ordering::Relaxed) >= 11);
+    let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
+    assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
+    assert!(measured.stats.energy_drift.is_some());
+}
+
+#[test]
+fn no_step_is_taken_until_the_frame_was() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(1), ..small() });
+    wait_for(|| watched.wakes.load(Ordering::Relaxed) > 0);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(watched.wakes.load(Ordering::Relaxed), 1, "a frame was made that nobody asked for");
+    watched.frame();
+    watched.frame();
+
+    let mut free = Watched::new(Config { steps_per_frame: Some(1), free_run: true, ..small() });
+    free.frame();
+    std::thread::sleep(Duration::from_millis(500));
+    free.frame();
+    let step = free.frame().stats.step;
+    assert!(step > 3, "free run waits for the screen: three frames, {step} steps");
+}
+
+#[test]
+fn pause_step_and_restart_do_just_that() {
+    let paused = Config { running: false, ..small() };
+    let mut watched = Watched::new(paused.clone());
+    let start = watched.frame();
+    assert_eq!(start.stats.step, 0);
+    assert!(watched.is_still() || watched.is_still(), "it steps though it is paused");
+    for step in 1..=3 {
+        watched.session.send(Command::Step);
+        let frame = watched.frame_where(|frame| frame.stats.step > step - 1);
+        assert_eq!(frame.stats.step, step);
+    }
+    assert!(watched.is_still() || watched.is_still());
+    watched.session.send(Command::Restart);
+    let again = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert_eq!(again.stats.step, 0);
+    assert_eq!(again.points.positions, start.points.positions);
+    watched.configure(&Config { running: true, ..paused });
+    watched.frame_where(|frame| frame.stats.step > 3);
+}
+
+#[test]
+fn a_long_step_is_given_up_for_other_bodies_at_once() {
+    // About half a minute a step on two cores.
+    let long = scene("cube", Some(1 << 17), &[]);
+    let mut watched = Watched::new(long.clone());
+    watched.frame();
+    std::thread::sleep(Duration::from_millis(500));
+    let start = Instant::now();
+    watched.configure(&Config { bodies: Some(64), ..long });
+    watched.frame_where(|frame| frame.stats.bodies == 64);
+    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
+
+    let mut quits = Watched::new(scene("cube", Some(1 << 17), &[]));
+    quits.frame();
+    let start = Instant::now();
+    drop(quits);
+    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?} to quit", start.elapsed());
+}
+
+#[test]
+fn what_is_not_possible_is_told_and_the_rest_runs_on() {
+    let mut watched = Watched::new(small());
+    watched.frame();
+    watched.configure(&Config { variant: Some(&BROKEN), ..small() });
+    let Notice::Rejected(Error::Build { file, log, .. }, in_force) = watched.notice() else {
+        panic!("another notice");
+    };
+    assert_eq!((file.as_str(), *in_force), ("gravity/broken.cl", small()));
+    assert!(log.contains("broken.cl:3:"), "the log does not name the line: {log}");
+    let step = watched.frame().stats.step;
+    watched.frame_where(|frame| frame.stats.step > step);
+
+    watched.configure(&Config { work_group: Some(1 << 20), ..small() });
+    assert!(matches!(watched.notice(), Notice::Rejected(Error::Invalid(_), _)));
+}
+
+#[test]
+fn a_start_that_fails_is_told() {
+    let mut watched = Watched::new(Config { bodies: Some(0), ..small() });
+    assert!(matches!(watched.notice(), Notice::Failed(Error::Invalid(_))));
+}
+
+#[test]
+fn changes_cost_no_more_than_they_must() {
+    let mut engine = engine(small());
+    engine.run(5, |_| ()).unwrap();
+    let mut state = engine.state().unwrap();
+    let mut change = |edit: &dyn Fn(&mut Config), expected: Option<Effect>| {
+        let mut config = engine.config().clone();
+        edit(&mut config);
+        assert_eq!(engine.configure(config).unwrap(), expected);
+        let now = engine.state().unwrap();
+        let keeps = expected != Some(Effect::Reseed);
+        assert_eq!(now == state, keeps, "{expected:?}");
+        assert_eq!(engine.clock().0 > 0, keeps);
+        engine.run(1, |_| ()).unwrap();
+        state = engine.state().unwrap();
+    };
+    let set = |key: &'static str, value: &'static str| {
+        move |config: &mut Config| params::set(config.mode.as_mut(), key, value).unwrap()
+    };
+    change(&|_| (), None);
+    change(&|config| config.running = false, None);
+    change(&set("dt", "0.002"), Some(Effect::Live));
+    change(&set("integrator", "euler"), Some(Effect::Live));
+    change(&set("softening", "clamp"), Some(Effect::Rebuild));
+    for variant in gravity().variants {
+        change(&move |config| config.variant = Some(variant), Some(Effect::Rebuild));
+    }
+    change(&|config| config.work_group = Some(7), Some(Effect::Rebuild));
+    change(&|config| config.seed = 2, Some(Effect::Reseed));
+    change(&|config| config.bodies = Some(100), Some(Effect::Reseed));
+    change(&|config| config.select_scene(gravity().scene("cube").unwrap()), Some(Effect::Reseed));
+}
