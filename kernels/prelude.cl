@@ -1,5 +1,11 @@
 // What every kernel may use. Built in front of each of them, together with the defines of its variant.
 
+// Stands before a kernel that is built for one work-group size. Without it NVIDIA's compiler takes 256 for the
+// largest that may come.
+#ifdef WORK_GROUP
+#define WHOLE_GROUPS __attribute__((reqd_work_group_size(WORK_GROUP, 1, 1)))
+#endif
+
 // A number counts as finite up to this limit, so that squared distances do not overflow. Compared by bits:
 // the compiler may not reason NaN away.
 #define FINITE_LIMIT 1e18f

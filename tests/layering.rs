@@ -209,7 +209,7 @@ fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
             let inner: Vec<_> = module.iter().cloned().chain([text(at + 1).to_owned()]).collect();
             scan(&tokens[at + 3..end], &inner, names);
             at = end;
-        } else if text(at) == "use" || text(at) == "crate" && text(at.wrapping_sub(1)) == "extern" {
+        } else if text(at) == "use" || (text(at) == "crate" && text(at.wrapping_sub(1)) == "extern") {
             at = tree(tokens, at + 1, &[], module, names);
         } else if is_name(text(at)) && text(at + 1) == "::" {
             at = tree(tokens, at, &[], module, names);

@@ -1,7 +1,8 @@
 // The work-group loads WORK_GROUP bodies into local memory, each item one, and all items use all of them: a
 // body comes from global memory once per work-group instead of once per body.
-__kernel void advance(const uint n, const float eps2, const COEFFICIENTS c, __global const float4 *x_in,
-                      __global float4 *x_out, __global float4 *v, __global float4 *a)
+__kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFICIENTS c,
+                                   __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
+                                   __global float4 *a)
 {
     __local float4 tile[WORK_GROUP];
     const uint i = get_global_id(0);

@@ -2,8 +2,9 @@
 // eight independent loads for the compiler to overlap.
 #define PULL(k) sum = attract(sum, own.xyz, tile[k], eps2)
 
-__kernel void advance(const uint n, const float eps2, const COEFFICIENTS c, __global const float4 *x_in,
-                      __global float4 *x_out, __global float4 *v, __global float4 *a)
+__kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFICIENTS c,
+                                   __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
+                                   __global float4 *a)
 {
     __local float4 tile[WORK_GROUP];
     const uint i = get_global_id(0);

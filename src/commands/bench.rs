@@ -11,7 +11,7 @@ use crate::compute::Device;
 use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::modes::ModeInfo;
 
 /// A timing shorter than this says more about the clock.
@@ -40,13 +40,20 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         ([], _) => vec![16_384, 65_536, 262_144],
         (sizes, _) => sizes.to_vec(),
     };
-    // Before anything is printed or measured: a wrong wish is no long run's end.
-    let mut rounds = Vec::new();
+    // Before anything is printed or measured: what is not possible is said at once.
+    let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
     for info in modes_for(args.mode.as_deref())? {
         for &bodies in &sizes {
-            rounds.push(contestants(&device, info, bodies, args)?);
+            rounds.push(contestants(&device, info, bodies, args, &mut left_out)?);
         }
     }
+    if rounds.iter().all(Vec::is_empty)
+        && let Some(why) = left_out.pop()
+    {
+        return Err(why);
+    }
+    // What one variant cannot do is no reason to leave out the others.
+    left_out.iter().for_each(|why| eprintln!("left out: {why}"));
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!(
@@ -76,8 +83,14 @@ struct Lap {
     seconds: Vec<f64>,
 }
 
-/// All variants and work-group sizes at one number of bodies.
-fn contestants(device: &Device, info: &'static ModeInfo, bodies: usize, args: &Bench) -> Result<Vec<Config>> {
+/// All variants and work-group sizes at one number of bodies, less those that the device does not take.
+fn contestants(
+    device: &Device,
+    info: &'static ModeInfo,
+    bodies: usize,
+    args: &Bench,
+    left_out: &mut Vec<Error>,
+) -> Result<Vec<Config>> {
     let work_groups = match args.work_group.as_slice() {
         [] => vec![None],
         sizes => sizes.iter().copied().map(Some).collect(),
@@ -88,8 +101,10 @@ fn contestants(device: &Device, info: &'static ModeInfo, bodies: usize, args: &B
             let mut config = Config::new(info);
             (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);
             set_all(config.mode.as_mut(), &args.set)?;
-            Resolved::new(&config, &device.info)?;
-            configs.push(config);
+            match Resolved::new(&config, &device.info) {
+                Ok(_) => configs.push(config),
+                Err(why) => left_out.push(why),
+            }
         }
     }
     Ok(configs)

@@ -19,6 +19,8 @@ use crate::error::Result;
 const SLICE_SECONDS: f64 = 0.05;
 /// Device work between two looks at the commands.
 const CHUNK_SECONDS: f64 = 0.1;
+/// Work-groups for each compute unit in the shortest slice.
+const LEAST_GROUPS_PER_UNIT: usize = 2;
 
 /// Kernels that were queued together.
 #[derive(Debug)]
@@ -96,9 +98,12 @@ impl Lane {
     /// If the device refuses the kernel.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
-        // A pass without cost goes in one slice: the cast of an infinity saturates.
-        let groups = (self.rate * SLICE_SECONDS / (pass.cost * pass.group as f64)) as usize;
-        let groups = groups.max(self.device.info.compute_units as usize).min(groups_left);
+        // Slices of equal length, so that the last one does not leave most of the device idle; and none so short
+        // that it could not fill the device.
+        let seconds = pass.cost * (groups_left * pass.group) as f64 / self.rate;
+        let slices = (seconds / SLICE_SECONDS).ceil().max(1.0);
+        let least = LEAST_GROUPS_PER_UNIT * self.device.info.compute_units as usize;
+        let groups = ((groups_left as f64 / slices).ceil() as usize).max(least).min(groups_left);
         let range = Range { offset: from, count: groups * pass.group, group: pass.group };
         let event = pass.kernel.enqueue(range, pass.args)?;
         let cost = range.count as f64 * pass.cost;

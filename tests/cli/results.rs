@@ -205,6 +205,21 @@ fn bench_has_a_row_for_each_variant() {
 }
 
 #[test]
+fn bench_leaves_out_only_what_is_not_possible() {
+    let args = "bench --bodies 64 --work-group 8,100000 --variant naive --repeats 1 --json";
+    let assert = gravitile(folder().path(), args).assert().success();
+    let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
+    let stderr = String::from_utf8_lossy(stderr);
+    assert!(
+        stderr.starts_with("left out: a work-group of 100000") && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+    let report: Value = serde_json::from_slice(stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["rows"][0]["work_group"], 8);
+}
+
+#[test]
 fn help_explains_every_command_and_option() {
     let mut cli = Cli::command();
     cli.build();
