@@ -59,16 +59,16 @@ pub struct Simulation {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub load: Option<PathBuf>,
     /// Number of bodies: `auto` fits the device
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub bodies: String,
     /// Seed of the scene: the same seed gives the same bodies
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Kernel variant: naive, private, tiled, unrolled or auto
+    /// Kernel variant; a wrong name lists the right ones
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub variant: String,
     /// Work-items to a work-group
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub work_group: String,
     /// Set a parameter; a wrong key lists the right ones
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
@@ -82,7 +82,7 @@ pub struct View {
     #[allow(missing_docs)]
     pub simulation: Simulation,
     /// Steps of a burst, between two frames
-    #[arg(long, value_name = "N|auto", default_value = "auto")]
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub steps_per_frame: String,
     /// Step on without waiting for the screen
     #[arg(long)]
@@ -108,7 +108,7 @@ pub struct Run {
     #[allow(missing_docs)]
     pub simulation: Simulation,
     /// Steps to take
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, allow_negative_numbers = true)]
     pub steps: u32,
     /// Write the bodies after the last step to a CSV file
     #[arg(long, value_name = "FILE")]
@@ -125,7 +125,7 @@ pub struct Render {
     #[allow(missing_docs)]
     pub simulation: Simulation,
     /// Steps to take before the picture
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, allow_negative_numbers = true)]
     pub steps: u32,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]

@@ -57,8 +57,11 @@ enum Wake {
 /// If there is no display, or OpenGL or the device fails at the start.
 pub fn run(options: Options) -> Result<()> {
     let event_loop = EventLoop::<Wake>::with_user_event().build().map_err(|error| {
+        // winit puts the place in its own sources before the reason.
+        let text = error.to_string();
+        let reason = text.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
         Error::Graphics(format!(
-            "no display to open a window on ({error}); without one, `gravitile render` draws pictures and \
+            "no display to open a window on ({reason}); without one, `gravitile render` draws pictures and \
              `gravitile run` reports numbers"
         ))
     })?;

@@ -10,7 +10,7 @@ use crate::cli::Bench;
 use crate::compute::Device;
 use crate::compute::Kind;
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
 use crate::modes::ModeInfo;
 
@@ -40,7 +40,20 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         ([], _) => vec![16_384, 65_536, 262_144],
         (sizes, _) => sizes.to_vec(),
     };
-    let mut rows = Vec::new();
+    // Before anything is printed or measured: what is not possible is said at once.
+    let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
+    for info in modes_for(args.mode.as_deref())? {
+        for &bodies in &sizes {
+            rounds.push(contestants(&device, info, bodies, args, &mut left_out)?);
+        }
+    }
+    if rounds.iter().all(Vec::is_empty)
+        && let Some(why) = left_out.pop()
+    {
+        return Err(why);
+    }
+    // What one variant cannot do is no reason to leave out the others.
+    left_out.iter().for_each(|why| eprintln!("left out: {why}"));
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!(
@@ -48,26 +61,14 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             "mode", "variant", "bodies", "work-group", "steps/s"
         );
     }
-    for info in modes_for(args.mode.as_deref())? {
-        for &bodies in &sizes {
-            for row in measure(&device, info, bodies, args)? {
-                if !args.json {
-                    println!(
-                        "{:<10} {:<10} {:>8} {:>10} {:>10.2}  {}",
-                        row.mode,
-                        row.variant,
-                        row.bodies,
-                        row.work_group,
-                        row.steps_per_second,
-                        speed(row.interactions_per_second)
-                    );
-                }
-                rows.push(row);
+    let mut rows = Vec::new();
+    for round in rounds {
+        for row in measure(&device, round, args.repeats)? {
+            if !args.json {
+                row.print();
             }
+            rows.push(row);
         }
-    }
-    if rows.is_empty() {
-        return Err(Error::Invalid("nothing of what was asked for is possible".to_owned()));
     }
     if args.json {
         print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
@@ -82,46 +83,66 @@ struct Lap {
     seconds: Vec<f64>,
 }
 
-/// All variants and work-group sizes at one number of bodies. They take turns, so that a machine that slows
-/// down slows all of them.
-fn measure(device: &Device, info: &'static ModeInfo, bodies: usize, args: &Bench) -> Result<Vec<Row>> {
-    let mut laps = Vec::new();
+/// All variants and work-group sizes at one number of bodies, less those that the device does not take.
+fn contestants(
+    device: &Device,
+    info: &'static ModeInfo,
+    bodies: usize,
+    args: &Bench,
+    left_out: &mut Vec<Error>,
+) -> Result<Vec<Config>> {
+    let work_groups = match args.work_group.as_slice() {
+        [] => vec![None],
+        sizes => sizes.iter().copied().map(Some).collect(),
+    };
+    let mut configs = Vec::new();
     for variant in variants_for(info, &args.variant)? {
-        for work_group in match args.work_group.as_slice() {
-            [] => vec![None],
-            sizes => sizes.iter().copied().map(Some).collect(),
-        } {
+        for &work_group in &work_groups {
             let mut config = Config::new(info);
             (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);
             set_all(config.mode.as_mut(), &args.set)?;
-            match Engine::new(device.clone(), config) {
-                Ok(mut engine) => {
-                    let steps = warm_up(&mut engine)?;
-                    laps.push(Lap { engine, steps, seconds: Vec::new() });
-                }
-                // What one variant cannot do is no reason to leave out the others.
-                Err(Error::Invalid(why)) => eprintln!("left out: {why}"),
-                Err(error) => return Err(error),
+            match Resolved::new(&config, &device.info) {
+                Ok(_) => configs.push(config),
+                Err(why) => left_out.push(why),
             }
         }
     }
-    for _ in 0..args.repeats {
+    Ok(configs)
+}
+
+/// Times contestants. They take turns, so that a machine that slows down slows all of them.
+fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+    let mut laps = Vec::new();
+    for config in configs {
+        let mut engine = Engine::new(device.clone(), config)?;
+        let steps = warm_up(&mut engine)?;
+        laps.push(Lap { engine, steps, seconds: Vec::new() });
+    }
+    for _ in 0..repeats {
         for lap in &mut laps {
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
         }
     }
-    Ok(laps.into_iter().map(|lap| lap.row(info)).collect())
+    Ok(laps.into_iter().map(Lap::row).collect())
+}
+
+impl Row {
+    fn print(&self) {
+        let Row { mode, variant, bodies, work_group, steps_per_second, interactions_per_second, .. } = self;
+        let speed = speed(*interactions_per_second);
+        println!("{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}");
+    }
 }
 
 impl Lap {
-    fn row(mut self, info: &'static ModeInfo) -> Row {
+    fn row(mut self) -> Row {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
         let median = self.seconds[self.seconds.len() / 2];
         let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
         Row {
-            mode: info.name,
+            mode: self.engine.config().mode.info().name,
             variant: resolved.variant.name,
             bodies: resolved.bodies,
             work_group: resolved.work_group,

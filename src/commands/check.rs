@@ -54,15 +54,18 @@ impl Row {
 
 pub(super) fn call(args: &Check) -> Result<ExitCode> {
     let device = open(args.device.device.as_deref())?;
+    let mut plan = Vec::new();
+    for info in modes_for(args.mode.as_deref())? {
+        plan.push((variants_for(info, &args.variant)?, cases(info)?));
+    }
     println!("{} · driver {} · against f64, relative RMS", device.info.name, device.info.driver);
     println!(
         "{:<10} {:<10} {:>10} {:>6} {:>10}  worst case",
         "mode", "variant", "work-group", "cases", "error"
     );
     let mut failures = 0;
-    for info in modes_for(args.mode.as_deref())? {
-        let cases = cases(info)?;
-        for variant in variants_for(info, &args.variant)? {
+    for (variants, cases) in plan {
+        for variant in variants {
             for work_group in work_groups(max_work_group(&device.info, variant)) {
                 let row = row(&device, variant, work_group, &cases)?;
                 failures += usize::from(!row.passes());

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{config, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::View;
-use crate::compute;
+use crate::compute::{self, Found};
 use crate::error::Result;
 use crate::files::Output;
 
@@ -19,9 +19,30 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         size: size(&args.size)?,
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
-        device: compute::select(args.simulation.device.device.as_deref())?,
+        device: find(args.simulation.device.device.as_deref())?,
         config,
         started,
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// [`compute::select`] in a thread that gives way to others. A driver for the CPU starts its own threads when it
+/// is first asked for devices, and they inherit that: the window shares the cores with them and stays smooth.
+fn find(wanted: Option<&str>) -> Result<Found> {
+    std::thread::scope(|scope| {
+        let finder = scope.spawn(|| {
+            give_way();
+            compute::select(wanted)
+        });
+        finder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Lowers the priority of this thread; under Linux each thread has its own.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: no pointers; 0 is the calling thread. A refusal leaves the priority as it was, which is no error.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+    }
 }

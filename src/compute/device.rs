@@ -81,7 +81,7 @@ pub fn list() -> Result<Vec<Found>> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     // An ICD loader without platforms answers with an error; to a person that is an empty list.
-    let platforms = core::get_platform_ids().unwrap_or_default();
+    let platforms = if has_platform() { core::get_platform_ids().unwrap_or_default() } else { Vec::new() };
     let mut found: Vec<Found> = Vec::new();
     for &platform in &platforms {
         // A platform without devices answers with an error too.
@@ -97,6 +97,14 @@ pub fn list() -> Result<Vec<Found>> {
         (true, 0) => Err(Error::NoDevice(String::new())),
         (true, n) => Err(Error::NoDevice(format!(" ({n} OpenCL platform(s), none with a device)"))),
     }
+}
+
+/// Whether there is any platform. Where there is none, `ocl` would go on asking for ten seconds.
+fn has_platform() -> bool {
+    let mut count = 0;
+    // SAFETY: room for no platform is offered, and `count` outlives the call.
+    let status = unsafe { core::ffi::clGetPlatformIDs(0, std::ptr::null_mut(), &mut count) };
+    status == core::Status::CL_SUCCESS as i32 && count > 0
 }
 
 /// The device that `wanted` means: a number of [`list`], part of a name or platform (any case), or without

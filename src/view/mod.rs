@@ -29,6 +29,8 @@ pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 pub struct View {
     points: points::PointCloud,
     target: target::LightTarget,
+    /// What the target holds: seen by which camera, in which size. None once the bodies are others.
+    drawn: Option<(Camera, [u32; 2])>,
 }
 
 impl View {
@@ -37,7 +39,8 @@ impl View {
     /// # Errors
     /// [`Error::Graphics`] if OpenGL cannot do what is needed; the text has its reason.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        Ok(Self { points: points::PointCloud::new(context)?, target: target::LightTarget::new(context)? })
+        let (points, target) = (points::PointCloud::new(context)?, target::LightTarget::new(context)?);
+        Ok(Self { points, target, drawn: None })
     }
 
     /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
@@ -50,11 +53,13 @@ impl View {
     /// # Errors
     /// [`Error::Graphics`] if OpenGL has no memory for them.
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
+        self.drawn = None;
         self.points.upload(points, value_range)
     }
 
     /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into all of it.
-    /// Every pixel there is painted, so nothing needs to be cleared.
+    /// Every pixel there is painted, so nothing needs to be cleared. Where only what stands beside or over the
+    /// picture changed, this costs no pass over the bodies.
     ///
     /// # Errors
     /// [`Error::Graphics`] if OpenGL fails.
@@ -64,8 +69,13 @@ impl View {
         if area.width == 0 || area.height == 0 {
             return Ok(());
         }
-        self.target.resize(area.width, area.height)?;
-        self.points.draw(&mut self.target.light()?, camera)?;
+        let wanted = (camera.clone(), [area.width, area.height]);
+        if self.drawn.as_ref() != Some(&wanted) {
+            self.drawn = None;
+            self.target.resize(area.width, area.height)?;
+            self.points.draw(&mut self.target.light()?, camera)?;
+            self.drawn = Some(wanted);
+        }
         self.target.tone_map(surface, area)
     }
 }

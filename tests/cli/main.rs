@@ -1,0 +1,38 @@
+//! The program as it is typed: every command, every refusal, without a display.
+
+mod refusals;
+mod results;
+
+use std::path::Path;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// Far longer than any command here takes on a busy machine, far shorter than the steps that refused commands ask for.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// `gravitile ARGS` in `folder`, with no display to open a window on. Blanks part the arguments.
+fn gravitile(folder: &Path, args: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gravitile"));
+    command.args(args.split_whitespace()).current_dir(folder).timeout(PATIENCE);
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// What a command that succeeds prints, and nothing else.
+fn stdout(folder: &Path, args: &str) -> String {
+    let output = gravitile(folder, args).assert().success().stderr("").get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+fn json(folder: &Path, args: &str) -> serde_json::Value {
+    let text = stdout(folder, args);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args}: {error} in\n{text}"))
+}

@@ -1,0 +1,244 @@
+//! What is asked for comes out: numbers, files, pictures, tables.
+
+use std::fs;
+
+use clap::CommandFactory;
+use gravitile::cli::Cli;
+use gravitile::modes::MODES;
+use gravitile::view::BACKGROUND;
+use image::GenericImageView;
+use serde_json::Value;
+
+use super::{folder, gravitile, json, stdout};
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn names(rows: &Value, key: &str) -> Vec<String> {
+    rows.as_array().unwrap().iter().map(|row| row[key].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn run_reports_what_was_measured() {
+    let args = "run --scene plummer --bodies 300 --steps 50 --variant tiled --work-group 32 --json";
+    let report = json(folder().path(), args);
+    for (key, value) in [("mode", "gravity"), ("start", "plummer"), ("variant", "tiled")] {
+        assert_eq!(report[key], value, "{key}");
+    }
+    for (key, value) in [("work_group", 32), ("bodies", 300), ("steps", 50), ("nonfinite", 0)] {
+        assert_eq!(report[key], value, "{key}");
+    }
+    assert!(!report["device"].as_str().unwrap().is_empty());
+    let seconds = number(&report["seconds"]);
+    let rate = number(&report["interactions_per_second"]);
+    assert!(
+        seconds > 0.0 && (rate * seconds / (300.0 * 300.0 * 50.0) - 1.0).abs() < 1e-9,
+        "{rate} {seconds}"
+    );
+
+    let energy = &report["energy"];
+    let [start, end, drift] = ["start", "end", "relative_drift"].map(|key| number(&energy[key]));
+    assert!((-1.0..0.0).contains(&start), "a bound cluster in N-body units: {start}");
+    assert!(start != end && (drift - (end - start) / start.abs()).abs() < 1e-12, "{energy}");
+    assert!(drift.abs() < 1e-2, "drift {drift}");
+    for key in ["momentum", "angular_momentum"] {
+        let vector = report[key].as_array().unwrap();
+        assert!(vector.len() == 3 && vector.iter().all(|c| number(c).is_finite()), "{key}");
+    }
+    let momentum =
+        report["momentum"].as_array().unwrap().iter().map(number).fold(0.0, |a: f64, p| a.max(p.abs()));
+    assert!(momentum < 1e-4 * number(&report["momentum_scale"]), "momentum {momentum}");
+}
+
+#[test]
+fn run_without_json_is_for_people() {
+    let text = stdout(folder().path(), "run --bodies 100 --steps 3");
+    for words in ["gravity · galaxy · 100 bodies", "3 steps", "interactions/s", "energy", "momentum"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+}
+
+#[test]
+fn every_scene_and_every_variant_runs() {
+    let folder = folder();
+    for info in MODES {
+        for scene in info.scenes {
+            let bodies = scene.bodies.unwrap_or(200);
+            let args = format!("run --mode {} --scene {} --bodies {bodies}", info.name, scene.name);
+            let report = json(folder.path(), &format!("{args} --steps 2 --json"));
+            assert_eq!(report["bodies"], bodies, "{args}");
+            assert_eq!(report["nonfinite"], 0, "{args}");
+            assert!(number(&report["energy"]["relative_drift"]).abs() < 0.05, "{args}: {report}");
+        }
+        for variant in info.variants {
+            let args = format!("run --mode {} --variant {} --bodies 200", info.name, variant.name);
+            let report = json(folder.path(), &format!("{args} --steps 2 --json"));
+            assert_eq!(report["variant"], variant.name, "{args}");
+            assert_eq!(report["nonfinite"], 0, "{args}");
+        }
+    }
+}
+
+#[test]
+fn no_steps_change_nothing() {
+    let folder = folder();
+    for steps in [0, 1] {
+        let out = format!("{steps}.csv");
+        let report = json(folder.path(), &format!("run --bodies 64 --steps {steps} --out {out} --json"));
+        assert_eq!(report["energy"]["relative_drift"] == 0.0, steps == 0, "{report}");
+    }
+    let again = "run --load 0.csv --steps 0 --out again.csv";
+    stdout(folder.path(), again);
+    let read = |name| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("0.csv"), read("again.csv"));
+    assert_ne!(read("0.csv"), read("1.csv"));
+}
+
+#[test]
+fn written_bodies_go_on_where_they_stopped() {
+    let folder = folder();
+    let scene = "run --scene two-body --steps";
+    stdout(folder.path(), &format!("{scene} 40 --out all.csv"));
+    stdout(folder.path(), &format!("{scene} 15 --out half.csv"));
+    let params = &json(folder.path(), &format!("{scene} 0 --json"))["params"];
+    let set: Vec<_> =
+        params.as_object().unwrap().iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let set = set.join(" ").replace('"', "");
+    let report =
+        json(folder.path(), &format!("run --load half.csv --steps 25 --out rest.csv --json --set {set}"));
+    assert_eq!(report["bodies"], 2);
+    let [all, rest] = ["all.csv", "rest.csv"].map(|name| {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let fields = text.lines().skip(1).flat_map(|line| line.split(',').map(|x| x.parse::<f32>().unwrap()));
+        fields.collect::<Vec<_>>()
+    });
+    assert_eq!(all.len(), 14);
+    let gap = all.iter().zip(&rest).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(gap < 1e-5, "apart by {gap}");
+}
+
+#[test]
+fn a_seed_stands_for_its_bodies() {
+    let folder = folder();
+    let csv = |seed: u64, out: &str| {
+        stdout(folder.path(), &format!("run --bodies 500 --steps 3 --seed {seed} --out {out}"));
+        fs::read(folder.path().join(out)).unwrap()
+    };
+    let first = csv(7, "a.csv");
+    assert_eq!(first.split(|&byte| byte == b'\n').count(), 502, "header, bodies and the end");
+    assert_eq!(first, csv(7, "b.csv"));
+    assert_ne!(first, csv(8, "c.csv"));
+}
+
+#[test]
+fn render_draws_a_picture_of_the_size_asked_for() {
+    let folder = folder();
+    let text = stdout(folder.path(), "render --bodies 500 --steps 5 --size 320x200 --out x.png");
+    assert_eq!(text, "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "one file");
+    let picture = image::open(folder.path().join("x.png")).unwrap();
+    assert_eq!(picture.dimensions(), (320, 200));
+    for (x, y) in [(0, 0), (319, 0), (0, 199), (319, 199)] {
+        let [r, g, b, a] = picture.get_pixel(x, y).0;
+        let off =
+            [r, g, b].into_iter().zip(BACKGROUND).map(|(c, wanted)| (f32::from(c) - wanted * 255.0).abs());
+        assert!(off.fold(0.0, f32::max) <= 2.0 && a == 255, "corner {x} {y} is {:?}", [r, g, b, a]);
+    }
+    let bright = picture.pixels().filter(|(_, _, pixel)| pixel.0[..3].iter().any(|&c| c > 60)).count();
+    assert!((50..32_000).contains(&bright), "{bright} bright pixels of 64000");
+}
+
+#[test]
+fn devices_are_listed_and_chosen_by_number_and_name() {
+    let folder = folder();
+    let report = json(folder.path(), "devices --json");
+    let devices = report["devices"].as_array().unwrap();
+    assert_eq!(report["taken"], 0, "the preferred device is the first");
+    assert!(devices.iter().enumerate().all(|(i, device)| device["index"] == i));
+    assert!(devices.iter().all(|device| number(&device["memory_bytes"]) > 0.0));
+
+    let name = devices[0]["name"].as_str().unwrap();
+    let text = stdout(folder.path(), "devices");
+    let first = text.lines().find(|line| line.starts_with('→')).unwrap();
+    assert!(first.contains(name), "{text}");
+
+    let part: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+    for wanted in ["0".to_owned(), part.to_lowercase(), part.to_uppercase()] {
+        let report = json(folder.path(), &format!("run --device {wanted} --bodies 16 --steps 1 --json"));
+        assert_eq!(report["device"], name, "--device {wanted}");
+    }
+}
+
+#[test]
+fn check_has_a_row_for_each_work_group_size() {
+    let text = stdout(folder().path(), "check --variant tiled");
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with("gravity")).collect();
+    for size in ["1", "7", "64", "256"] {
+        let row = rows.iter().find(|row| row.split_whitespace().nth(2) == Some(size));
+        assert!(row.is_some_and(|row| row.contains("tiled")), "no work-group of {size} in\n{text}");
+    }
+    assert!(text.ends_with("all below 1e-4\n"), "{text}");
+}
+
+#[test]
+fn bench_has_a_row_for_each_variant() {
+    let folder = folder();
+    let wanted: Vec<_> =
+        MODES.iter().flat_map(|info| info.variants).map(|variant| variant.name.to_owned()).collect();
+    let report = json(folder.path(), "bench --bodies 256 --repeats 1 --json");
+    assert_eq!(names(&report["rows"], "variant"), wanted);
+    for row in report["rows"].as_array().unwrap() {
+        assert_eq!(row["bodies"], 256);
+        assert!(number(&row["interactions_per_second"]) > 0.0, "{row}");
+    }
+    let text =
+        stdout(folder.path(), "bench --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1");
+    let rows: Vec<Vec<_>> =
+        text.lines().skip(2).map(|line| line.split_whitespace().take(4).collect()).collect();
+    assert_eq!(rows.len(), 8, "{text}");
+    for bodies in ["128", "256"] {
+        for (variant, group) in [("naive", "1"), ("naive", "32"), ("tiled", "1"), ("tiled", "32")] {
+            assert!(rows.contains(&vec!["gravity", variant, bodies, group]), "{text}");
+        }
+    }
+}
+
+#[test]
+fn bench_leaves_out_only_what_is_not_possible() {
+    let args = "bench --bodies 64 --work-group 8,100000 --variant naive --repeats 1 --json";
+    let assert = gravitile(folder().path(), args).assert().success();
+    let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
+    let stderr = String::from_utf8_lossy(stderr);
+    assert!(
+        stderr.starts_with("left out: a work-group of 100000") && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+    let report: Value = serde_json::from_slice(stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["rows"][0]["work_group"], 8);
+}
+
+#[test]
+fn help_explains_every_command_and_option() {
+    let mut cli = Cli::command();
+    cli.build();
+    let root = cli.clone();
+    for command in std::iter::once(&root).chain(root.get_subcommands()) {
+        let name = if command.get_name() == root.get_name() { "" } else { command.get_name() };
+        let output = gravitile(folder().path(), &format!("{name} --help")).assert().success().stderr("");
+        let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        for option in command.get_arguments() {
+            let long = format!("--{}", option.get_long().unwrap());
+            assert!(text.contains(&long), "{long} is not in the help of {name:?}");
+            assert!(option.get_help().is_some(), "{long} of {name:?} says nothing");
+        }
+        for command in command.get_subcommands() {
+            assert!(
+                text.contains(command.get_name()) && command.get_about().is_some(),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+}
