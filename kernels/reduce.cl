@@ -78,3 +78,58 @@ real group_sum(real x, __local real *scratch)
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum;
 }
+
+// A row of sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, one of the mode's own.
+#define SUMS 11
+#define POTENTIAL 1
+#define EXTRA 10
+
+void clear_sums(real *s)
+{
+    for (uint k = 0; k < SUMS; ++k)
+        s[k] = real_of(0.0f);
+}
+
+// Adds a body at p with velocity u, unless it is held out: whether it is not.
+bool add_body(real *s, float3 p, float3 u, float m)
+{
+    if (!all_finite(u)) {
+        s[9] = real_add(s[9], real_of(1.0f));
+        return false;
+    }
+    real u2 = real_add(real_add(real_product(u.x, u.x), real_product(u.y, u.y)), real_product(u.z, u.z));
+    s[0] = real_add(s[0], real_scaled(u2, 0.5f * m));
+    s[2] = real_add(s[2], real_product(m, u.x));
+    s[3] = real_add(s[3], real_product(m, u.y));
+    s[4] = real_add(s[4], real_product(m, u.z));
+    s[5] = real_add(s[5], real_product(m, length(u)));
+    s[6] = real_add(s[6], real_scaled(real_add(real_product(p.y, u.z), real_product(-p.z, u.y)), m));
+    s[7] = real_add(s[7], real_scaled(real_add(real_product(p.z, u.x), real_product(-p.x, u.z)), m));
+    s[8] = real_add(s[8], real_scaled(real_add(real_product(p.x, u.y), real_product(-p.y, u.x)), m));
+    return true;
+}
+
+// Adds up every item's sums over the work-group into the group's row. Every item must come here.
+void store_sums(const real *s, __global real *rows, __local real *scratch)
+{
+    for (uint k = 0; k < SUMS; ++k) {
+        real sum = group_sum(s[k], scratch);
+        if (get_local_id(0) == 0)
+            rows[get_group_id(0) * SUMS + k] = sum;
+    }
+}
+
+// The same for two maxima.
+void store_maxima(float2 most, __global float2 *maxima, __local float2 *scratch)
+{
+    const uint lane = get_local_id(0);
+    scratch[lane] = most;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint half_ = REDUCE_GROUP / 2; half_ > 0; half_ /= 2) {
+        if (lane < half_)
+            scratch[lane] = fmax(scratch[lane], scratch[lane + half_]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0)
+        maxima[get_group_id(0)] = scratch[0];
+}

@@ -65,10 +65,25 @@ impl Bodies<f64> {
 /// What is drawn: one position and one value per body, read back from the device.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// `(x, y, z, m)` of each body; quarantined bodies have `m = 0`.
+    /// `(x, y, z, w)` of each body; what `w` is, `shape` says. Quarantined bodies have `w = 0`.
     pub positions: Vec<[f32; 4]>,
-    /// What the colour shows: the speed of each body; −1 for a quarantined one.
+    /// What the colour shows, such as the speed of each body; −1 for a quarantined one.
     pub values: Vec<f32>,
+    /// What a body looks like.
+    pub shape: Shape,
+}
+
+/// What a body looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Shape {
+    /// A glow without an edge, larger for a larger mass `w`.
+    #[default]
+    Glow,
+    /// A lit ball of radius `w`, in a scene with a planet of radius `planet` at the origin; 0 is none.
+    Spheres {
+        /// The planet's radius.
+        planet: f32,
+    },
 }
 
 impl Points {

@@ -139,7 +139,7 @@ impl Engine {
                 let bodies = self.simulation.state()?;
                 self.simulation = build(&self.device, &config, resolved, &bodies)?;
             }
-            Some(Effect::Live) => self.simulation.set(config.mode.as_ref())?,
+            Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
             None => {}
         }
         if self.config.mode != config.mode {
@@ -193,14 +193,15 @@ impl Engine {
     }
 
     /// Measures what is conserved, and the relative change of the energy since the last change of a parameter
-    /// or the start. Waits.
+    /// or the start, if the energy should stay. Waits.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn diagnostics(&mut self) -> Result<(Diagnostics, f64)> {
+    pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.simulation.diagnostics()?;
         let baseline = *self.baseline.get_or_insert(sums.energy());
-        Ok((sums, relative_drift(baseline, sums.energy())))
+        let drift = relative_drift(baseline, sums.energy());
+        Ok((sums, self.config.mode.conserves_energy().then_some(drift)))
     }
 
     /// The bodies now. Waits.

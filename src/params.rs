@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 /// What a change of a parameter costs, cheapest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
+    /// The picture is another, the simulation is not.
+    View,
     /// In force from the next step.
     Live,
     /// The kernels are built anew; the state is kept.
@@ -284,7 +286,7 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Every combination of the choices and switches of `params`, as `--set` would take them.
+/// Every combination of the choices and switches of `params` that the simulation heeds, as `--set` would take them.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Product(Vec<Vec<(&'static str, &'static str)>>);
     impl Product {
@@ -300,6 +302,9 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
             self.times(info.key, &["false", "true"]);
         }
         fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
+            if info.effect == Effect::View {
+                return;
+            }
             self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());
         }
     }

@@ -1,4 +1,4 @@
-// What gravity conserves. Quarantined bodies (mass 0, velocity NaN) add nothing and are counted.
+// What gravity conserves.
 
 // The potential of a pair over -G m_i m_j, matching `fade`: its derivative is r·s(r).
 float potential_of(float r2, float eps2)
@@ -36,36 +36,18 @@ __kernel void potential(const uint n, const float eps2, __global const float4 *x
         phi[i] = sum;
 }
 
-// One row of ten sums per work-group: ½mv², ½mφ, mv (3), m|v|, m x×v (3), bodies held out.
+// Per work-group: the sums of `add_body`, with ½mφ for the potential.
 __kernel void measure(const uint n, __global const float4 *x, __global const float4 *v,
-                      __global const real *phi, __global real *rows)
+                      __global const real *phi, __global real *rows, __global float2 *maxima)
 {
     __local real scratch[REDUCE_GROUP];
-    real s[10];
-    for (uint k = 0; k < 10; ++k)
-        s[k] = real_of(0.0f);
+    __local float2 scratch_max[REDUCE_GROUP];
+    real s[SUMS];
+    clear_sums(s);
     for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const float3 p = x[i].xyz;
-        const float3 u = v[i].xyz;
-        const float m = x[i].w;
-        if (!all_finite(u)) {
-            s[9] = real_add(s[9], real_of(1.0f));
-            continue;
-        }
-        real u2 = real_add(real_add(real_product(u.x, u.x), real_product(u.y, u.y)), real_product(u.z, u.z));
-        s[0] = real_add(s[0], real_scaled(u2, 0.5f * m));
-        s[1] = real_add(s[1], real_scaled(phi[i], 0.5f * m));
-        s[2] = real_add(s[2], real_product(m, u.x));
-        s[3] = real_add(s[3], real_product(m, u.y));
-        s[4] = real_add(s[4], real_product(m, u.z));
-        s[5] = real_add(s[5], real_product(m, length(u)));
-        s[6] = real_add(s[6], real_scaled(real_add(real_product(p.y, u.z), real_product(-p.z, u.y)), m));
-        s[7] = real_add(s[7], real_scaled(real_add(real_product(p.z, u.x), real_product(-p.x, u.z)), m));
-        s[8] = real_add(s[8], real_scaled(real_add(real_product(p.x, u.y), real_product(-p.y, u.x)), m));
+        if (add_body(s, x[i].xyz, v[i].xyz, x[i].w))
+            s[POTENTIAL] = real_add(s[POTENTIAL], real_scaled(phi[i], 0.5f * x[i].w));
     }
-    for (uint k = 0; k < 10; ++k) {
-        real sum = group_sum(s[k], scratch);
-        if (get_local_id(0) == 0)
-            rows[get_group_id(0) * 10 + k] = sum;
-    }
+    store_sums(s, rows, scratch);
+    store_maxima((float2)(0.0f), maxima, scratch_max);
 }

@@ -127,13 +127,28 @@ impl Kernel {
     ///
     /// # Errors
     /// If the driver does not say.
-    pub fn max_work_group(&self) -> Result<usize> {
+    fn max_work_group(&self) -> Result<usize> {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
         match core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::WorkGroupSize) {
             Ok(Answer::WorkGroupSize(size)) => Ok(size),
             Ok(_) => Ok(self.device.info.max_work_group),
             Err(error) => Err(self.device.fail("asking for a kernel's limits")(error)),
         }
+    }
+
+    /// Fails if the kernel, called `name` towards people, does not take work-groups of `group` items.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the largest that it takes.
+    pub fn check_work_group(&self, name: &str, group: usize) -> Result<()> {
+        let most = self.max_work_group()?;
+        if group > most {
+            let device = &self.device.info.name;
+            let text =
+                format!("a work-group of {group} is too large: {name} takes at most {most} on {device}");
+            return Err(Error::Invalid(text));
+        }
+        Ok(())
     }
 
     /// Queues the kernel with `args` in their order; the event tells when it ran.

@@ -1,6 +1,7 @@
 //! What can be simulated. A mode is a plain struct of parameters, a ladder of kernel variants, a set of
 //! scenes and an f64 reference; adding a mode is a folder here, kernels beside it, and a row in [`MODES`].
 
+pub mod asteroids;
 pub mod gravity;
 mod reduction;
 
@@ -14,7 +15,7 @@ use crate::params::{self, Params, Values};
 use crate::scene::Scene;
 
 /// Every mode. Panel, command line, `check`, `bench` and the tests walk this table.
-pub static MODES: &[&ModeInfo] = &[&gravity::INFO];
+pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO];
 
 /// One row of [`MODES`].
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct ModeInfo {
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
     pub scenes: &'static [Scene],
+    /// The scenes of `check`, each for any number of bodies: among them they show all that can happen.
+    pub check_scenes: &'static [&'static str],
     /// The mode with its default parameters.
     pub default: fn() -> Box<dyn Mode>,
     /// The variant that `auto` takes on a device for this many bodies.
@@ -46,6 +49,12 @@ pub struct Variant {
     pub source: &'static str,
     /// Local memory that one work-item needs, in bytes.
     pub local_bytes: usize,
+}
+
+impl Variant {
+    fn source(&self) -> Source {
+        Source { file: self.file, text: self.source }
+    }
 }
 
 impl ModeInfo {
@@ -71,7 +80,18 @@ impl ModeInfo {
     }
 }
 
-const PRELUDE: Source = Source { file: "prelude.cl", text: include_str!("../../kernels/prelude.cl") };
+/// A file under `kernels/`.
+macro_rules! source {
+    ($file:literal) => {
+        crate::compute::Source {
+            file: $file,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $file)),
+        }
+    };
+}
+use source;
+
+const PRELUDE: Source = source!("prelude.cl");
 
 /// The prelude, and `files` after it.
 fn sources(files: &[Source]) -> Vec<Source> {
@@ -105,6 +125,9 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
+
+    /// Whether the energy should stay what it is, with today's parameters.
+    fn conserves_energy(&self) -> bool;
 
     /// Device memory that one body takes, in bytes.
     fn bytes_per_body(&self) -> usize;
@@ -198,11 +221,11 @@ pub trait Simulation {
 }
 
 /// Sums over all bodies that are not quarantined.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Σ ½ m v².
     pub kinetic: f64,
-    /// The potential energy of all pairs.
+    /// The potential energy of all pairs, and of what stands still.
     pub potential: f64,
     /// Σ m v.
     pub momentum: [f64; 3],
@@ -212,6 +235,37 @@ pub struct Diagnostics {
     pub angular_momentum: [f64; 3],
     /// Bodies held out because they stopped being finite.
     pub nonfinite: usize,
+    /// What else the mode has to tell.
+    pub readings: Vec<Reading>,
+}
+
+/// A number that a mode tells of itself.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Reading {
+    /// Its name in reports.
+    pub key: &'static str,
+    /// Its name on the screen.
+    #[serde(skip)]
+    pub label: &'static str,
+    /// The number.
+    pub value: f64,
+    /// What it means.
+    #[serde(skip)]
+    pub help: &'static str,
+    /// Whether it is one to worry about.
+    pub warns: bool,
+}
+
+impl Reading {
+    /// A number without worries.
+    pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
+        Self { key, label, value, help, warns: false }
+    }
+
+    /// One to worry about, if `warns`.
+    pub fn warns(self, warns: bool) -> Self {
+        Self { warns, ..self }
+    }
 }
 
 impl Diagnostics {

@@ -1,5 +1,6 @@
 //! Where bodies come from: the table of scenes, their generators, and CSV files.
 
+pub mod asteroids;
 pub mod csv;
 mod frame;
 pub mod gravity;

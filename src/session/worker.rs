@@ -88,7 +88,7 @@ struct Worker<'a> {
     meter: Meter,
     read_ms: f64,
     /// The last energy and momentum, with the drift.
-    sums: Option<(Diagnostics, f64)>,
+    sums: Option<(Diagnostics, Option<f64>)>,
     next_measurement: Instant,
 }
 
@@ -277,8 +277,8 @@ impl Worker<'_> {
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),
-            diagnostics: self.sums.map(|(sums, _)| sums),
-            energy_drift: self.sums.map(|(_, drift)| drift),
+            diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
+            energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
             nonfinite: 0, // counted when the frame is whole
         }
     }

@@ -127,6 +127,7 @@ fn help(info: &Info) -> String {
     let &Info { key, label: _, help, unit, effect } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
+        Effect::View => "in the picture only",
         Effect::Live => "from the next step on",
         Effect::Rebuild => "rebuilds the kernel, keeps the bodies",
         Effect::Reseed => "starts the scene afresh",

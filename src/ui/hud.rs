@@ -4,7 +4,6 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, theme};
-use crate::modes::Diagnostics;
 use crate::session::Stats;
 
 /// Floating-point operations that one pair counts for, by convention of the n-body literature.
@@ -17,6 +16,12 @@ struct Row {
     label: &'static str,
     value: String,
     help: &'static str,
+    /// Whether it is one to worry about.
+    warns: bool,
+}
+
+fn row(label: &'static str, value: String, help: &'static str) -> Row {
+    Row { label, value, help, warns: false }
 }
 
 /// Shows the overlay.
@@ -72,56 +77,43 @@ fn speed(model: &Model) -> Vec<Row> {
     let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
     let ms = |value: f64| measured(value / 1e3, "s");
     vec![
-        Row { label: "Screen", value: format!("{:.0} fps", window.fps), help: "pictures drawn a second" },
-        Row {
-            label: "Steps",
-            value: measured(stats.steps_per_second, "/s"),
-            help: "steps a second by the clock on the wall",
-        },
-        Row {
-            label: "Step on device",
-            value: ms(stats.device_ms_per_step),
-            help: "time that the device takes for one step",
-        },
-        Row { label: "Read back", value: ms(stats.read_ms), help: "time to copy the bodies from the device" },
-        Row {
-            label: "Upload + draw",
-            value: ms(window.upload_ms + window.draw_ms),
-            help: "time to hand the bodies to OpenGL and draw them",
-        },
-        Row { label: "Bodies", value: format::count(stats.bodies as u64), help: "how many there are" },
-        Row {
-            label: "Variant",
-            value: format!("{} · {}", stats.variant, stats.work_group),
-            help: "the kernel variant and the work-group size in force",
-        },
-        Row { label: "Device", value: device.name.clone(), help: "where the steps are computed" },
+        row("Screen", format!("{:.0} fps", window.fps), "pictures drawn a second"),
+        row("Steps", measured(stats.steps_per_second, "/s"), "steps a second by the clock on the wall"),
+        row("Step on device", ms(stats.device_ms_per_step), "time that the device takes for one step"),
+        row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
+        row(
+            "Upload + draw",
+            ms(window.upload_ms + window.draw_ms),
+            "time to hand the bodies to OpenGL and draw them",
+        ),
+        row("Bodies", format::count(stats.bodies as u64), "how many there are"),
+        row(
+            "Variant",
+            format!("{} · {}", stats.variant, stats.work_group),
+            "the kernel variant and the work-group size in force",
+        ),
+        row("Device", device.name.clone(), "where the steps are computed"),
     ]
 }
 
 fn truth(stats: &Stats) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(drift) = stats.energy_drift {
-        rows.push(Row {
-            label: "Energy drift",
-            value: format!("{drift:+.2e}"),
-            help: "relative change of the total energy since the scene began; 0 is perfect",
-        });
+        rows.push(row(
+            "Energy drift",
+            format!("{drift:+.2e}"),
+            "relative change of the total energy since the scene began; 0 is perfect",
+        ));
     }
     if let Some(diagnostics) = &stats.diagnostics {
-        let Diagnostics { kinetic, potential, momentum, momentum_scale, angular_momentum: _, nonfinite: _ } =
-            diagnostics;
-        let size = momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
-        rows.push(Row {
-            label: "Momentum",
-            value: format!("{:.2e}", ratio(size, *momentum_scale)),
-            help: "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; it should not change",
-        });
-        rows.push(Row {
-            label: "2T / |V|",
-            value: format::significant(ratio(2.0 * kinetic, potential.abs()), 3),
-            help: "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together",
-        });
+        let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
+        rows.push(row("Momentum", format!("{:.2e}", ratio(size, diagnostics.momentum_scale)), "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; without a planet it should not change"));
+        rows.extend(diagnostics.readings.iter().map(|reading| Row {
+            label: reading.label,
+            value: format::significant(reading.value, 3),
+            help: reading.help,
+            warns: reading.warns,
+        }));
     }
     rows
 }
@@ -140,13 +132,12 @@ fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
 }
 
 fn line(ui: &mut egui::Ui, row: &Row) {
-    let Row { label, value, help } = row;
+    let Row { label, value, help, warns } = row;
+    let colour = if *warns { theme::WARNING } else { theme::TEXT };
     let line = ui.horizontal(|ui| {
         ui.label(RichText::new(*label).small().color(theme::WEAK));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.add(
-                egui::Label::new(RichText::new(value).monospace().size(12.0).color(theme::TEXT)).truncate(),
-            );
+            ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(colour)).truncate());
         });
     });
     line.response.on_hover_text(*help);

@@ -18,6 +18,7 @@ pub static INFO: ModeInfo = ModeInfo {
     summary: "every body attracts every other",
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
+    check_scenes: &["galaxy"],
     default: || Box::new(Gravity::default()),
     auto_variant: |device, _| match device.kind {
         Kind::Cpu => &VARIANTS[1],
@@ -196,6 +197,10 @@ impl Mode for Gravity {
 
     fn time_step(&self) -> f64 {
         f64::from(self.dt)
+    }
+
+    fn conserves_energy(&self) -> bool {
+        self.decay == 1.0 && !self.flat
     }
 
     fn bytes_per_body(&self) -> usize {

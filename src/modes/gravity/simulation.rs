@@ -4,18 +4,15 @@ use std::any::Any;
 
 use super::step::Step;
 use super::{Gravity, INFO, Integrator, Softening};
-use crate::bodies::{Bodies, Points};
+use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Mode, Simulation, Variant, sources};
+use crate::modes::{Diagnostics, Mode, Reading, Simulation, Variant, source, sources};
 
-const FORCE: Source =
-    Source { file: "gravity/force.cl", text: include_str!("../../../kernels/gravity/force.cl") };
-const DRIFT: Source =
-    Source { file: "gravity/drift.cl", text: include_str!("../../../kernels/gravity/drift.cl") };
-const MEASURE: Source =
-    Source { file: "gravity/measure.cl", text: include_str!("../../../kernels/gravity/measure.cl") };
+const FORCE: Source = source!("gravity/force.cl");
+const DRIFT: Source = source!("gravity/drift.cl");
+const MEASURE: Source = source!("gravity/measure.cl");
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {
@@ -27,11 +24,14 @@ pub(super) struct GravitySimulation {
     drift: Kernel,
     pack: Kernel,
     reduction: Reduction,
+    potential: Kernel,
     /// Positions now, and where the next pass puts them: swapped by arguments.
     x: [Buffer<[f32; 4]>; 2],
     v: Buffer<[f32; 4]>,
     a: Buffer<[f32; 4]>,
     value: Buffer<f32>,
+    /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
+    phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
     a_is_current: bool,
     burst: Burst,
@@ -64,16 +64,11 @@ impl GravitySimulation {
             Softening::Clamp => "SOFTENING_CLAMP",
         };
         let defines = [("WORK_GROUP", group.to_string()), (softening, "1".to_owned())];
-        let source = Source { file: variant.file, text: variant.source };
-        let advance = Program::build(device, &sources(&[FORCE, source]), &defines)?.kernel("advance")?;
-        let most = advance.max_work_group()?;
-        if group > most {
-            return Err(Error::Invalid(format!(
-                "a work-group of {group} is too large: {} takes at most {most} on {}",
-                variant.name, device.info.name
-            )));
-        }
+        let advance =
+            Program::build(device, &sources(&[FORCE, variant.source()]), &defines)?.kernel("advance")?;
+        advance.check_work_group(variant.name, group)?;
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
+        let reduction = Reduction::new(device, &[MEASURE], &defines[1..])?;
         let empty = vec![[0.0; 4]; bodies.len()];
         Ok(Self {
             lane: Lane::new(device),
@@ -83,7 +78,9 @@ impl GravitySimulation {
             advance,
             drift: small.kernel("drift")?,
             pack: small.kernel("pack")?,
-            reduction: Reduction::new(device, &[MEASURE], &defines[1..], bodies.len())?,
+            potential: reduction.program().kernel("potential")?,
+            reduction,
+            phi: Buffer::new(device, bodies.len())?,
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
             v: Buffer::from_slice(device, &bodies.velocities)?,
             a: Buffer::from_slice(device, &empty)?,
@@ -180,6 +177,7 @@ impl Simulation for GravitySimulation {
     fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
         points.positions.resize(self.count, [0.0; 4]);
         points.values.resize(self.count, 0.0);
+        points.shape = Shape::Glow;
         let args = &[Arg::Uint(self.count as u32), (&self.v).into(), (&self.value).into()];
         self.lane.whole(Pass::cheap(&self.pack, args, self.count))?;
         let positions = self.x[0].read_into(&mut points.positions)?;
@@ -190,6 +188,18 @@ impl Simulation for GravitySimulation {
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
         let Gravity { eps, g, .. } = self.params;
-        self.reduction.run([&self.x[0], &self.v], eps * eps, g)
+        let n = Arg::Uint(self.count as u32);
+        let (x, v, phi) = (Arg::from(&self.x[0]), Arg::from(&self.v), Arg::from(&self.phi));
+        let args = &[n, Arg::Float(eps * eps), x, phi];
+        let cost = self.count as f64;
+        let group = Pass::CHEAP_GROUP;
+        self.reduction.prepare(Pass { kernel: &self.potential, args, items: self.count, group, cost })?;
+        let sums = self.reduction.run(&[n, x, v, phi])?;
+        let potential = -f64::from(g) * sums.potential;
+        let kinetic = sums.diagnostics.kinetic;
+        let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
+        let help = "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together";
+        let readings = vec![Reading::new("virial_ratio", "2T / |V|", balance, help)];
+        Ok(Diagnostics { potential, readings, ..sums.diagnostics })
     }
 }

@@ -1,0 +1,142 @@
+// A cell list, built anew every step: whoever touches a body is in one of the 27 cells around it.
+//
+// Space is endless, the table is not: cell (x, y, z) goes to bucket (x + P·y + Q·z) mod buckets. The host chooses P and
+// Q so that the 27 neighbours of any cell go to 27 different buckets, so nobody is met twice; strangers who share a
+// bucket are too far off to touch. Bodies are put into buckets by counting, then ordered by number within each, so
+// the same bodies give the same bits, whatever the timing of the counting.
+
+// Farther out than this many cells positions are too coarse to tell cells apart; the cells at the rim go on for ever.
+#define RIM 65536.0f
+
+uint bucket_of(float4 x, float per_cell, uint p, uint q, uint buckets)
+{
+    int3 cell = convert_int3(clamp(floor(x.xyz * per_cell), -RIM, RIM));
+    return (as_uint(cell.x) + p * as_uint(cell.y) + q * as_uint(cell.z)) & (buckets - 1);
+}
+
+__kernel void clear(const uint buckets, __global uint *count)
+{
+    const uint i = get_global_id(0);
+    if (i < buckets)
+        count[i] = 0;
+}
+
+// How many bodies are in each bucket, and the place that each took in the queue, which depends on the timing.
+__kernel void count_cells(const uint n, const float per_cell, const uint p, const uint q, const uint buckets,
+                          __global const float4 *x_in, __global volatile uint *count, __global uint2 *place)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const uint bucket = bucket_of(x_in[i], per_cell, p, q, buckets);
+    place[i] = (uint2)(bucket, atomic_inc(&count[bucket]));
+}
+
+// Exclusive sums in three kernels: within blocks of 4 · SCAN_GROUP, over the blocks' sums, and both together.
+#define SCAN_GROUP 256
+
+// The exclusive sum of `x` over the work-group; `*total` gets the whole. Every item must come here.
+uint group_scan(uint x, __local uint *scratch, uint *total)
+{
+    const uint lane = get_local_id(0);
+    uint sum = x;
+    scratch[lane] = x;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint reach = 1; reach < SCAN_GROUP; reach *= 2) {
+        uint before = lane >= reach ? scratch[lane - reach] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += before;
+        scratch[lane] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    *total = scratch[SCAN_GROUP - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum - x;
+}
+
+__kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
+void scan_blocks(__global const uint4 *count, __global uint4 *start, __global uint *block)
+{
+    __local uint scratch[SCAN_GROUP];
+    const uint i = get_global_id(0);
+    const uint4 c = count[i];
+    uint total;
+    uint before = group_scan(c.x + c.y + c.z + c.w, scratch, &total);
+    start[i] = before + (uint4)(0, c.x, c.x + c.y, c.x + c.y + c.z);
+    if (get_local_id(0) == 0)
+        block[get_group_id(0)] = total;
+}
+
+// One work-group for all blocks.
+__kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
+void scan_sums(const uint blocks, __global uint *block)
+{
+    __local uint scratch[SCAN_GROUP];
+    uint carried = 0;
+    for (uint first = 0; first < blocks; first += SCAN_GROUP) {
+        const uint i = first + get_local_id(0);
+        uint total;
+        uint before = group_scan(i < blocks ? block[i] : 0, scratch, &total);
+        if (i < blocks)
+            block[i] = carried + before;
+        carried += total;
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
+void scan_add(__global uint4 *start, __global const uint *block)
+{
+    start[get_global_id(0)] += block[get_group_id(0)];
+}
+
+// The numbers of the bodies of each bucket, in the order of the queue.
+__kernel void queue_up(const uint n, __global const uint2 *place, __global const uint *start, __global uint *queue)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        queue[start[place[i].x] + place[i].y] = i;
+}
+
+// The bodies themselves, by bucket and within each by number.
+__kernel void sort_bodies(const uint n, __global const float4 *x_in, __global const float4 *v_in,
+                          __global const uint2 *place, __global const uint *start, __global const uint *count,
+                          __global const uint *queue, __global float4 *x_sorted, __global float4 *v_sorted,
+                          __global uint *number)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const uint first = start[place[i].x];
+    uint rank = 0;
+    for (uint k = 0; k < count[place[i].x]; ++k)
+        rank += queue[first + k] < i;
+    x_sorted[first + rank] = x_in[i];
+    v_sorted[first + rank] = v_in[i];
+    number[first + rank] = i;
+}
+
+__kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_sorted,
+                                   __global const float4 *v_sorted, __global float4 *x_out,
+                                   __global float4 *v_out, __global float4 *contact, const float per_cell,
+                                   const uint p, const uint q, const uint buckets, __global const uint *start,
+                                   __global const uint *count, __global const uint *number)
+{
+    const uint at = get_global_id(0);
+    if (at >= n)
+        return;
+    const uint i = number[at];
+    const float4 own = x_sorted[at];
+    const float4 own_v = v_sorted[at];
+    const uint home = bucket_of(own, per_cell, p, q, buckets);
+    Contacts s = no_contacts();
+    for (uint cell = 0; cell < 27; ++cell) {
+        const uint step = (cell % 3) + p * (cell / 3 % 3) + q * (cell / 9);
+        const uint bucket = (home + step - 1 - p - q) & (buckets - 1);
+        const uint first = start[bucket];
+        for (uint k = first; k < first + count[bucket]; ++k) {
+            if (touches(own, x_sorted[k], c) && k != at)
+                collide(&s, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c);
+        }
+    }
+    finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+}

@@ -1,0 +1,39 @@
+// What is told of asteroids, and what is drawn of them.
+
+// Per work-group: the sums of `add_body`, hits, and the maxima of overlap and speed.
+__kernel void measure(const uint n, const float planet_radius, __global const float4 *x, __global const float4 *v,
+                      __global const float4 *contact, __global real *rows, __global float2 *maxima)
+{
+    __local real scratch[REDUCE_GROUP];
+    __local float2 scratch_max[REDUCE_GROUP];
+    real s[SUMS];
+    clear_sums(s);
+    float2 most = (float2)(0.0f);
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
+        const float4 u = v[i];
+        if (!add_body(s, x[i].xyz, u.xyz, u.w))
+            continue;
+        // The planet's potential over -GM.
+        float r = fmax(fmax(length(x[i].xyz), planet_radius), 1e-6f);
+        s[POTENTIAL] = real_add(s[POTENTIAL], real_of(u.w / r));
+        s[EXTRA] = real_add(s[EXTRA], real_of(contact[i].x));
+        most = fmax(most, (float2)(contact[i].y, length(u.xyz)));
+    }
+    store_sums(s, rows, scratch);
+    store_maxima(most, maxima, scratch_max);
+}
+
+// (x, y, z, radius) of each body, and the value that colours it: its speed, its mass, or how lately it was hit; -1
+// for a body held out.
+__kernel void pack(const uint n, const float radius, const uint colour, __global const float4 *x,
+                   __global const float4 *v, __global const float4 *contact, __global float4 *packed,
+                   __global float *value)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const bool is_held_out = !all_finite(v[i].xyz);
+    packed[i] = (float4)(x[i].xyz, is_held_out ? 0.0f : x[i].w * radius);
+    float shown = colour == 0 ? length(v[i].xyz) : colour == 1 ? v[i].w : exp(-contact[i].z / 30.0f);
+    value[i] = is_held_out ? -1.0f : shown;
+}

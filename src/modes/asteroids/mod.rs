@@ -1,0 +1,245 @@
+//! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
+
+mod grid;
+mod reference;
+mod simulation;
+
+use self::simulation::AsteroidSimulation;
+use crate::bodies::Bodies;
+use crate::compute::{Device, Kind};
+use crate::error::Result;
+use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant};
+use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+use crate::scene;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "asteroids",
+    summary: "bodies with a size collide, round a planet",
+    variants: &VARIANTS,
+    scenes: scene::asteroids::SCENES,
+    check_scenes: &["belt", "box"],
+    default: || Box::new(Asteroids::default()),
+    // Looking at everyone is the quicker way only while there are few.
+    auto_variant: |device, bodies| match device.kind {
+        Kind::Cpu if bodies <= 8_192 => &VARIANTS[3],
+        Kind::Gpu | Kind::Accelerator if bodies <= 8_192 => &VARIANTS[1],
+        _ => &VARIANTS[4],
+    },
+};
+
+/// One rung: the file stands in `kernels/asteroids/`.
+macro_rules! variant {
+    ($name:literal, $local_bytes:literal, $summary:literal) => {
+        Variant {
+            name: $name,
+            summary: $summary,
+            file: concat!("asteroids/", $name, ".cl"),
+            source: include_str!(concat!("../../../kernels/asteroids/", $name, ".cl")),
+            local_bytes: $local_bytes,
+        }
+    };
+}
+
+static VARIANTS: [Variant; 5] = [
+    variant!("naive", 0, "every pair, every operand from global memory"),
+    variant!("tiled", 16, "places loaded once per work-group into local memory"),
+    variant!("tiled-both", 32, "the tile holds velocities too"),
+    variant!("vector", 0, "for CPUs: the distance to 16 others at once, 64 to a branch"),
+    variant!("grid", 0, "bodies sorted into cells: only neighbours are looked at"),
+];
+
+/// The parameters of asteroids.
+#[derive(Debug, Clone)]
+pub struct Asteroids {
+    /// Time step.
+    pub dt: f32,
+    /// Factor on the velocities after each step.
+    pub decay: f32,
+    /// Speed after a collision over speed before, along the line of centres.
+    pub restitution: f32,
+    /// Share of the tangential velocity that a collision takes.
+    pub friction: f32,
+    /// Radius of a body of mean mass.
+    pub radius: f32,
+    /// Share of an overlap that is undone in a step.
+    pub push: f32,
+    /// Mass of the planet at the origin.
+    pub planet_mass: f32,
+    /// Radius of the planet; 0 is no planet to bounce off.
+    pub planet_radius: f32,
+    /// Gravitational constant.
+    pub g: f32,
+    /// What colours show.
+    pub colour: Colour,
+}
+
+/// What the colour of a body shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// |v|.
+    Speed,
+    /// m.
+    Mass,
+    /// How lately it was hit.
+    Hit,
+}
+
+impl Choice for Colour {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Speed, Opt { name: "speed", help: "How fast each body is." }),
+        (Self::Mass, Opt { name: "mass", help: "How heavy each body is." }),
+        (Self::Hit, Opt { name: "hit", help: "How lately each body was hit: bright is just now." }),
+    ];
+}
+
+impl Default for Asteroids {
+    fn default() -> Self {
+        Self {
+            dt: 0.005,
+            decay: 1.0,
+            restitution: 0.8,
+            friction: 0.05,
+            radius: 0.01,
+            push: 0.2,
+            planet_mass: 1.0,
+            planet_radius: 0.3,
+            g: 1.0,
+            colour: Colour::Speed,
+        }
+    }
+}
+
+impl Params for Asteroids {
+    fn visit(&mut self, v: &mut dyn Visitor) {
+        use Scale::{Linear, Log};
+        let Self { dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, colour } =
+            self;
+        v.float(
+            &Info::new(
+                "dt",
+                "Time step",
+                "Simulated time per step: bodies that move too far in one miss each other.",
+            )
+            .unit("time"),
+            dt,
+            1e-5..=0.1,
+            Log,
+        );
+        v.float(
+            &Info::new("decay", "Decay", "Factor on every velocity after each step: 1 loses nothing."),
+            decay,
+            0.9..=1.0,
+            Linear,
+        );
+        v.float(
+            &Info::new(
+                "restitution",
+                "Restitution",
+                "How hard bodies bounce: 1 keeps their speed, 0 none of it.",
+            ),
+            restitution,
+            0.0..=1.0,
+            Linear,
+        );
+        v.float(
+            &Info::new("friction", "Friction", "The share of the sideways speed that a collision takes."),
+            friction,
+            0.0..=1.0,
+            Linear,
+        );
+        v.float(
+            &Info::new(
+                "radius",
+                "Radius",
+                "Radius of a body of mean mass; others go with the cube root of theirs.",
+            )
+            .unit("length"),
+            radius,
+            1e-4..=0.5,
+            Log,
+        );
+        v.float(
+            &Info::new("push", "Push-out", "The share of an overlap that is undone in a step."),
+            push,
+            0.0..=1.0,
+            Linear,
+        );
+        v.float(
+            &Info::new("planet_mass", "Planet mass", "How heavy the planet at the centre is; 0 is none."),
+            planet_mass,
+            0.0..=10.0,
+            Linear,
+        );
+        v.float(
+            &Info::new(
+                "planet_radius",
+                "Planet radius",
+                "Bodies bounce off the planet at this distance; 0 is none.",
+            )
+            .unit("length"),
+            planet_radius,
+            0.0..=2.0,
+            Linear,
+        );
+        v.float(
+            &Info::new("g", "Gravity G", "The gravitational constant: how strongly the planet attracts."),
+            g,
+            0.0..=10.0,
+            Linear,
+        );
+        v.choice(
+            &Info::new("colour", "Colour", "What the colour of a body shows.").effect(Effect::View),
+            colour,
+        );
+    }
+}
+
+impl Mode for Asteroids {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    fn build(
+        &self,
+        device: &Device,
+        variant: &'static Variant,
+        work_group: usize,
+        bodies: &Bodies,
+    ) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(AsteroidSimulation::new(device, self, variant, work_group, bodies)?))
+    }
+
+    fn time_step(&self) -> f64 {
+        f64::from(self.dt)
+    }
+
+    fn conserves_energy(&self) -> bool {
+        self.restitution == 1.0 && self.friction == 0.0 && self.push == 0.0 && self.decay == 1.0
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        // Places and velocities twice, and once more sorted or in columns; contacts; the value drawn; the cell list.
+        7 * size_of::<[f32; 4]>() + size_of::<f32>() + 2 * size_of::<[u32; 4]>()
+    }
+
+    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {
+        for _ in 0..steps {
+            self.reference_step(bodies);
+        }
+    }
+
+    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics {
+        self.reference_sums(bodies)
+    }
+}
+
+/// ∛(m / mean m) of each body: its radius over the parameter `radius`. Bodies that all have no mass are all alike.
+fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+    let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
+    masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()
+}

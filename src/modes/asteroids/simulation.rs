@@ -1,0 +1,265 @@
+//! Asteroids on a device.
+
+use std::any::Any;
+
+use super::grid::Grid;
+use super::{Asteroids, Colour, INFO, unit_radii};
+use crate::bodies::{Bodies, Points, Shape};
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
+use crate::error::{Error, Result};
+use crate::modes::reduction::Reduction;
+use crate::modes::{Diagnostics, Mode, Reading, Simulation, Variant, source, sources};
+
+const CONTACT: Source = source!("asteroids/contact.cl");
+const MEASURE: Source = source!("asteroids/measure.cl");
+
+/// Others that a body of the cell list meets, roughly: what a slice of it costs.
+const GRID_COST: f64 = 64.0;
+/// Bodies that the inner loop of `vector` looks at before it branches.
+const VECTOR_ROWS: usize = 64;
+
+/// Bodies on a device with the kernels that step them.
+pub(super) struct AsteroidSimulation {
+    lane: Lane,
+    params: Asteroids,
+    count: usize,
+    group: usize,
+    advance: Kernel,
+    finder: Finder,
+    pack: Kernel,
+    reduction: Reduction,
+    /// Places and velocities now, and where the next step puts them: swapped by arguments.
+    x: [Buffer<[f32; 4]>; 2],
+    v: [Buffer<[f32; 4]>; 2],
+    /// Hits, deepest overlap, steps since the last hit.
+    contact: Buffer<[f32; 4]>,
+    packed: Buffer<[f32; 4]>,
+    value: Buffer<f32>,
+    /// The largest and the smallest of the radii over the parameter.
+    radii: [f32; 2],
+    burst: Burst,
+}
+
+/// What a variant prepares before it looks for contacts.
+enum Finder {
+    /// Nothing.
+    AllPairs,
+    /// Places in columns, this many rows long.
+    Columns { kernel: Kernel, rows: usize, columns: Buffer<f32> },
+    /// Bodies sorted into cells.
+    Cells(Box<Grid>),
+}
+
+/// A burst under way.
+#[derive(Debug, Clone, Copy, Default)]
+struct Burst {
+    steps: u32,
+    /// The step that comes next.
+    step: u32,
+    /// The body at which it goes on.
+    from: usize,
+}
+
+impl AsteroidSimulation {
+    pub fn new(
+        device: &Device,
+        params: &Asteroids,
+        variant: &'static Variant,
+        group: usize,
+        bodies: &Bodies,
+    ) -> Result<Self> {
+        let defines = [("WORK_GROUP", group.to_string())];
+        let program = Program::build(device, &sources(&[CONTACT, variant.source()]), &defines)?;
+        let advance = program.kernel("advance")?;
+        advance.check_work_group(variant.name, group)?;
+        let count = bodies.len();
+        let finder = match variant.name {
+            "vector" => {
+                let rows = count.next_multiple_of(VECTOR_ROWS);
+                Finder::Columns {
+                    kernel: program.kernel("columns")?,
+                    rows,
+                    columns: Buffer::new(device, 4 * rows)?,
+                }
+            }
+            "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
+            _ => Finder::AllPairs,
+        };
+        let reduction = Reduction::new(device, &[MEASURE], &[])?;
+        let (x, v, radii) = to_device(bodies);
+        Ok(Self {
+            lane: Lane::new(device),
+            params: params.clone(),
+            count,
+            group,
+            advance,
+            finder,
+            pack: reduction.program().kernel("pack")?,
+            reduction,
+            x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
+            v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
+            contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
+            packed: Buffer::new(device, count)?,
+            value: Buffer::new(device, count)?,
+            radii,
+            burst: Burst::default(),
+        })
+    }
+
+    fn coefficients(&self) -> Arg<'static> {
+        let Asteroids {
+            dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, ..
+        } = self.params;
+        Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
+    }
+
+    /// Queues a slice of the next step, and before the first what the variant prepares.
+    fn slice(&mut self) -> Result<()> {
+        let n = Arg::Uint(self.count as u32);
+        let ([x, x_out], [v, v_out]) = (&self.x, &self.v);
+        let largest = self.radii[1] * self.params.radius;
+        let starts = self.burst.from == 0;
+        let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
+        let mut cost = self.count as f64;
+        match &self.finder {
+            Finder::AllPairs => {}
+            Finder::Columns { kernel, rows, columns } => {
+                let rows_arg = Arg::Uint(*rows as u32);
+                if starts {
+                    self.lane.whole(Pass::cheap(kernel, &[n, rows_arg, x.into(), columns.into()], *rows))?;
+                }
+                more = vec![rows_arg, columns.into()];
+            }
+            Finder::Cells(grid) => {
+                if starts {
+                    grid.fill(&mut self.lane, self.count, largest, x, v)?;
+                }
+                (bodies, more, cost) = (grid.sorted(), grid.args(largest), GRID_COST);
+            }
+        }
+        let common = [
+            n,
+            self.coefficients(),
+            bodies[0],
+            bodies[1],
+            x_out.into(),
+            v_out.into(),
+            (&self.contact).into(),
+        ];
+        let args = [&common[..], &more].concat();
+        let pass = Pass { kernel: &self.advance, args: &args, items: self.count, group: self.group, cost };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
+        if self.burst.from >= self.count {
+            self.x.swap(0, 1);
+            self.v.swap(0, 1);
+            self.burst.step += 1;
+            self.burst.from = 0;
+        }
+        Ok(())
+    }
+}
+
+/// More steps than anyone waits for a hit.
+const NEVER: f32 = 1e9;
+
+/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the smallest and largest ρ, as `kernels/asteroids/contact.cl` has them.
+fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
+    let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
+    let place = |([x, y, z, _], unit): (&[f32; 4], &f64)| [*x, *y, *z, *unit as f32];
+    let x: Vec<_> = bodies.positions.iter().zip(&units).map(place).collect();
+    let speed = |([vx, vy, vz, _], x): (&[f32; 4], &[f32; 4])| [*vx, *vy, *vz, x[3]];
+    let v = bodies.velocities.iter().zip(&bodies.positions).map(speed).collect();
+    let radii = x.iter().fold([f32::INFINITY, 0.0], |[least, most], x| [x[3].min(least), x[3].max(most)]);
+    (x, v, radii)
+}
+
+impl Simulation for AsteroidSimulation {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        let mode: &dyn Any = mode;
+        let params = mode
+            .downcast_ref::<Asteroids>()
+            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        self.params = params.clone();
+        Ok(())
+    }
+
+    fn start(&mut self, steps: u32) {
+        self.burst = Burst { steps, ..Burst::default() };
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        while self.burst.step < self.burst.steps && !self.lane.is_full() {
+            self.slice()?;
+        }
+        self.lane.flush()?;
+        Ok(self.burst.step < self.burst.steps)
+    }
+
+    fn progress(&self) -> f32 {
+        let Burst { steps, step, from } = self.burst;
+        (step as f32 + from as f32 / self.count.max(1) as f32) / steps.max(1) as f32
+    }
+
+    fn take_seconds(&mut self) -> f64 {
+        self.lane.take_seconds()
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.lane.finish()
+    }
+
+    fn state(&mut self) -> Result<Bodies> {
+        let (mut x, mut v) = (self.x[0].read()?, self.v[0].read()?);
+        for (x, v) in x.iter_mut().zip(&mut v) {
+            x[3] = if v[0].is_finite() { v[3] } else { 0.0 };
+            v[3] = 0.0;
+        }
+        Ok(Bodies { positions: x, velocities: v })
+    }
+
+    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
+        points.positions.resize(self.count, [0.0; 4]);
+        points.values.resize(self.count, 0.0);
+        points.shape = Shape::Spheres { planet: self.params.planet_radius };
+        let colour = Arg::Uint(match self.params.colour {
+            Colour::Speed => 0,
+            Colour::Mass => 1,
+            Colour::Hit => 2,
+        });
+        let n = Arg::Uint(self.count as u32);
+        let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
+        let to = [(&self.packed).into(), (&self.value).into()];
+        let args = [&[n, Arg::Float(self.params.radius), colour], &from[..], &to].concat();
+        self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
+        let positions = self.packed.read_into(&mut points.positions)?;
+        let pending = positions.and(self.value.read_into(&mut points.values)?);
+        self.lane.flush()?;
+        Ok(pending)
+    }
+
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
+        let Asteroids { dt, radius, planet_mass, planet_radius, g, .. } = self.params;
+        let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
+        let args = [&[Arg::Uint(self.count as u32), Arg::Float(planet_radius)], &from[..]].concat();
+        let sums = self.reduction.run(&args)?;
+        let [deepest, fastest] = sums.maxima;
+        let step = fastest * f64::from(dt) / f64::from(self.radii[0] * radius).max(f64::MIN_POSITIVE);
+        let hits = sums.extra / 2.0;
+        Ok(Diagnostics {
+            potential: -f64::from(g * planet_mass) * sums.potential,
+            readings: vec![
+                Reading::new("collisions", "Collisions", hits, "pairs that hit each other in the last step"),
+                Reading::new("overlap", "Deepest overlap", deepest, "the deepest overlap over the body's radius"),
+                Reading::new(
+                    "reach",
+                    "Longest move",
+                    step,
+                    "the fastest body's move in a step over the smallest radius; past 1 bodies can pass through others",
+                )
+                .warns(step > 1.0),
+                Reading::new("kinetic", "Kinetic energy", sums.diagnostics.kinetic, "Σ ½ m v²"),
+            ],
+            ..sums.diagnostics
+        })
+    }
+}
