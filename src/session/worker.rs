@@ -16,8 +16,11 @@ use crate::params::Effect;
 
 /// The device time that a burst of `auto` length may take, so that a frame a 60th of a second keeps up.
 const BURST_SECONDS: f64 = 0.014;
-/// The longest burst of `auto` length.
-const MAX_AUTO_BURST: u32 = 256;
+/// The longest burst of `auto` length: scenes are made to be watched at about one step a frame, and a handful of
+/// bodies would be a blur at the speed that a device can go ...
+const MAX_WATCHED_BURST: u32 = 4;
+/// ... which is what free run is for.
+const MAX_FREE_BURST: u32 = 256;
 /// Energy and momentum are measured at most this often, ...
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
 /// ... may take this share of the time, ...
@@ -194,8 +197,10 @@ impl Worker<'_> {
 
     /// As chosen, or how many steps take about as long as a frame on the screen.
     fn burst_length(&self) -> u32 {
-        self.engine.config().steps_per_frame.unwrap_or_else(|| match self.meter.rates() {
-            (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, MAX_AUTO_BURST),
+        let Config { steps_per_frame, free_run, .. } = self.engine.config();
+        let most = if *free_run { MAX_FREE_BURST } else { MAX_WATCHED_BURST };
+        steps_per_frame.unwrap_or_else(|| match self.meter.rates() {
+            (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, most),
             _ => 1,
         })
     }

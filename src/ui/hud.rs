@@ -48,13 +48,13 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) => {
             let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
-            (format::si(rate), " interactions/s", flops)
+            (format::si(rate), "interactions/s", flops)
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
     let mut big = LayoutJob::default();
     big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
-    big.append(words, 0.0, font(15.0, FontFamily::Proportional));
+    big.append(words, if number.is_empty() { 0.0 } else { 5.0 }, font(15.0, FontFamily::Proportional));
     ui.horizontal(|ui| {
         ui.label(big);
         ui.label(RichText::new(aside).small().color(theme::WEAK));

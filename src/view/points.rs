@@ -152,7 +152,7 @@ impl Look {
         Self {
             size: (120.0 * count.powf(-0.35) + 0.8) * scale,
             size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
-            light: 5.0 * count.powf(-0.17),
+            light: 5.0 * count.powf(-0.11),
         }
     }
 }
