@@ -39,8 +39,13 @@ fn what_the_panel_is_told_is_what_runs() {
     let dt = report.config["params"]["dt"].as_f64().unwrap();
     // A quarter of the way from 1e-5 to 0.1, by factors.
     assert!((3e-5..4e-4).contains(&dt), "dt {dt}");
-    let told = report.events.iter().filter_map(|event| event.what.strip_prefix("dt="));
-    assert_eq!(told.last().map(|text| text.parse::<f32>().unwrap()), Some(dt as f32), "{:?}", report.events);
+    let mut told = report.events.iter().filter_map(|event| event.what.strip_prefix("dt="));
+    assert_eq!(
+        told.next_back().map(|text| text.parse::<f32>().unwrap()),
+        Some(dt as f32),
+        "{:?}",
+        report.events
+    );
     for what in ["variant=tiled", "work_group=32", "integrator=euler"] {
         report.step_at(what);
     }
