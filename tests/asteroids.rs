@@ -213,8 +213,7 @@ fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) 
     gravitile::params::set(mode.as_mut(), "colour", gravitile::params::Choice::name(Colour::Hit)).unwrap();
     let mut simulation = mode.build(&cpu(), variant, 64, start).unwrap();
     run(simulation.as_mut(), steps);
-    let mut points = Points::default();
-    simulation.publish(&mut points).unwrap().wait().unwrap();
+    let (points, _) = simulation.publish(Points::default()).unwrap().wait().unwrap();
     let collisions = reading(&simulation.diagnostics().unwrap(), "collisions");
     (points.values.iter().map(|value| *value == 1.0).collect(), collisions)
 }

@@ -84,7 +84,7 @@ fn speed(model: &Model) -> Vec<Row> {
         row(
             "Upload + draw",
             ms(window.upload_ms + window.draw_ms),
-            "time to hand the bodies to OpenGL and draw them",
+            "time that this program takes to hand the bodies to OpenGL and to have them drawn",
         ),
         row("Bodies", format::count(stats.bodies as u64), "how many there are"),
         row(

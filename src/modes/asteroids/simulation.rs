@@ -217,11 +217,9 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v })
     }
 
-    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
-        points.positions.resize(self.count, [0.0; 4]);
-        points.values.resize(self.count, 0.0);
-        points.shape = Shape::Spheres { planet: self.params.planet_radius };
-        let colour = Arg::Uint(match self.params.colour {
+    fn publish(&mut self, Points { positions, values, .. }: Points) -> Result<Pending<Points>> {
+        let Asteroids { radius, planet_radius: planet, colour, .. } = self.params;
+        let colour = Arg::Uint(match colour {
             Colour::Speed => 0,
             Colour::Mass => 1,
             Colour::Hit => 2,
@@ -229,12 +227,15 @@ impl Simulation for AsteroidSimulation {
         let n = Arg::Uint(self.count as u32);
         let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
         let to = [(&self.packed).into(), (&self.value).into()];
-        let args = [&[n, Arg::Float(self.params.radius), colour], &from[..], &to].concat();
+        let args = [&[n, Arg::Float(radius), colour], &from[..], &to].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
-        let positions = self.packed.read_into(&mut points.positions)?;
-        let pending = positions.and(self.value.read_into(&mut points.values)?);
+        let pending = self.packed.read_into(positions)?.and(self.value.read_into(values)?);
         self.lane.flush()?;
-        Ok(pending)
+        Ok(pending.map(move |(positions, values)| Points {
+            positions,
+            values,
+            shape: Shape::Spheres { planet },
+        }))
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {

@@ -1,0 +1,262 @@
+//! A display in memory, the real window on it, and a hand for its mouse and keys.
+//!
+//! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use image::RgbaImage;
+use serde::Deserialize;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// For whatever has to happen on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PROGRAM: &str = env!("CARGO_BIN_EXE_gravitile");
+
+/// One window at a time: each uses all cores.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// An X server without a screen.
+pub struct Display {
+    server: Child,
+    name: String,
+    folder: TempDir,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Display {
+    pub fn open() -> Self {
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut command = Command::new("Xvfb");
+        command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "+extension", "GLX"]);
+        command.args(["-nolisten", "tcp"]);
+        let mut server = installed("Xvfb", command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn());
+        let mut number = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        assert!(!number.trim().is_empty(), "Xvfb did not start");
+        let name = format!(":{}", number.trim());
+        Self { server, name, folder: tempfile::tempdir().unwrap(), _alone: alone }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        command
+    }
+
+    /// Starts `gravitile ARGS`, blanks parting the arguments.
+    fn start(&self, args: &str) -> Child {
+        let mut command = self.command(PROGRAM);
+        command.args(["--report", "report.json"]).args(args.split_whitespace());
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Lets `gravitile ARGS` end by itself.
+    pub fn run(&self, args: &str) -> Report {
+        self.report(self.start(args))
+    }
+
+    /// Starts `gravitile ARGS` and waits for its window with bodies in it, which then has the keyboard.
+    pub fn view(&self, args: &str) -> Viewer<'_> {
+        let mut viewer = Viewer { display: self, process: Some(self.start(args)), window: String::new() };
+        viewer.window = until("the window is open", || viewer.find());
+        until("bodies are shown", || has_light(&viewer.pixels(PICTURE)).then_some(()));
+        viewer.act("windowfocus --sync WINDOW");
+        viewer
+    }
+
+    /// Waits for the end of the program, which has nothing to complain about.
+    fn report(&self, mut process: Child) -> Report {
+        let status = until("gravitile ends", || process.try_wait().unwrap());
+        let Output { stdout, stderr, .. } = process.wait_with_output().unwrap();
+        let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        assert_eq!((status.code(), &*stdout, &*stderr), (Some(0), "", ""), "exit code, stdout, stderr");
+        let text = std::fs::read_to_string(self.folder.path().join("report.json")).unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
+    }
+
+    fn screenshot(&self) -> RgbaImage {
+        let output = self.command("import").args(["-window", "root", "png:-"]).output();
+        let Output { status, stdout, stderr } = installed("ImageMagick", output);
+        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+        image::load_from_memory(&stdout).unwrap().into_rgba8()
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Left, top, width and height in pixels.
+pub type Rect = [f32; 4];
+
+/// A part of the window with bodies in it, and with nothing else unless a window is open over it.
+pub const PICTURE: Rect = [400.0, 350.0, 500.0, 380.0];
+
+fn has_light(picture: &RgbaImage) -> bool {
+    picture.pixels().filter(|pixel| pixel.0[0] > 60).count() > 200
+}
+
+/// Where in a rectangle: 0 is left or top, 1 right or bottom.
+pub fn spot([left, top, width, height]: Rect, x: f32, y: f32) -> String {
+    format!("{} {}", (left + width * x).round(), (top + height * y).round())
+}
+
+/// The window of a program that runs.
+pub struct Viewer<'d> {
+    display: &'d Display,
+    /// Until it ended.
+    process: Option<Child>,
+    window: String,
+}
+
+impl Viewer<'_> {
+    fn find(&mut self) -> Option<String> {
+        if self.process.as_mut().unwrap().try_wait().unwrap().is_some() {
+            let report = self.display.report(self.process.take().unwrap());
+            panic!("gravitile ended before its window was found: {report:?}");
+        }
+        let search = ["search", "--onlyvisible", "--name", "^gravitile$"];
+        let output = installed("xdotool", self.display.command("xdotool").args(search).output());
+        let windows = String::from_utf8(output.stdout).unwrap();
+        windows.lines().next().map(str::to_owned)
+    }
+
+    /// Lets xdotool do `script`: commands one after another. `WINDOW` stands for the window.
+    pub fn act(&self, script: &str) {
+        let mut command = self.display.command("xdotool");
+        let words = script.split_whitespace();
+        let words = words.map(|word| if word == "WINDOW" { &self.window } else { word });
+        let Output { status, stderr, .. } = installed("xdotool", command.args(words).output());
+        let stderr = String::from_utf8_lossy(&stderr);
+        assert!(status.success() && stderr.is_empty(), "xdotool: {stderr} in {script}");
+    }
+
+    /// Presses a key and lets at least one frame pass.
+    pub fn key(&self, key: &str) {
+        self.act(&format!("key {key} sleep 0.4"));
+    }
+
+    /// Clicks in the middle of a control, slowly enough for each event to fall in a frame of its own.
+    pub fn click(&self, rect: Rect) {
+        let at = spot(rect, 0.5, 0.5);
+        self.act(&format!("mousemove {at} sleep 0.2 mousedown 1 sleep 0.2 mouseup 1 sleep 0.4"));
+    }
+
+    /// Drags from one place to another, places as [`spot`] gives them.
+    pub fn drag(&self, from: &str, to: &str) {
+        let press = format!("mousemove {from} sleep 0.2 mousedown 1 sleep 0.2");
+        self.act(&format!("{press} mousemove {to} sleep 0.3 mouseup 1 sleep 0.4"));
+    }
+
+    /// The pixels in a part of the window.
+    pub fn pixels(&self, [left, top, width, height]: Rect) -> RgbaImage {
+        let [left, top, width, height] = [left, top, width, height].map(|x| x.round() as u32);
+        image::imageops::crop_imm(&self.display.screenshot(), left, top, width, height).to_image()
+    }
+
+    /// Waits until a part of the window looks the same twice; how it looks then.
+    pub fn still(&self, part: Rect) -> RgbaImage {
+        let mut last = self.pixels(part);
+        until("the picture stands still", || {
+            sleep(Duration::from_millis(300));
+            let now = self.pixels(part);
+            let same = (now == last).then(|| now.clone());
+            last = now;
+            same
+        })
+    }
+
+    /// Does something that changes how a part of the window looks; how it looks when it stands still again.
+    pub fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
+        let before = self.pixels(part);
+        act();
+        until(what, || Some(self.pixels(part)).filter(|now| *now != before));
+        self.still(part)
+    }
+
+    /// Presses Ctrl+Q.
+    pub fn quit(mut self) -> Report {
+        self.act("key ctrl+q");
+        self.display.report(self.process.take().unwrap())
+    }
+}
+
+impl Drop for Viewer<'_> {
+    fn drop(&mut self) {
+        // Only after a failed assertion: the window must not outlive its display.
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// What the program wrote with `--report`, as far as tests read it.
+#[derive(Debug, Deserialize)]
+pub struct Report {
+    pub frames: u64,
+    pub seconds: f64,
+    pub first_frame_seconds: Option<f64>,
+    pub frame_ms: Times,
+    pub interval_ms: Times,
+    pub size: [u32; 2],
+    pub config: Value,
+    pub stats: Value,
+    pub events: Vec<Event>,
+    pub controls: BTreeMap<String, Rect>,
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code)] // all of it is printed with the figures
+pub struct Times {
+    pub p50: f64,
+    pub p95: f64,
+    pub max: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Event {
+    pub step: u64,
+    pub what: String,
+}
+
+impl Report {
+    pub fn control(&self, key: &str) -> Rect {
+        let known: Vec<_> = self.controls.keys().collect();
+        *self.controls.get(key).unwrap_or_else(|| panic!("no control {key:?} among {known:?}"))
+    }
+
+    /// The steps on the screen at the event `what`, which there is once.
+    pub fn step_at(&self, what: &str) -> u64 {
+        let found: Vec<_> = self.events.iter().filter(|event| event.what == what).collect();
+        assert_eq!(found.len(), 1, "{what} once among {:#?}", self.events);
+        found[0].step
+    }
+}
+
+/// Asks again and again until there is an answer.
+fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited in vain until: {what}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
+fn installed<T>(program: &str, outcome: std::io::Result<T>) -> T {
+    outcome.unwrap_or_else(|error| panic!("{program}: {error}; run `scripts/setup --tests` to install it"))
+}
