@@ -1,0 +1,318 @@
+//! Initial conditions for asteroids. The total mass of the bodies is 1, and at the start no two of them touch.
+//!
+//! Sizes are made for 4 096 bodies. More of them at the same `radius` take more room: a scene grows outwards and
+//! stays as crowded as it is. Who wants a million in the same picture divides `radius` by ∛(N/4096), and `dt` too.
+//!
+//! Scenes without a planet have their centre of mass at rest at the origin; a planet is at rest there itself.
+
+mod packing;
+
+use std::f64::consts::PI;
+
+use self::packing::{GAP, Packing};
+use super::frame::centre;
+use super::random::Random;
+use super::{Scene, Setup};
+use crate::bodies::Bodies;
+
+/// Every scene of the mode; the first is the default.
+pub static SCENES: &[Scene] = &[
+    Scene {
+        name: "belt",
+        summary: "an asteroid belt: large and small on tilted orbits round a planet",
+        bodies: None,
+        params: &[("dt", "0.004"), ("radius", "0.012"), ("restitution", "0.8")],
+        generate: belt,
+    },
+    Scene {
+        name: "rings",
+        summary: "thin cold rings round a planet, with a gap like Cassini's",
+        bodies: None,
+        params: &[("dt", "0.004"), ("radius", "0.008"), ("restitution", "0.5"), ("planet_radius", "0.5")],
+        generate: rings,
+    },
+    Scene {
+        name: "clouds",
+        summary: "two clouds meet head on",
+        bodies: None,
+        params: &[
+            ("dt", "0.004"),
+            ("radius", "0.02"),
+            ("restitution", "0.5"),
+            ("planet_mass", "0"),
+            ("planet_radius", "0"),
+        ],
+        generate: clouds,
+    },
+    Scene {
+        name: "billiards",
+        summary: "a break: a fast ball hits a rack of resting ones, all in one plane",
+        bodies: None,
+        params: &[
+            ("dt", "0.002"),
+            ("radius", "0.01"),
+            ("restitution", "0.95"),
+            ("friction", "0"),
+            ("planet_mass", "0"),
+            ("planet_radius", "0"),
+        ],
+        generate: billiards,
+    },
+    Scene {
+        name: "box",
+        summary: "a dense box at rest: it stays so until the radius grows",
+        bodies: None,
+        params: &[
+            ("dt", "0.005"),
+            ("radius", "0.05"),
+            ("restitution", "0.5"),
+            ("planet_mass", "0"),
+            ("planet_radius", "0"),
+        ],
+        generate: dense_box,
+    },
+    Scene {
+        name: "shooter",
+        summary: "a fast heavy body shoots through a cloud at rest",
+        bodies: None,
+        params: &[
+            ("dt", "0.002"),
+            ("radius", "0.02"),
+            ("restitution", "0.8"),
+            ("planet_mass", "0"),
+            ("planet_radius", "0"),
+        ],
+        generate: shooter,
+    },
+];
+
+/// A parameter of the mode; 0 where there is none of that name.
+fn param(setup: &Setup, key: &str) -> f64 {
+    setup.params.float(key).unwrap_or(0.0).into()
+}
+
+/// Bodies with a size but without a place yet: masses that add up to 1, and radii.
+struct Balls(Vec<(f64, f64)>);
+
+impl Balls {
+    /// Balls with masses in these proportions.
+    fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
+        let radius = param(setup, "radius");
+        let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);
+        Self(masses.map(|m| (m / total, radius * cube_root(n * m / total))).collect())
+    }
+
+    /// Masses spread over a factor of `spread` by dN/dm ∝ m⁻², the heaviest first: near to the m^(−11/6) of bodies
+    /// that grind each other down (Dohnanyi 1969, J. Geophys. Res. 74, 2531), and without powers to invert.
+    fn spread(setup: &Setup, spread: f64) -> Self {
+        let least = 1.0 / spread;
+        let share = 1.0 / setup.bodies as f64;
+        // One body from the middle of each equal share of them: no seed has an outlier that is larger than all
+        // others, or makes all others small.
+        Self::new(setup, (0..setup.bodies).map(|i| 1.0 / (least + (1.0 - least) * (i as f64 + 0.5) * share)))
+    }
+
+    fn largest(&self) -> f64 {
+        self.0.iter().fold(0.0, |most, (_, radius)| radius.max(most))
+    }
+
+    fn packing(&self) -> Packing {
+        Packing::new(self.0.len(), self.largest())
+    }
+}
+
+/// ∛x of a positive number by Newton's method, which rounds alike everywhere, as `f64::cbrt` need not.
+fn cube_root(x: f64) -> f64 {
+    // A third of the exponent, good to a few per cent; each round doubles the digits.
+    let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
+    for _ in 0..5 {
+        root -= (root - x / (root * root)) / 3.0;
+    }
+    root
+}
+
+/// Bodies on circular orbits round the planet, each in a plane of its own.
+struct Disc {
+    /// The inner edge, unless the planet reaches that far.
+    inner: f64,
+    /// The outer edge over the inner one, unless the bodies need more room.
+    ratio: f64,
+    /// Where there is none, in shares of the way from edge to edge.
+    gap: [f64; 2],
+    /// The largest slope of an orbit, and the half thickness over the distance from the planet.
+    tilt: f64,
+    /// The most of the volume that bodies may fill.
+    filling: f64,
+}
+
+impl Disc {
+    fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
+        let [g, mass, planet, radius] =
+            ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
+        let inner = self.inner.max(1.2 * planet + (1.0 + GAP) * balls.largest());
+        // Across the disc the density falls off as a semicircle of half height tilt·r, so that out to r there is
+        // room for π²·tilt·(r³ − inner³)/3.
+        let need = 4.0 * setup.bodies as f64 * cubed(radius) / (PI * self.tilt * self.filling);
+        let (first, last) = (cubed(inner), cubed(self.ratio * inner).max(cubed(inner) + need));
+        let outer = cube_root(last);
+        let [from, to] = self.gap.map(|share| inner + share * (outer - inner));
+
+        let random = &mut Random::new(setup.seed);
+        let mut packing = balls.packing();
+        let mut bodies = Bodies::with_capacity(setup.bodies);
+        for &(m, ball) in &balls.0 {
+            // How far the orbit rises at the body, and how steeply it goes on rising.
+            let mut slope = 0.0;
+            let at = packing.put(ball, || {
+                let r = loop {
+                    let r = cube_root(first + (last - first) * random.unit());
+                    if !(from..to).contains(&r) {
+                        break r;
+                    }
+                };
+                let [x, y] = random.direction();
+                let [height, climb] = random.ball().map(|c| c * self.tilt);
+                slope = climb;
+                let scale = r / (1.0 + height * height).sqrt();
+                [x * scale, y * scale, height * scale]
+            });
+            bodies.push(at, circular(at, slope, g * mass), m);
+        }
+        bodies.to_f32()
+    }
+}
+
+/// The velocity of a circular orbit anticlockwise through a place: v² = GM/r. Its plane rises there by `slope`.
+fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
+    let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
+    let climb = slope * rho2.sqrt();
+    // (−y, x, climb) less its part along (x, y, z).
+    let outward = climb * z / r2;
+    let along = [-y - outward * x, x - outward * y, climb - outward * z];
+    let length2: f64 = along.iter().map(|c| c * c).sum();
+    let speed = (gm / (r2.sqrt() * length2)).sqrt();
+    along.map(|c| c * speed)
+}
+
+/// Restitution 0.8 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978, Icarus 34,
+/// 227): the belt stays thick, and slowly spreads.
+fn belt(setup: &Setup) -> Bodies {
+    let disc = Disc { inner: 0.6, ratio: 2.3, gap: [0.0; 2], tilt: 0.12, filling: 0.04 };
+    disc.fill(setup, &Balls::spread(setup, 100.0))
+}
+
+/// The edges over the planet's radius are about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division.
+/// Restitution 0.5 keeps them cold.
+fn rings(setup: &Setup) -> Bodies {
+    let disc = Disc { inner: 0.7, ratio: 1.75, gap: [0.55, 0.7], tilt: 0.01, filling: 0.2 };
+    disc.fill(setup, &Balls::new(setup, (0..setup.bodies).map(|_| 1.0)))
+}
+
+/// Two balls of bodies, every other body in the second.
+fn clouds(setup: &Setup) -> Bodies {
+    const FILLING: f64 = 0.08;
+    const SPEED: f64 = 1.0;
+    let balls = Balls::spread(setup, 10.0);
+    let size = param(setup, "radius") * cube_root(setup.bodies as f64 / (2.0 * FILLING));
+    let distance = 1.2 * size + 1.1 * balls.largest();
+    let random = &mut Random::new(setup.seed);
+    let mut packing = balls.packing();
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for (i, &(m, ball)) in balls.0.iter().enumerate() {
+        let side = if i % 2 == 0 { -1.0 } else { 1.0 };
+        let at = packing.put(ball, || {
+            let [x, y, z] = random.ball().map(|c| c * size);
+            [x + side * distance, y, z]
+        });
+        bodies.push(at, [-side * SPEED, 0.0, 0.0], m);
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// How much farther apart the balls of a lattice are than those that touch, and the share of their radius by which
+/// each is out of place, in every direction: 2·√3·`SHAKE` < 2·`LOOSE`, so that none touch.
+const LOOSE: f64 = 0.02;
+const SHAKE: f64 = 0.01;
+
+/// A cue ball, body 0, and a triangle of rows of 1, 2, 3 … balls, the last row as long as the balls last. Against
+/// a rack of more than five rows the cue ball is heavier, or it would be lost in it.
+fn billiards(setup: &Setup) -> Bodies {
+    const SPEED: f64 = 2.0;
+    const HEAVIEST: f64 = 27.0;
+    let mut rows = 0;
+    while rows * (rows + 1) / 2 + 1 < setup.bodies {
+        rows += 1;
+    }
+    let cue = (rows as f64 / 5.0).clamp(1.0, HEAVIEST);
+    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { cue } else { 1.0 }));
+    let random = &mut Random::new(setup.seed);
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    let (mut row, mut column) = (0, 0);
+    for (i, &(m, ball)) in balls.0.iter().enumerate() {
+        let pitch = (1.0 + LOOSE) * ball;
+        let [dx, dy] = [random.signed(), random.signed()].map(|c| SHAKE * ball * c);
+        if i == 0 {
+            // Up to the rack by a quarter of its length.
+            let start = -2.0 * pitch - 0.25 * rows as f64 * pitch;
+            bodies.push([start + dx, dy, 0.0], [SPEED, 0.0, 0.0], m);
+            continue;
+        }
+        let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
+        bodies.push([at[0] + dx, at[1] + dy, 0.0], [0.0; 3], m);
+        (row, column) = if column == row { (row + 1, 0) } else { (row, column + 1) };
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// Hexagonal close packing, a little loose.
+fn dense_box(setup: &Setup) -> Bodies {
+    let mut side = 1;
+    while side * side * side < setup.bodies {
+        side += 1;
+    }
+    let ball = param(setup, "radius");
+    let pitch = (1.0 + LOOSE) * ball;
+    let random = &mut Random::new(setup.seed);
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for n in 0..setup.bodies {
+        let [i, j, k] = [n % side, n / side % side, n / (side * side)];
+        let lattice = [
+            (2 * i + (j + k) % 2) as f64,
+            3f64.sqrt() * (j as f64 + (k % 2) as f64 / 3.0),
+            (8f64 / 3.0).sqrt() * k as f64,
+        ];
+        let at = lattice.map(|c| c * pitch + SHAKE * ball * random.signed());
+        bodies.push(at, [0.0; 3], 1.0 / setup.bodies as f64);
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// Body 0 is the shooter, as heavy as 64 others, or as all of them.
+fn shooter(setup: &Setup) -> Bodies {
+    const FILLING: f64 = 0.1;
+    const SPEED: f64 = 4.0;
+    let heavy = (setup.bodies as f64 - 1.0).clamp(1.0, 64.0);
+    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { heavy } else { 1.0 }));
+    let size = param(setup, "radius") * cube_root(setup.bodies as f64 / FILLING);
+    let random = &mut Random::new(setup.seed);
+    let mut packing = balls.packing();
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for (i, &(m, ball)) in balls.0.iter().enumerate() {
+        if i == 0 {
+            let at = packing.put(ball, || [-1.3 * size - 2.0 * ball, 0.0, 0.0]);
+            bodies.push(at, [SPEED, 0.0, 0.0], m);
+        } else {
+            let at = packing.put(ball, || random.ball().map(|c| c * size));
+            bodies.push(at, [0.0; 3], m);
+        }
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+fn cubed(x: f64) -> f64 {
+    x * x * x
+}
