@@ -290,7 +290,7 @@ fn bodies_that_stop_being_finite_are_held_out() {
     start.velocities[5] = [9e17, 0.0, 0.0, 0.0];
     start.velocities[9] = [f32::NAN; 4];
     for variant in INFO.variants {
-        let mode = Asteroids { dt: 0.1, ..space() };
+        let mode = Asteroids { dt: 0.1, radius: 1e-3, ..space() };
         let mut simulation = build(&mode, variant, &start);
         let end = run(simulation.as_mut(), 30);
         assert_eq!(end.nonfinite(), 2, "{}", variant.name);

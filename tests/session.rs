@@ -92,6 +92,7 @@ static BROKEN: Variant = Variant {
     file: "gravity/broken.cl",
     source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
     local_bytes: 0,
+    bodies_per_item: 1,
 };
 
 #[test]

@@ -49,6 +49,8 @@ pub struct Variant {
     pub source: &'static str,
     /// Local memory that one work-item needs, in bytes.
     pub local_bytes: usize,
+    /// Bodies that one work-item steps.
+    pub bodies_per_item: usize,
 }
 
 impl Variant {

@@ -24,6 +24,7 @@ pub(super) struct AsteroidSimulation {
     params: Asteroids,
     count: usize,
     group: usize,
+    bodies_per_item: usize,
     advance: Kernel,
     finder: Finder,
     pack: Kernel,
@@ -56,7 +57,7 @@ struct Burst {
     steps: u32,
     /// The step that comes next.
     step: u32,
-    /// The body at which it goes on.
+    /// The work-item at which it goes on.
     from: usize,
 }
 
@@ -79,7 +80,7 @@ impl AsteroidSimulation {
                 Finder::Columns {
                     kernel: program.kernel("columns")?,
                     rows,
-                    columns: Buffer::new(device, 4 * rows)?,
+                    columns: Buffer::new(device, 5 * rows)?,
                 }
             }
             "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
@@ -92,6 +93,7 @@ impl AsteroidSimulation {
             params: params.clone(),
             count,
             group,
+            bodies_per_item: variant.bodies_per_item,
             advance,
             finder,
             pack: reduction.program().kernel("pack")?,
@@ -120,13 +122,18 @@ impl AsteroidSimulation {
         let largest = self.radii[1] * self.params.radius;
         let starts = self.burst.from == 0;
         let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
-        let mut cost = self.count as f64;
+        let items = self.count.div_ceil(self.bodies_per_item);
+        let mut cost = (self.count * self.bodies_per_item) as f64;
         match &self.finder {
             Finder::AllPairs => {}
             Finder::Columns { kernel, rows, columns } => {
                 let rows_arg = Arg::Uint(*rows as u32);
                 if starts {
-                    self.lane.whole(Pass::cheap(kernel, &[n, rows_arg, x.into(), columns.into()], *rows))?;
+                    self.lane.whole(Pass::cheap(
+                        kernel,
+                        &[n, rows_arg, Arg::Float(self.params.radius), x.into(), columns.into()],
+                        *rows,
+                    ))?;
                 }
                 more = vec![rows_arg, columns.into()];
             }
@@ -147,9 +154,9 @@ impl AsteroidSimulation {
             (&self.contact).into(),
         ];
         let args = [&common[..], &more].concat();
-        let pass = Pass { kernel: &self.advance, args: &args, items: self.count, group: self.group, cost };
+        let pass = Pass { kernel: &self.advance, args: &args, items, group: self.group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= self.count {
+        if self.burst.from >= items {
             self.x.swap(0, 1);
             self.v.swap(0, 1);
             self.burst.step += 1;
@@ -197,7 +204,7 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, from } = self.burst;
-        (step as f32 + from as f32 / self.count.max(1) as f32) / steps.max(1) as f32
+        (step as f32 + (from * self.bodies_per_item) as f32 / self.count.max(1) as f32) / steps.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {

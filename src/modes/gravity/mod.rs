@@ -35,6 +35,7 @@ macro_rules! variant {
             file: concat!("gravity/", $name, ".cl"),
             source: include_str!(concat!("../../../kernels/gravity/", $name, ".cl")),
             local_bytes: $local_bytes,
+            bodies_per_item: 1,
         }
     };
 }
