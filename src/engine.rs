@@ -50,14 +50,8 @@ fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
         Kind::Gpu | Kind::Accelerator => 65_536,
     };
     let most = max_bodies(device, config.mode.as_ref());
-    let bodies = match (config.start.fixed_bodies(), config.bodies) {
-        (Some(fixed), Some(asked)) if fixed != asked => {
-            let name = config.start.name();
-            return Err(Error::Invalid(format!("{name} has exactly {fixed} bodies, not {asked}")));
-        }
-        (Some(fixed), _) => fixed,
-        (None, asked) => asked.unwrap_or(auto.min(most)),
-    };
+    // Where the number is fixed, one chosen for another scene waits for that scene.
+    let bodies = config.start.fixed_bodies().or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
         false => Err(Error::Invalid(format!(
@@ -67,10 +61,18 @@ fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     }
 }
 
+/// What a body takes of the host's memory besides, which a CPU shares with its device: in f64 while a scene is made, in
+/// f32, and in three frames.
+const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
+
 /// The most bodies that a device has room for. A change builds the new bodies beside the old, so at most half
 /// of the memory counts.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
-    let room = (device.memory_bytes as f64 * 0.45 / mode.bytes_per_body() as f64) as u64;
+    let on_host = match device.kind {
+        Kind::Cpu => HOST_BYTES_PER_BODY,
+        Kind::Gpu | Kind::Accelerator => 0,
+    };
+    let room = (device.memory_bytes as f64 * 0.45 / (mode.bytes_per_body() + on_host) as f64) as u64;
     let buffer = device.max_alloc_bytes / size_of::<[f32; 4]>() as u64;
     // Kernels count in `uint`, with room to round up.
     room.min(buffer).min(1 << 31) as usize
@@ -125,7 +127,7 @@ impl Engine {
     pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
         let resolved = Resolved::new(&config, &self.device.info)?;
         let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
-            _ if reseeds(&self.config, &config) => Some(Effect::Reseed),
+            _ if self.reseeds(&config) => Some(Effect::Reseed),
             _ if resolved != self.resolved => Some(Effect::Rebuild),
             effect => effect,
         };
@@ -147,6 +149,12 @@ impl Engine {
         }
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)
+    }
+
+    /// Whether `config` is possible and needs other bodies.
+    pub fn reseeds(&self, config: &Config) -> bool {
+        Resolved::new(config, &self.device.info)
+            .is_ok_and(|resolved| resolved.bodies != self.resolved.bodies || reseeds(&self.config, config))
     }
 
     /// Starts the scene afresh.
@@ -211,11 +219,11 @@ impl Engine {
         self.simulation.state()
     }
 
-    /// Queues the read-back of what is drawn.
+    /// Queues the read-back of what is drawn into the memory of `points`.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
+    pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         self.simulation.publish(points)
     }
 
@@ -259,12 +267,11 @@ pub fn relative_drift(start: f64, end: f64) -> f64 {
 }
 
 /// Whether going from one config to the other needs new bodies.
-pub fn reseeds(old: &Config, new: &Config) -> bool {
+fn reseeds(old: &Config, new: &Config) -> bool {
     let (_, effect) = old.mode.values().changes(&new.mode.values());
     !std::ptr::eq(old.mode.info(), new.mode.info())
         || old.start != new.start
         || old.seed != new.seed
-        || (old.bodies != new.bodies && new.start.fixed_bodies().is_none())
         || effect == Some(Effect::Reseed)
 }
 

@@ -1,5 +1,6 @@
 //! Writing files so that nothing is ever half-written: beside, then renamed.
 
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,46 +8,59 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// A file that takes its name only when it is whole; dropped before that, it leaves nothing behind.
+/// A file to be written later, known to be possible now.
 pub struct Output {
     path: PathBuf,
-    file: BufWriter<NamedTempFile>,
 }
 
 impl Output {
-    /// Begins to write the file `path`, beside an older file of that name. Made before long work, it tells at
-    /// once that the result could not be written.
+    /// Makes sure that the file `path` can be written, so that long work is not done in vain. Nothing is left there.
     ///
     /// # Errors
     /// [`Error::Io`] if nothing can be written there.
     pub fn create(path: &Path) -> Result<Self> {
-        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        // Without this only the owner could read the file; the umask still applies.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // A folder of that name would be found out only at the end.
-        let file = match path.is_dir() {
-            true => Err(io::ErrorKind::IsADirectory.into()),
-            false => builder.tempfile_in(folder),
+        let probe = || match fs::metadata(path) {
+            // A folder of that name would be found out only at the end.
+            Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(there) if !there.is_file() => Ok(()),
+            _ => beside(path).map(drop),
         };
-        let file = BufWriter::new(file.map_err(write_error(path))?);
-        Ok(Self { path: path.to_owned(), file })
+        probe().map_err(write_error(path))?;
+        Ok(Self { path: path.to_owned() })
     }
 
-    /// Lets `write` write the contents, and gives the file its name.
+    /// Lets `write` write the contents, and gives the file its name. A link keeps its place, and what it leads to is
+    /// replaced; a pipe or device is written to as it is.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be written to its end; an older file of that name is then still whole.
     pub fn save(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        let Self { path, mut file } = self;
-        let write_all = || {
-            write(&mut file)?;
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.persist(&path).map_err(io::Error::from)
+        let write_all = || match fs::metadata(&self.path) {
+            Ok(there) if !there.is_file() => {
+                let mut file = BufWriter::new(File::options().write(true).open(&self.path)?);
+                write(&mut file)?;
+                file.flush()
+            }
+            _ => {
+                let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+                let mut file = BufWriter::new(beside(&target)?);
+                write(&mut file)?;
+                let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.persist(&target).map(drop).map_err(io::Error::from)
+            }
         };
-        write_all().map(drop).map_err(write_error(&path))
+        write_all().map_err(write_error(&self.path))
     }
+}
+
+/// A file in the folder of `path` that vanishes unless it is given a name.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    // Without this only the owner could read the file; the umask still applies.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error {

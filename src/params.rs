@@ -143,11 +143,6 @@ impl serde::Serialize for Value {
 pub struct Values(Vec<(&'static str, Effect, Value)>);
 
 impl Values {
-    /// The values of `params` now.
-    pub fn of<P: Params + Clone>(params: &P) -> Self {
-        Self::collect(&mut params.clone())
-    }
-
     /// The values of `params` now; `params` is only read, though a visit borrows it mutably.
     pub fn collect(params: &mut (impl Params + ?Sized)) -> Self {
         let mut values = Self::default();

@@ -165,7 +165,7 @@ fn how_a_run_is_cut_changes_no_bit() {
         let config = || scene("plummer", Some(300), &[("integrator", integrator)]);
         let (mut whole, mut cut) = (engine(config()), engine(config()));
         whole.run(12, |_| ()).unwrap();
-        for steps in [1, 4, 0, 7] {
+        for steps in [0, 1, 4, 0, 7] {
             cut.run(steps, |_| ()).unwrap();
         }
         assert_eq!(whole.state().unwrap(), cut.state().unwrap(), "{integrator}");
@@ -175,51 +175,47 @@ fn how_a_run_is_cut_changes_no_bit() {
 
 #[test]
 fn a_step_cut_into_slices_agrees_with_the_reference() {
-    // A lane that has not yet learnt its speed cuts so many pairs into several slices.
     let config = scene("cube", Some(6000), &[("dt", "0.05")]);
-    let mut engine = engine(config.clone());
-    let start = engine.state().unwrap();
+    let start = engine(config.clone()).state().unwrap();
     let mut end = start.to_f64();
     config.mode.reference(&mut end, 1);
-    engine.run(1, |_| ()).unwrap();
-    let bodies = engine.state().unwrap();
-    let rms = |a: &Bodies<f64>, b: &Bodies<f64>| {
-        let rows = a.velocities.iter().zip(&b.velocities);
-        rows.map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>()).sum::<f64>().sqrt()
-    };
-    let (effect, error) = (rms(&end, &start.to_f64()), rms(&bodies.to_f64(), &end));
-    assert!(effect > 1e-3 && error < 1e-4 * effect, "{error} of {effect}");
+    for variant in gravity().variants {
+        // A lane that has not yet learnt its speed cuts so many pairs into several slices (tests/lane.rs).
+        let mut engine = engine(Config { variant: Some(variant), ..config.clone() });
+        engine.run(1, |_| ()).unwrap();
+        let bodies = engine.state().unwrap();
+        let (effect, error) = (speeds(&end, &start.to_f64()), speeds(&bodies.to_f64(), &end));
+        assert!(effect > 1e-3 && error < 1e-4 * effect, "{}: {error} of {effect}", variant.name);
+    }
+}
+
+/// How far apart the velocities are, over all bodies that have finite ones.
+fn speeds(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
+    let rows = a.velocities.iter().zip(&b.velocities).filter(|(a, b)| a[0].is_finite() && b[0].is_finite());
+    rows.map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>()).sum::<f64>().sqrt()
 }
 
 #[test]
 fn bodies_that_stop_being_finite_are_held_out_and_spread_nothing() {
     let mut bodies = scene_bodies(200);
-    let calm = bodies.clone();
-    // One flies out of range, one had no velocity to begin with; neither has a mass that others would feel.
-    for (i, velocity) in [(17, [9e17, 0.0, 0.0, 0.0]), (150, [f32::NAN, 0.0, 0.0, 0.0])] {
-        bodies.velocities[i] = velocity;
-        bodies.positions[i][3] = 0.0;
-    }
+    // A heavy one that leaves all bounds after some steps, and one that has no velocity to begin with.
+    (bodies.positions[17], bodies.velocities[17]) = ([0.0, 0.0, 0.0, 0.5], [3e17, 0.0, 0.0, 0.0]);
+    bodies.velocities[150] = [f32::NAN, 0.0, 0.0, 0.0];
+    let config = loaded(bodies.clone(), &[("dt", "0.1")]);
+    let mut expected = bodies.to_f64();
+    config.mode.reference(&mut expected, 60);
+    assert_eq!(expected.velocities.iter().filter(|v| !v[0].is_finite()).count(), 2);
     for variant in gravity().variants {
-        let run = |bodies: &Bodies| {
-            let mut config = loaded(bodies.clone(), &[("dt", "0.1")]);
-            config.variant = Some(variant);
-            let mut engine = engine(config);
-            engine.run(30, |_| ()).unwrap();
-            (engine.state().unwrap(), engine.diagnostics().unwrap().0)
-        };
-        let (end, sums) = run(&bodies);
+        let mut engine = engine(Config { variant: Some(variant), ..config.clone() });
+        engine.run(20, |_| ()).unwrap();
+        assert_eq!(engine.state().unwrap().nonfinite(), 1, "{}", variant.name);
+        engine.run(40, |_| ()).unwrap();
+        let (end, sums) = (engine.state().unwrap(), engine.diagnostics().unwrap().0);
         assert_eq!((sums.nonfinite, end.nonfinite()), (2, 2), "{}", variant.name);
-        assert!(sums.energy().is_finite());
-        let mut without = calm.clone();
-        for i in [17, 150] {
-            without.positions[i][3] = 0.0;
-        }
-        let (expected, _) = run(&without);
-        for i in (0..200).filter(|i| ![17, 150].contains(i)) {
-            assert_eq!(end.positions[i], expected.positions[i], "{}: body {i}", variant.name);
-        }
-        assert!(end.positions.iter().flatten().all(|x| x.is_finite()));
+        assert!(sums.energy().is_finite() && end.positions.iter().flatten().all(|x| x.is_finite()));
+        assert_eq!([17, 150].map(|i| end.positions[i][3]), [0.0; 2], "{}", variant.name);
+        let (effect, error) = (speeds(&expected, &bodies.to_f64()), speeds(&end.to_f64(), &expected));
+        assert!(effect > 1.0 && error < 1e-2 * effect, "{}: {error} of {effect}", variant.name);
     }
 }
 

@@ -66,7 +66,7 @@ impl Watched {
     fn notice(&mut self) -> Notice {
         let mut found = None;
         wait_for(|| {
-            found = self.session.notices().next();
+            found = self.session.notices().pop();
             found.is_some()
         });
         found.unwrap()
@@ -177,7 +177,7 @@ fn what_is_not_possible_is_told_and_the_rest_runs_on() {
     let mut watched = Watched::new(small());
     watched.frame();
     watched.configure(&Config { variant: Some(&BROKEN), ..small() });
-    let Notice::Rejected(Error::Build { file, log, .. }, in_force) = watched.notice() else {
+    let Notice::Rejected { error: Error::Build { file, log, .. }, in_force, .. } = watched.notice() else {
         panic!("another notice");
     };
     assert_eq!((file.as_str(), *in_force), ("gravity/broken.cl", small()));
@@ -186,7 +186,7 @@ fn what_is_not_possible_is_told_and_the_rest_runs_on() {
     watched.frame_where(|frame| frame.stats.step > step);
 
     watched.configure(&Config { work_group: Some(1 << 20), ..small() });
-    assert!(matches!(watched.notice(), Notice::Rejected(Error::Invalid(_), _)));
+    assert!(matches!(watched.notice(), Notice::Rejected { error: Error::Invalid(_), .. }));
 }
 
 #[test]

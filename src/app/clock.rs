@@ -38,6 +38,11 @@ impl FrameClock {
         self.due = self.due.min(wanted.max(self.last + self.refresh));
     }
 
+    /// A redraw is on its way; should it be lost, another is due later.
+    pub fn requested(&mut self) {
+        self.due = Instant::now() + HEARTBEAT;
+    }
+
     /// When the next frame is due.
     pub fn next(&self) -> Instant {
         self.due

@@ -125,8 +125,10 @@ impl ApplicationHandler<Wake> for App {
         let next = open.clock.next();
         if next <= Instant::now() {
             open.window.request_redraw();
+            // A hidden window may never get the redraw that it asks for.
+            open.clock.requested();
         }
-        event_loop.set_control_flow(ControlFlow::WaitUntil(next));
+        event_loop.set_control_flow(ControlFlow::WaitUntil(open.clock.next()));
     }
 }
 
@@ -146,6 +148,8 @@ struct Open {
     stats: WindowStats,
     /// How the simulation was at the frame on the screen.
     shown: Stats,
+    /// Why the simulation stopped, if it did: the program's outcome.
+    failure: Option<Error>,
     recorder: Recorder,
     frames: Option<u64>,
     /// Last, because fields are dropped in order and what draws must go before what it draws in.
@@ -184,6 +188,7 @@ impl Open {
             clock: FrameClock::new(window.refresh_interval()),
             stats: WindowStats::default(),
             shown: Stats::default(),
+            failure: None,
             recorder: Recorder::new(report, started),
             frames,
             window,
@@ -205,8 +210,8 @@ impl Open {
         self.tell(&before);
         let stays = self.act(&output.actions);
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
-        self.upload()?;
         let area = self.window.pixels(output.picture);
+        self.upload()?;
         self.window.draw(|surface| self.view.draw(surface, &self.camera, Some(area)), &mut self.stats)?;
         // 5: with the panel over it, and shown.
         self.stats.fps = self.clock.fps();
@@ -271,24 +276,30 @@ impl Open {
 
     /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
     fn hear_notices(&mut self) -> Result<()> {
-        for notice in self.session.notices().collect::<Vec<_>>() {
+        for notice in self.session.notices() {
             match notice {
                 Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
-                Notice::Failed(error) => self.ui.error(
-                    "The simulation stopped",
-                    format!("{error}. What is shown is its last state; start gravitile again to go on."),
-                    None,
-                ),
-                Notice::Rejected(Error::Build { file, device, log }, in_force) => {
-                    let text = format!(
-                        "{file} was refused by the compiler of {device}. The kernel before it runs on."
-                    );
-                    self.ui.error("The kernel does not build", text, Some(log));
-                    self.config = *in_force;
+                Notice::Failed(error) => {
+                    let text =
+                        format!("{error}. What is shown is its last state; start gravitile again to go on.");
+                    self.ui.error("The simulation stopped", text, None);
+                    self.failure = Some(error);
                 }
-                Notice::Rejected(error, in_force) => {
-                    self.ui.error("Not possible", format!("{error}. What ran before runs on."), None);
-                    self.config = *in_force;
+                Notice::Rejected { error, wanted, in_force } => {
+                    // Unless the panel has gone on to something else meanwhile, which the worker will get to.
+                    if self.config == *wanted {
+                        self.config = *in_force;
+                    }
+                    match error {
+                        Error::Build { file, device, log } => {
+                            let text =
+                                format!("{device}'s compiler refused {file}. The kernel before it runs on.");
+                            self.ui.error("The kernel does not build", text, Some(log));
+                        }
+                        error => {
+                            self.ui.error("Not possible", format!("{error}. What ran before runs on."), None)
+                        }
+                    }
                 }
             }
         }
@@ -310,7 +321,8 @@ impl Open {
 
     /// Ends the simulation and writes the report.
     fn close(mut self) -> Result<()> {
-        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)
+        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)?;
+        self.failure.map_or(Ok(()), Err)
     }
 }
 

@@ -44,7 +44,7 @@ struct Report<'a> {
     seconds: f64,
     /// From the start of the program to the first picture of bodies.
     first_frame_seconds: Option<f64>,
-    /// What the window thread works on a frame.
+    /// How long the window thread is busy with a frame, waiting for the screen included.
     frame_ms: Percentiles,
     /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
     interval_ms: Percentiles,

@@ -116,8 +116,9 @@ impl Window {
         let pixel = |x: f32, most: u32| ((x * scale).round().max(0.0) as u32).min(most);
         let (left, right) = (pixel(rect.left(), width), pixel(rect.right(), width));
         let (top, bottom) = (pixel(rect.top(), height), pixel(rect.bottom(), height));
-        self.picture =
-            glium::Rect { left, bottom: height - bottom, width: right - left, height: bottom - top };
+        // A panel that was laid out for a smaller window may stand beyond its own right edge.
+        let (width, picture_height) = (right.saturating_sub(left), bottom.saturating_sub(top));
+        self.picture = glium::Rect { left, bottom: height - bottom, width, height: picture_height };
         self.picture
     }
 

@@ -169,8 +169,9 @@ fn difference(bodies: &Bodies<f64>, end: &Bodies<f64>, start: &Bodies) -> (f64, 
     let start = start.to_f64();
     let velocity = rms_pair(&bodies.velocities, &end.velocities, &start.velocities);
     let position = rms_pair(&bodies.positions, &end.positions, &start.positions);
+    // The worse of both; whatever is not a number is worst.
     let relative = |(effect, error): (f64, f64)| error / effect;
-    if relative(position) > relative(velocity) { position } else { velocity }
+    if relative(position) <= relative(velocity) { velocity } else { position }
 }
 
 fn rms_pair(rows: &[[f64; 4]], end: &[[f64; 4]], start: &[[f64; 4]]) -> (f64, f64) {

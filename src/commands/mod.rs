@@ -57,6 +57,12 @@ fn config(args: &Simulation) -> Result<Config> {
     }
     config.seed = args.seed;
     config.bodies = number_or_auto("--bodies", &args.bodies)?;
+    if let (Some(fixed), Some(asked)) = (config.start.fixed_bodies(), config.bodies)
+        && fixed != asked
+    {
+        let name = config.start.name();
+        return Err(Error::Invalid(format!("{name} has exactly {fixed} bodies, not {asked}")));
+    }
     config.work_group = number_or_auto("--work-group", &args.work_group)?;
     config.variant = match args.variant.as_str() {
         "auto" => None,

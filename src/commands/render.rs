@@ -21,8 +21,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
     run_with_progress(&mut engine, args.steps)?;
 
-    let mut points = Points::default();
-    engine.publish(&mut points)?.wait()?;
+    let (points, _) = engine.publish(Points::default())?.wait()?;
     let mut camera = Camera::default();
     camera.frame_all(&points.positions, width as f32 / height as f32);
     let mut view = View::new(offscreen.context())?;

@@ -31,6 +31,26 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { device: device.clone(), mem, len, _values: PhantomData })
     }
 
+    /// Room for `len` values of which every byte is zero.
+    ///
+    /// # Errors
+    /// If the device has no room.
+    pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
+        let buffer = Self::new(device, len)?;
+        core::enqueue_fill_buffer(
+            &device.queue,
+            &buffer.mem,
+            0u8,
+            0,
+            len.max(1) * size_of::<T>(),
+            None::<core::Event>,
+            None::<&mut core::Event>,
+            None,
+        )
+        .map_err(device.fail("clearing device memory"))?;
+        Ok(buffer)
+    }
+
     /// A copy of `values`.
     ///
     /// # Errors
@@ -60,72 +80,85 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// If the device fails.
     pub fn read(&self) -> Result<Vec<T>> {
-        let mut values = vec![T::zeroed(); self.len];
-        self.read_into(&mut values)?.wait()?;
-        Ok(values)
+        Ok(self.read_into(Vec::new())?.wait()?.0)
     }
 
-    /// Queues a copy into `values`, which are whole once the answer was waited for. As many values are
-    /// copied as fit.
+    /// Queues a copy of all values into `memory`, which comes back once the answer was waited for; whatever it held is
+    /// given up, its room is used again.
     ///
     /// # Errors
     /// If the device refuses.
-    pub fn read_into<'p>(&self, values: &'p mut [T]) -> Result<Pending<'p>> {
-        let len = values.len().min(self.len);
-        let mut pending = Pending { device: self.device.clone(), reads: Vec::new(), _memory: PhantomData };
-        if len > 0 {
+    pub fn read_into(&self, mut memory: Vec<T>) -> Result<Pending<Vec<T>>> {
+        memory.resize(self.len, T::zeroed());
+        let mut reads = Vec::new();
+        if self.len > 0 {
             let mut event = core::Event::null();
-            // SAFETY: `values` stays borrowed by the answer, which waits for the copy before it lets go; and
-            // the copy is no longer than either side.
+            // SAFETY: the copy is as long as `memory`, which the answer owns and gives back only after the copy has
+            // ended; forgotten, it is leaked with it.
             unsafe {
                 core::enqueue_read_buffer(
                     &self.device.queue,
                     &self.mem,
                     false,
                     0,
-                    bytemuck::cast_slice_mut::<T, u8>(&mut values[..len]),
+                    bytemuck::cast_slice_mut::<T, u8>(&mut memory),
                     None::<core::Event>,
                     Some(&mut event),
                 )
             }
             .map_err(self.device.fail("reading device memory"))?;
-            pending.reads.push(event);
+            reads.push(event);
         }
-        Ok(pending)
+        Ok(Pending { device: self.device.clone(), reads, memory: Some(memory) })
     }
 }
 
-/// Read-backs under way into borrowed memory. Dropping waits too; it must not be forgotten.
+/// Memory that read-backs are under way into.
 #[derive(Debug)]
-#[must_use = "the memory is not whole before the wait"]
-pub struct Pending<'p> {
+#[must_use = "the memory comes back from the wait"]
+pub struct Pending<M> {
     device: Device,
     reads: Vec<core::Event>,
-    _memory: PhantomData<&'p mut [u8]>,
+    memory: Option<M>,
 }
 
-impl<'p> Pending<'p> {
+impl<M> Pending<M> {
     /// Both read-backs as one.
-    pub fn and(mut self, mut other: Pending<'p>) -> Self {
-        self.reads.append(&mut other.reads);
-        self
+    pub fn and<N>(mut self, mut other: Pending<N>) -> Pending<(M, N)> {
+        let reads = [std::mem::take(&mut self.reads), std::mem::take(&mut other.reads)].concat();
+        Pending { device: self.device.clone(), reads, memory: self.memory.take().zip(other.memory.take()) }
     }
 
-    /// Waits until the memory is whole; the time that the copies took, in seconds, where the device tells.
+    /// The same memory in another shape. `shape` only moves it: it is not whole yet.
+    pub fn map<N>(mut self, shape: impl FnOnce(M) -> N) -> Pending<N> {
+        let reads = std::mem::take(&mut self.reads);
+        Pending { device: self.device.clone(), reads, memory: self.memory.take().map(shape) }
+    }
+
+    /// Waits until the memory is whole, and gives it back with the time that the copies took, in seconds, where the
+    /// device tells.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn wait(mut self) -> Result<Option<f64>> {
+    pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let reads = std::mem::take(&mut self.reads);
-        for event in &reads {
-            core::wait_for_event(event).map_err(self.device.fail("reading device memory"))?;
+        // All are waited for before any failure is told: none may still be writing then.
+        let failures: Vec<_> = reads.iter().filter_map(|event| core::wait_for_event(event).err()).collect();
+        if let Some(error) = failures.into_iter().next() {
+            return Err(self.device.fail("reading device memory")(error));
         }
-        let (Some(first), Some(last)) = (reads.first(), reads.last()) else { return Ok(Some(0.0)) };
-        Ok(timing::span(first, last))
+        let seconds = match (reads.first(), reads.last()) {
+            (Some(first), Some(last)) => timing::span(first, last),
+            _ => Some(0.0),
+        };
+        match self.memory.take() {
+            Some(memory) => Ok((memory, seconds)),
+            None => unreachable!("what takes the memory consumes the answer"),
+        }
     }
 }
 
-impl Drop for Pending<'_> {
+impl<M> Drop for Pending<M> {
     fn drop(&mut self) {
         for event in &self.reads {
             // An error here is met again by whoever uses the device next.

@@ -118,12 +118,11 @@ pub fn select(wanted: Option<&str>) -> Result<Found> {
     let lower = wanted.trim().to_lowercase();
     let meant = |device: &Found| {
         let names = format!("{}\n{}", device.info.name, device.info.platform).to_lowercase();
-        match lower.parse::<usize>() {
-            Ok(number) => device.info.index == number,
-            Err(_) => !lower.is_empty() && names.contains(&lower),
-        }
+        !lower.is_empty() && names.contains(&lower)
     };
-    match found.iter().position(meant) {
+    // A number that counts no device may still be part of a name, such as that of a model.
+    let counted = lower.parse::<usize>().ok().filter(|number| *number < found.len());
+    match counted.or_else(|| found.iter().position(meant)) {
         Some(at) => Ok(found.swap_remove(at)),
         None => {
             let known: Vec<String> =

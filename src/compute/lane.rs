@@ -19,6 +19,8 @@ use crate::error::Result;
 const SLICE_SECONDS: f64 = 0.05;
 /// Device work between two looks at the commands.
 const CHUNK_SECONDS: f64 = 0.1;
+/// Kernels between two such looks: with few bodies it is the launches that take the time.
+const CHUNK_LAUNCHES: u32 = 1024;
 /// Work-groups for each compute unit in the shortest slice.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
@@ -28,6 +30,7 @@ struct Chunk {
     first: core::Event,
     last: core::Event,
     cost: f64,
+    launches: u32,
 }
 
 /// One device with its queue, and what is known of its speed.
@@ -86,11 +89,6 @@ impl Lane {
         }
     }
 
-    /// The device.
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
     /// Queues the next slice of `pass` from work-item `from`, and says where the one after it begins: `items`
     /// or more when the pass is all queued.
     ///
@@ -111,8 +109,9 @@ impl Lane {
             Some(chunk) => {
                 chunk.last = event;
                 chunk.cost += cost;
+                chunk.launches += 1;
             }
-            None => self.open = Some(Chunk { first: event.clone(), last: event, cost }),
+            None => self.open = Some(Chunk { first: event.clone(), last: event, cost, launches: 1 }),
         }
         Ok(from + range.count)
     }
@@ -134,7 +133,8 @@ impl Lane {
 
     /// Whether enough is queued to hand it over with [`Lane::flush`].
     pub fn is_full(&self) -> bool {
-        self.open.as_ref().is_some_and(|chunk| chunk.cost > self.rate * CHUNK_SECONDS)
+        let cost = self.rate * CHUNK_SECONDS;
+        self.open.as_ref().is_some_and(|chunk| chunk.cost > cost || chunk.launches >= CHUNK_LAUNCHES)
     }
 
     /// Hands the queued work to the device, and waits while more than one earlier part is under way.

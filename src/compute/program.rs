@@ -58,14 +58,17 @@ impl Program {
         }
         let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
             .map_err(device.fail("creating a program"))?;
-        if let Err(error) = core::build_program(&program, Some(&[device.id]), &key.1, None, None) {
-            use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
-            let log = core::get_program_build_info(&program, device.id, Query::BuildLog);
-            return Err(match log {
+        use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
+        let built = core::build_program(&program, Some(&[device.id]), &key.1, None, None);
+        // `ocl` takes a failure without a log for a success.
+        let status = core::get_program_build_info(&program, device.id, Query::BuildStatus);
+        let failed = matches!(status, Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
+        if built.is_err() || failed {
+            return Err(match core::get_program_build_info(&program, device.id, Query::BuildLog) {
                 Ok(Answer::BuildLog(log)) if !log.trim_matches(['\0', '\n', ' ']).is_empty() => {
                     build_error(log.trim_end_matches(['\0', '\n']).to_owned())
                 }
-                _ => device.fail("building a program")(error),
+                _ => build_error("the compiler gave no reason".to_owned()),
             });
         }
         cache.insert(key, program.clone());

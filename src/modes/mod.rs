@@ -58,7 +58,7 @@ impl ModeInfo {
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
         let mut mode = (self.default)();
         for (key, value) in scene.params {
-            // A row with a bad parameter is a mistake in the table; tests/registry.rs walks it.
+            // A row with a bad parameter is a mistake in the table; tests/scenes.rs walks it.
             let set = params::set(mode.as_mut(), key, value);
             debug_assert!(set.is_ok(), "scene {}: {set:?}", scene.name);
         }
@@ -184,11 +184,11 @@ pub trait Simulation {
     /// If the device fails.
     fn state(&mut self) -> Result<Bodies>;
 
-    /// Queues the read-back of what is drawn into `points`, which is whole once the answer was waited for.
+    /// Queues the read-back of what is drawn into the memory of `points`, whatever that held.
     ///
     /// # Errors
     /// If the device fails.
-    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>>;
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// What is conserved, reduced on the device. Waits; the potential costs about as much as a step.
     ///

@@ -45,7 +45,7 @@ pub struct Stats {
     pub device: Arc<str>,
     /// What is conserved, as of some steps ago; none until it was first computed.
     pub diagnostics: Option<Diagnostics>,
-    /// Relative change of the energy since the scene began.
+    /// Relative change of the energy since the scene began or a parameter was last changed.
     pub energy_drift: Option<f64>,
     /// Bodies held out because they stopped being finite.
     pub nonfinite: usize,

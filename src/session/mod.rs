@@ -31,8 +31,15 @@ pub enum Command {
 /// What the worker tells the window beside frames.
 #[derive(Debug)]
 pub enum Notice {
-    /// A config was not possible; what is given still runs.
-    Rejected(Error, Box<Config>),
+    /// What was wanted is not possible.
+    Rejected {
+        /// Why.
+        error: Error,
+        /// What was wanted.
+        wanted: Box<Config>,
+        /// What still runs.
+        in_force: Box<Config>,
+    },
     /// The device failed; nothing runs any more.
     Failed(Error),
 }
@@ -43,6 +50,7 @@ pub struct Session {
     frames: triple_buffer::Output<Frame>,
     notices: Receiver<Notice>,
     worker: Option<JoinHandle<()>>,
+    has_failed: bool,
 }
 
 impl Session {
@@ -69,7 +77,7 @@ impl Session {
             .name("simulation".to_owned())
             .spawn(body)
             .map_err(|error| Error::Invalid(format!("the simulation's thread does not start: {error}")))?;
-        Ok(Self { commands, frames, notices, worker: Some(worker) })
+        Ok(Self { commands, frames, notices, worker: Some(worker), has_failed: false })
     }
 
     /// Tells the worker something. After a failure nobody listens, which is no error.
@@ -86,9 +94,17 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// What the worker had to say since the last call.
-    pub fn notices(&self) -> impl Iterator<Item = Notice> + '_ {
-        self.notices.try_iter()
+    /// What the worker had to say since the last call. That its thread is gone without a word is said once.
+    pub fn notices(&mut self) -> Vec<Notice> {
+        let mut heard: Vec<Notice> = self.notices.try_iter().collect();
+        self.has_failed |= heard.iter().any(|notice| matches!(notice, Notice::Failed(_)));
+        if !self.has_failed && self.worker.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.has_failed = true;
+            heard.push(Notice::Failed(Error::Invalid(
+                "the simulation's thread ended unexpectedly".to_owned(),
+            )));
+        }
+        heard
     }
 }
 

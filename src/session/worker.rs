@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender};
 use super::meter::Meter;
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
-use crate::engine::{self, Engine, Resolved};
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
@@ -96,7 +96,7 @@ impl Worker<'_> {
     /// One frame, or a sleep until there is something to do.
     fn turn(&mut self) -> Result<()> {
         self.listen();
-        while let Some(command) = self.waiting.pop_front() {
+        while let Some(command) = self.next_command() {
             self.obey(command)?;
         }
         if self.quit || !self.has_work() {
@@ -124,6 +124,22 @@ impl Worker<'_> {
         self.waiting.extend(self.inbox.try_iter());
     }
 
+    /// The next command to obey. The end comes first, and of several configs in a row only the last counts: each
+    /// says all that is to run.
+    fn next_command(&mut self) -> Option<Command> {
+        if self.waiting.iter().any(|command| matches!(command, Command::Quit)) {
+            self.waiting.clear();
+            return Some(Command::Quit);
+        }
+        loop {
+            let command = self.waiting.pop_front()?;
+            let is_config = |command: &Command| matches!(command, Command::Configure(_));
+            if !(is_config(&command) && self.waiting.iter().any(is_config)) {
+                return Some(command);
+            }
+        }
+    }
+
     fn wants_steps(&self) -> bool {
         self.engine.config().running || self.single_steps > 0
     }
@@ -135,56 +151,62 @@ impl Worker<'_> {
     }
 
     fn obey(&mut self, command: Command) -> Result<()> {
-        // What keeps the bodies waits for whole steps; what replaces them does not.
-        let keeps = match &command {
-            Command::Configure(config) => !engine::reseeds(self.engine.config(), config),
-            Command::FrameTaken | Command::Quit | Command::Step | Command::Restart => false,
-        };
-        if keeps && self.under_way && !self.complete_burst()? {
-            // A later command replaces the bodies: this one only says with which settings.
-            self.under_way = false;
-        }
         match command {
             Command::FrameTaken => self.screen_is_ready = true,
             Command::Quit => self.quit = true,
-            Command::Step => self.single_steps += 1,
+            // A held key asks for more steps than there can be; they are not saved up.
+            Command::Step => self.single_steps = 1,
             Command::Restart => {
-                self.engine.restart()?;
-                self.remember(Some(Effect::Reseed));
-                self.stale = true;
+                let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
+                self.conclude(outcome, self.engine.config().clone());
             }
-            Command::Configure(config) => self.configure(*config)?,
+            Command::Configure(config) => {
+                // What keeps the bodies waits for whole steps; what replaces them does not.
+                if self.under_way && !self.engine.reseeds(&config) && !self.complete_burst()? {
+                    // Half-way something came that makes the burst pointless: a newer config, which counts in place
+                    // of this, or the end or a restart, which this can follow.
+                    if !self.waiting.iter().any(|command| matches!(command, Command::Configure(_))) {
+                        self.waiting.push_back(Command::Configure(config));
+                    }
+                    return Ok(());
+                }
+                if config.running && !self.engine.config().running {
+                    self.meter.reset();
+                    self.single_steps = 0;
+                }
+                let outcome = self.engine.configure(Config::clone(&config));
+                self.conclude(outcome, *config);
+            }
         }
         Ok(())
     }
 
-    fn configure(&mut self, config: Config) -> Result<()> {
-        let resumes = config.running && !self.engine.config().running;
-        match self.engine.configure(config) {
+    /// Draws the conclusions from a change to `wanted`, or tells that it is not possible.
+    fn conclude(&mut self, outcome: Result<Option<Effect>>, wanted: Config) {
+        match outcome {
             Ok(effect) => self.remember(effect),
             Err(error) => {
                 let in_force = Box::new(self.engine.config().clone());
-                let _ = self.notices.send(Notice::Rejected(error, in_force));
+                let _ = self.notices.send(Notice::Rejected { error, wanted: Box::new(wanted), in_force });
                 (self.wake)();
             }
         }
-        if resumes {
-            self.meter.reset();
-        }
         self.stale = true;
-        Ok(())
     }
 
     /// What is no longer true after a change is forgotten.
     fn remember(&mut self, effect: Option<Effect>) {
         if effect.is_some() {
-            self.next_measurement = Instant::now();
+            // Soon, but a slider that is dragged must not make every frame measure.
+            self.next_measurement = self.next_measurement.min(Instant::now() + DIAGNOSTICS_EVERY);
+            self.sums = None;
         }
         if effect >= Some(Effect::Rebuild) {
             self.meter.reset();
         }
         if effect == Some(Effect::Reseed) {
-            (self.under_way, self.sums) = (false, None);
+            self.next_measurement = Instant::now();
+            (self.under_way, self.single_steps) = (false, 0);
         }
     }
 
@@ -195,7 +217,7 @@ impl Worker<'_> {
         self.under_way = true;
     }
 
-    /// As chosen, or how many steps take about as long as a frame on the screen.
+    /// As chosen, or as many steps as take about as long as a frame on the screen, within limits.
     fn burst_length(&self) -> u32 {
         let Config { steps_per_frame, free_run, .. } = self.engine.config();
         let most = if *free_run { MAX_FREE_BURST } else { MAX_WATCHED_BURST };
@@ -221,10 +243,7 @@ impl Worker<'_> {
     fn discards(&self, command: &Command) -> bool {
         match command {
             Command::Quit | Command::Restart => true,
-            Command::Configure(config) => {
-                engine::reseeds(self.engine.config(), config)
-                    && Resolved::new(config, &self.engine.device().info).is_ok()
-            }
+            Command::Configure(config) => self.engine.reseeds(config),
             Command::Step | Command::FrameTaken => false,
         }
     }
@@ -237,13 +256,15 @@ impl Worker<'_> {
         let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures;
         let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
-        let pending = self.engine.publish(&mut frame.points)?;
+        let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
         if let Some(steps) = next {
             self.engine.start(steps);
             self.engine.advance()?;
             (self.burst, self.under_way) = (steps, true);
         }
-        if let Some(seconds) = pending.wait()? {
+        let (points, seconds) = pending.wait()?;
+        frame.points = points;
+        if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
         }
         frame.value_range = frame.points.value_range();

@@ -82,9 +82,6 @@ impl Visitor for Fields<'_> {
                 .custom_formatter(|x, _| format::field(x));
             let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
             sink.note(format!("{} number", info.key), &number.on_hover_text(help(info)));
-            if slider.double_clicked() {
-                *value = default;
-            }
         });
     }
 

@@ -87,7 +87,7 @@ fn speed(model: &Model) -> Vec<Row> {
         Row {
             label: "Upload + draw",
             value: ms(window.upload_ms + window.draw_ms),
-            help: "time to hand the bodies to OpenGL and draw them",
+            help: "time that this program takes to hand the bodies to OpenGL and to have them drawn",
         },
         Row { label: "Bodies", value: format::count(stats.bodies as u64), help: "how many there are" },
         Row {
@@ -105,7 +105,7 @@ fn truth(stats: &Stats) -> Vec<Row> {
         rows.push(Row {
             label: "Energy drift",
             value: format!("{drift:+.2e}"),
-            help: "relative change of the total energy since the scene began; 0 is perfect",
+            help: "relative change of the total energy since the scene began or a parameter changed; 0 is perfect",
         });
     }
     if let Some(diagnostics) = &stats.diagnostics {

@@ -1,4 +1,4 @@
-//! Draws bodies with OpenGL 3.1, in a window or without one. Knows no OpenCL and no simulation.
+//! Draws bodies with OpenGL 3.3, in a window or without one. Knows no OpenCL and no simulation.
 //!
 //! A picture is made in two passes: the light of every body adds up in a half-float target, and a tone map
 //! makes a picture of that. So three bodies are bright and a million are not a white patch.
@@ -34,7 +34,7 @@ pub struct View {
 }
 
 impl View {
-    /// Compiles the shaders. Needs OpenGL 3.1 in a core context: others may lack point sprites.
+    /// Compiles the shaders. Needs OpenGL 3.3 in a core context: others may lack point sprites.
     ///
     /// # Errors
     /// [`Error::Graphics`] if OpenGL cannot do what is needed; the text has its reason.
@@ -65,7 +65,10 @@ impl View {
     /// [`Error::Graphics`] if OpenGL fails.
     pub fn draw(&mut self, surface: &mut impl Surface, camera: &Camera, area: Option<Rect>) -> Result<()> {
         let (width, height) = surface.get_dimensions();
-        let area = area.unwrap_or(Rect { left: 0, bottom: 0, width, height });
+        let mut area = area.unwrap_or(Rect { left: 0, bottom: 0, width, height });
+        // The surface may have become smaller than whoever measured knew.
+        area.width = area.width.min(width.saturating_sub(area.left));
+        area.height = area.height.min(height.saturating_sub(area.bottom));
         if area.width == 0 || area.height == 0 {
             return Ok(());
         }

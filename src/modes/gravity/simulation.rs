@@ -42,9 +42,9 @@ pub(super) struct GravitySimulation {
 struct Burst {
     steps: u32,
     /// The pass that comes next.
-    pass: u32,
-    /// How many there are.
-    passes: u32,
+    pass: u64,
+    /// How many there are: more than `u32` holds, if the steps fill that.
+    passes: u64,
     /// The body at which that pass goes on.
     from: usize,
     /// Whether the first pass only evaluates the force for an opening drift.
@@ -74,7 +74,6 @@ impl GravitySimulation {
             )));
         }
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
-        let empty = vec![[0.0; 4]; bodies.len()];
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
@@ -86,7 +85,7 @@ impl GravitySimulation {
             reduction: Reduction::new(device, &[MEASURE], &defines[1..], bodies.len())?,
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
             v: Buffer::from_slice(device, &bodies.velocities)?,
-            a: Buffer::from_slice(device, &empty)?,
+            a: Buffer::zeroed(device, bodies.len())?,
             value: Buffer::new(device, bodies.len())?,
             a_is_current: false,
             burst: Burst::default(),
@@ -94,15 +93,15 @@ impl GravitySimulation {
     }
 
     /// The coefficients of a pass; none for the drift that opens a leapfrog burst.
-    fn step_of(&self, pass: u32) -> (bool, Step) {
+    fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         if p.integrator != Integrator::Leapfrog {
             return (true, Step::whole(p));
         }
-        match pass.checked_sub(u32::from(self.burst.evaluates)) {
+        match pass.checked_sub(u64::from(self.burst.evaluates)) {
             None => (true, Step::still(p)),
             Some(0) => (false, Step::open(p)),
-            Some(n) if n < self.burst.steps => (true, Step::close_and_open(p)),
+            Some(n) if n < u64::from(self.burst.steps) => (true, Step::close_and_open(p)),
             Some(_) => (true, Step::close(p)),
         }
     }
@@ -144,12 +143,14 @@ impl Simulation for GravitySimulation {
     }
 
     fn start(&mut self, steps: u32) {
-        let leapfrog = self.params.integrator == Integrator::Leapfrog;
-        let evaluates = leapfrog && !self.a_is_current && steps > 0;
-        let passes = steps + u32::from(leapfrog && steps > 0) + u32::from(evaluates);
-        self.burst = Burst { steps, passes, evaluates, ..Burst::default() };
-        // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
-        self.a_is_current = leapfrog;
+        self.burst = Burst { steps, ..Burst::default() };
+        if steps > 0 {
+            let leapfrog = self.params.integrator == Integrator::Leapfrog;
+            self.burst.evaluates = leapfrog && !self.a_is_current;
+            self.burst.passes = u64::from(steps) + u64::from(leapfrog) + u64::from(self.burst.evaluates);
+            // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
+            self.a_is_current = leapfrog;
+        }
     }
 
     fn advance(&mut self) -> Result<bool> {
@@ -177,15 +178,12 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? })
     }
 
-    fn publish<'p>(&mut self, points: &'p mut Points) -> Result<Pending<'p>> {
-        points.positions.resize(self.count, [0.0; 4]);
-        points.values.resize(self.count, 0.0);
+    fn publish(&mut self, Points { positions, values }: Points) -> Result<Pending<Points>> {
         let args = &[Arg::Uint(self.count as u32), (&self.v).into(), (&self.value).into()];
         self.lane.whole(Pass::cheap(&self.pack, args, self.count))?;
-        let positions = self.x[0].read_into(&mut points.positions)?;
-        let pending = positions.and(self.value.read_into(&mut points.values)?);
+        let pending = self.x[0].read_into(positions)?.and(self.value.read_into(values)?);
         self.lane.flush()?;
-        Ok(pending)
+        Ok(pending.map(|(positions, values)| Points { positions, values }))
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
