@@ -68,6 +68,8 @@ fn section(ui: &mut egui::Ui, title: &str) {
 fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
+        // Room for two lines, so that another choice does not move what stands below.
+        ui.set_min_height(2.0 * ui.text_style_height(&egui::TextStyle::Small));
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
     });
