@@ -94,15 +94,33 @@ pub fn work_groups(device: &DeviceInfo, variant: &Variant) -> Vec<usize> {
     sizes
 }
 
+/// A scene that waits while another mode is shown.
+struct Parked {
+    config: Config,
+    bodies: Bodies,
+    clock: Clock,
+}
+
+/// Where a scene is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Clock {
+    /// Which seeding it is.
+    generation: u64,
+    step: u64,
+    time: f64,
+}
+
 /// A simulation that obeys a [`Config`].
 pub struct Engine {
     device: Device,
     config: Config,
     resolved: Resolved,
     simulation: Box<dyn Simulation>,
-    generation: u64,
-    step: u64,
-    time: f64,
+    clock: Clock,
+    /// Seedings so far.
+    seedings: u64,
+    /// Other modes, as they were left.
+    parked: Vec<Parked>,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
     baseline: Option<f64>,
 }
@@ -115,11 +133,21 @@ impl Engine {
     pub fn new(device: Device, config: Config) -> Result<Self> {
         let resolved = Resolved::new(&config, &device.info)?;
         let simulation = build(&device, &config, resolved, &seed(&config, resolved))?;
-        Ok(Self { device, config, resolved, simulation, generation: 1, step: 0, time: 0.0, baseline: None })
+        let clock = Clock { generation: 1, ..Clock::default() };
+        Ok(Self {
+            device,
+            config,
+            resolved,
+            simulation,
+            clock,
+            seedings: 1,
+            parked: Vec::new(),
+            baseline: None,
+        })
     }
 
     /// Changes to `config`: live parameters at once, kernels with the state kept, bodies only if they have to
-    /// be others. Says what the change cost, if it touched the simulation at all. On an error all stays as it
+    /// be others; a mode that was left goes on where it was. Says what the change cost, if it touched the simulation at all. On an error all stays as it
     /// was.
     ///
     /// # Errors
@@ -127,12 +155,16 @@ impl Engine {
     pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
         let resolved = Resolved::new(&config, &self.device.info)?;
         let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
+            _ if self.config.mode.info() != config.mode.info() => {
+                self.switch(&config, resolved)?;
+                Some(Effect::Reseed)
+            }
             _ if self.reseeds(&config) => Some(Effect::Reseed),
             _ if resolved != self.resolved => Some(Effect::Rebuild),
             effect => effect,
         };
         match effect {
-            Some(Effect::Reseed) => {
+            Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
                 let bodies = seed(&config, resolved);
                 self.simulation = build(&self.device, &config, resolved, &bodies)?;
                 self.reset_clock();
@@ -142,7 +174,7 @@ impl Engine {
                 self.simulation = build(&self.device, &config, resolved, &bodies)?;
             }
             Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
-            None => {}
+            Some(Effect::Reseed) | None => {}
         }
         if self.config.mode != config.mode {
             self.baseline = None;
@@ -151,10 +183,36 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Whether `config` is possible and needs other bodies.
+    /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
+    fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
+        let left =
+            Parked { config: self.config.clone(), bodies: self.simulation.state()?, clock: self.clock };
+        let is_the_same = |parked: &&Parked| {
+            parked.config.mode.info() == config.mode.info()
+                && parked.bodies.len() == resolved.bodies
+                && !reseeds(&parked.config, config)
+        };
+        match self.parked.iter().find(is_the_same) {
+            Some(parked) => {
+                self.simulation = build(&self.device, config, resolved, &parked.bodies)?;
+                self.clock = parked.clock;
+            }
+            None => {
+                self.simulation = build(&self.device, config, resolved, &seed(config, resolved))?;
+                self.reset_clock();
+            }
+        }
+        self.parked.retain(|parked| parked.config.mode.info() != config.mode.info());
+        self.parked.push(left);
+        Ok(())
+    }
+
+    /// Whether `config` is possible and makes today's bodies pointless.
     pub fn reseeds(&self, config: &Config) -> bool {
-        Resolved::new(config, &self.device.info)
-            .is_ok_and(|resolved| resolved.bodies != self.resolved.bodies || reseeds(&self.config, config))
+        self.config.mode.info() == config.mode.info()
+            && Resolved::new(config, &self.device.info).is_ok_and(|resolved| {
+                resolved.bodies != self.resolved.bodies || reseeds(&self.config, config)
+            })
     }
 
     /// Starts the scene afresh.
@@ -169,15 +227,16 @@ impl Engine {
     }
 
     fn reset_clock(&mut self) {
-        self.generation += 1;
-        (self.step, self.time, self.baseline) = (0, 0.0, None);
+        self.seedings += 1;
+        self.clock = Clock { generation: self.seedings, ..Clock::default() };
+        self.baseline = None;
     }
 
     /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end.
     pub fn start(&mut self, steps: u32) {
         self.simulation.start(steps);
-        self.step += u64::from(steps);
-        self.time += f64::from(steps) * self.config.mode.time_step();
+        self.clock.step += u64::from(steps);
+        self.clock.time += f64::from(steps) * self.config.mode.time_step();
     }
 
     /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains.
@@ -250,12 +309,12 @@ impl Engine {
 
     /// Counts seedings, from 1.
     pub fn generation(&self) -> u64 {
-        self.generation
+        self.clock.generation
     }
 
     /// Steps since the scene began, and the simulated time.
     pub fn clock(&self) -> (u64, f64) {
-        (self.step, self.time)
+        (self.clock.step, self.clock.time)
     }
 }
 
@@ -267,13 +326,10 @@ pub fn relative_drift(start: f64, end: f64) -> f64 {
     }
 }
 
-/// Whether going from one config to the other needs new bodies.
+/// Whether going from one config to another of the same mode needs new bodies.
 fn reseeds(old: &Config, new: &Config) -> bool {
     let (_, effect) = old.mode.values().changes(&new.mode.values());
-    !std::ptr::eq(old.mode.info(), new.mode.info())
-        || old.start != new.start
-        || old.seed != new.seed
-        || effect == Some(Effect::Reseed)
+    old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }
 
 fn seed(config: &Config, resolved: Resolved) -> Bodies {

@@ -228,3 +228,50 @@ fn changes_cost_no_more_than_they_must() {
     change(&|config| config.bodies = Some(100), Some(Effect::Reseed));
     change(&|config| config.select_scene(gravity().scene("cube").unwrap()), Some(Effect::Reseed));
 }
+
+#[test]
+fn each_mode_goes_on_where_it_was_left() {
+    let paused = Config { running: false, ..small() };
+    let asteroids =
+        Config { bodies: Some(200), running: false, ..Config::new(&gravitile::modes::asteroids::INFO) };
+    let mut watched = Watched::new(paused.clone());
+    watched.frame();
+    let mut seen: [Option<Frame>; 2] = [None, None];
+    for turn in 0..10 {
+        let (config, other) = if turn % 2 == 0 { (&paused, &asteroids) } else { (&asteroids, &paused) };
+        let step = seen[turn % 2].as_ref().map_or(0, |frame| frame.stats.step);
+        watched.session.send(Command::Step);
+        let frame = watched.frame_where(|frame| frame.stats.step == step + 1);
+        if let Some(before) = &seen[turn % 2] {
+            assert_eq!(frame.stats.generation, before.stats.generation, "turn {turn}: it began anew");
+        }
+        assert_eq!(frame.stats.mode, config.mode.info().name);
+        // What is left and what comes back is the same to the last bit.
+        watched.configure(other);
+        watched.frame_where(|frame| frame.stats.mode == other.mode.info().name);
+        watched.configure(config);
+        let back = watched.frame_where(|frame| frame.stats.mode == config.mode.info().name);
+        assert_eq!((back.stats.step, &back.points.positions), (frame.stats.step, &frame.points.positions));
+        watched.configure(other);
+        watched.frame_where(|frame| frame.stats.mode == other.mode.info().name);
+        seen[turn % 2] = Some(frame);
+    }
+    // Running too, and a mode that is asked for with another seed begins anew.
+    let (a, b) = (Config { running: true, ..paused }, Config { running: true, ..asteroids });
+    let mut last = [5, 5];
+    for turn in 0..10 {
+        let config = [&a, &b][turn % 2];
+        watched.configure(config);
+        let frame = watched.frame_where(|frame| frame.stats.mode == config.mode.info().name);
+        assert!(
+            frame.stats.step >= last[turn % 2],
+            "turn {turn}: {} after {}",
+            frame.stats.step,
+            last[turn % 2]
+        );
+        last[turn % 2] = watched.frame_where(|frame| frame.stats.step > last[turn % 2] + 3).stats.step;
+    }
+    watched.configure(&Config { seed: 9, ..a });
+    let fresh = watched.frame_where(|frame| frame.stats.mode == "gravity");
+    assert!(fresh.stats.step < last[0] && fresh.stats.generation == 3);
+}

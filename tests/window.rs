@@ -34,6 +34,11 @@ fn what_the_panel_is_told_is_what_runs() {
     viewer.drag(&spot(slider, 0.8, 0.5), &spot(slider, 0.25, 0.5));
     viewer.click(controls.control("work-group 32"));
     viewer.click(controls.control("variant tiled"));
+    // At most two frames can be from before: with more, the new kernel was built and runs.
+    let [left, top, width, height] = controls.control("pause");
+    for _ in 0..5 {
+        viewer.alters("steps are counted on", [left, top + height, 2.0 * width, 30.0], || ());
+    }
     let report = viewer.quit();
 
     let dt = report.config["params"]["dt"].as_f64().unwrap();

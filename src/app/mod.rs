@@ -5,6 +5,7 @@ mod input;
 mod report;
 mod window;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -142,8 +143,10 @@ struct Open {
     device: Arc<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
     config: Config,
-    /// The seeding that the camera last framed.
+    /// The seeding that the camera looks at; 0 to frame it anew.
     generation: u64,
+    /// Of each mode that was shown: which seeding it was, and from where it was looked at.
+    cameras: HashMap<&'static str, (u64, Camera)>,
     clock: FrameClock,
     stats: WindowStats,
     /// How the simulation was at the frame on the screen.
@@ -185,6 +188,7 @@ impl Open {
             device: info,
             config,
             generation: 0,
+            cameras: HashMap::new(),
             clock: FrameClock::new(window.refresh_interval()),
             stats: WindowStats::default(),
             shown: Stats::default(),
@@ -261,7 +265,16 @@ impl Open {
         let (frame, fresh) = self.session.frame();
         let is_new = self.generation != frame.stats.generation && !frame.points.positions.is_empty();
         if is_new {
-            self.camera.frame_all(&frame.points.positions, self.window.aspect());
+            // Each mode keeps its camera while another is shown.
+            self.cameras.insert(self.shown.mode, (self.shown.generation, self.camera.clone()));
+            match self.cameras.get(frame.stats.mode) {
+                Some((generation, camera))
+                    if *generation == frame.stats.generation && self.generation != 0 =>
+                {
+                    self.camera = camera.clone();
+                }
+                _ => self.camera.frame_all(&frame.points.positions, self.window.aspect()),
+            }
             self.generation = frame.stats.generation;
             self.clock.redraw_after(Duration::ZERO);
         }

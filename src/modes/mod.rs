@@ -53,6 +53,13 @@ pub struct Variant {
     pub bodies_per_item: usize,
 }
 
+/// Modes are told apart by their rows.
+impl PartialEq for ModeInfo {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 impl Variant {
     fn source(&self) -> Source {
         Source { file: self.file, text: self.source }
@@ -156,7 +163,7 @@ impl Clone for Box<dyn Mode> {
 
 impl PartialEq for dyn Mode {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.info(), other.info()) && self.values() == other.values()
+        self.info() == other.info() && self.values() == other.values()
     }
 }
 

@@ -19,7 +19,9 @@ pub struct Frame {
 /// How the simulation is doing.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Stats {
-    /// Counts seedings: the camera frames everything when it changes.
+    /// The mode.
+    pub mode: &'static str,
+    /// Which seeding of a scene it is: the camera frames everything in a new one.
     pub generation: u64,
     /// Steps since the scene began.
     pub step: u64,

@@ -286,6 +286,7 @@ impl Worker<'_> {
         let resolved = self.engine.resolved();
         let (steps_per_second, step_seconds) = self.meter.rates();
         Stats {
+            mode: self.engine.config().mode.info().name,
             generation: self.engine.generation(),
             step,
             time,

@@ -53,13 +53,13 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) => {
             let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
-            (format::si(rate), "interactions/s", flops)
+            (format!("{} ", format::si(rate)), "interactions/s", flops)
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
     let mut big = LayoutJob::default();
     big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
-    big.append(words, if number.is_empty() { 0.0 } else { 5.0 }, font(15.0, FontFamily::Proportional));
+    big.append(words, 0.0, font(15.0, FontFamily::Proportional));
     ui.horizontal(|ui| {
         ui.label(big);
         ui.label(RichText::new(aside).small().color(theme::WEAK));
@@ -76,9 +76,11 @@ fn speed(model: &Model) -> Vec<Row> {
     // Zero is what stands there before it was measured.
     let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
     let ms = |value: f64| measured(value / 1e3, "s");
+    // What goes on only while it runs.
+    let now = |text: String| if model.config.running { text } else { "–".to_owned() };
     vec![
-        row("Screen", format!("{:.0} fps", window.fps), "pictures drawn a second"),
-        row("Steps", measured(stats.steps_per_second, "/s"), "steps a second by the clock on the wall"),
+        row("Screen", now(format!("{:.0} fps", window.fps)), "pictures drawn a second"),
+        row("Steps", now(measured(stats.steps_per_second, "/s")), "steps a second by the clock on the wall"),
         row("Step on device", ms(stats.device_ms_per_step), "time that the device takes for one step"),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(

@@ -2,10 +2,14 @@
 
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
+use crate::modes::ModeInfo;
+
 /// What a key or a button of the panel asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Command {
     RunPause,
+    Mode(&'static ModeInfo),
+    NextMode,
     Step,
     Restart,
     FrameAll,
@@ -39,6 +43,7 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::RunPause, &[plain(Key::Space)], "run or pause"),
     keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
     keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
+    keys(Command::NextMode, &[plain(Key::M)], "switch to the other mode, which goes on where it was left"),
     keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),

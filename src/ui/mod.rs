@@ -17,6 +17,7 @@ pub use keys::{CONTROLS, Control, Trigger};
 
 use crate::compute::DeviceInfo;
 use crate::config::Config;
+use crate::modes::{MODES, ModeInfo};
 use crate::session::Stats;
 use dialogs::Dialogs;
 use keys::Command;
@@ -89,6 +90,8 @@ pub struct Ui {
     /// Whether the help is shown.
     pub help: bool,
     dialogs: Dialogs,
+    /// The other modes, as they were left.
+    left: Vec<Config>,
 }
 
 impl Ui {
@@ -97,7 +100,7 @@ impl Ui {
         theme::apply(ctx);
         // A second pass would show the same frame twice, and what was asked for in the first would be lost.
         ctx.options_mut(|options| options.max_passes = std::num::NonZeroUsize::MIN);
-        Self { panel: true, help: false, dialogs: Dialogs::default() }
+        Self { panel: true, help: false, dialogs: Dialogs::default(), left: Vec::new() }
     }
 
     /// Tells the person of an error, with the compiler's log if it has one. It stays until it is closed.
@@ -120,10 +123,25 @@ impl Ui {
         Output { actions, rects, picture: ctx.available_rect() }
     }
 
+    /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
+    fn select_mode(&mut self, info: &'static ModeInfo, config: &mut Config) {
+        let Config { running, free_run, .. } = *config;
+        if info != config.mode.info() {
+            let left = self.left.iter().position(|left| left.mode.info() == info);
+            let next = left.map_or_else(|| Config::new(info), |at| self.left.swap_remove(at));
+            self.left.push(std::mem::replace(config, Config { running, free_run, ..next }));
+        }
+    }
+
     /// Does what can be done here, and passes on the rest.
     fn obey(&mut self, command: Command, config: &mut Config) -> Option<Action> {
         match command {
             Command::RunPause => config.running = !config.running,
+            Command::Mode(info) => self.select_mode(info, config),
+            Command::NextMode => {
+                let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
+                self.select_mode(MODES[(at + 1) % MODES.len()], config);
+            }
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
             // One thing at a time: the help stays while there was an error to close.

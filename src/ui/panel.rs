@@ -7,7 +7,7 @@ use super::keys::{self, Command};
 use super::widgets::{Chip, Sink, auto_number, chips, row, switch};
 use super::{Model, format, theme};
 use crate::config::{Config, Start};
-use crate::modes::{self, MODES};
+use crate::modes::MODES;
 
 /// The largest burst that can be typed.
 const MAX_STEPS_PER_FRAME: u32 = 10_000;
@@ -68,6 +68,8 @@ fn section(ui: &mut egui::Ui, title: &str) {
 fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
+        // Room for two lines, so that another choice does not move what stands below.
+        ui.set_min_height(2.0 * ui.text_style_height(&egui::TextStyle::Small));
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
     });
@@ -110,7 +112,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     seed(ui, model.config, sink);
 }
 
-fn mode(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
     let current = config.mode.info();
     row(ui, "Mode", "What is simulated.", |ui, _| {
         let all = MODES.iter().map(|info| Chip {
@@ -120,15 +122,9 @@ fn mode(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
             in_force: false,
         });
         if let Some(clicked) = chips(ui, sink, ("mode", "Mode"), all) {
-            select_mode(config, MODES[clicked]);
+            sink.commands.push(Command::Mode(MODES[clicked]));
         }
     });
-}
-
-/// Everything of the new mode is `auto`; what is not about the mode stays.
-fn select_mode(config: &mut Config, info: &'static modes::ModeInfo) {
-    let Config { seed, running, free_run, .. } = *config;
-    *config = Config { seed, running, free_run, ..Config::new(info) };
 }
 
 fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {

@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 
 /// Far longer than any command here takes on a busy machine, far shorter than the steps that refused commands ask for.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// `gravitile ARGS` in `folder`, with no display to open a window on. Blanks part the arguments.
 fn gravitile(folder: &Path, args: &str) -> Command {

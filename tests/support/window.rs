@@ -34,7 +34,8 @@ impl Display {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "+extension", "GLX"]);
-        command.args(["-nolisten", "tcp"]);
+        // Without -noreset it starts afresh when its last client leaves, and turns away the next meanwhile.
+        command.args(["-nolisten", "tcp", "-noreset"]);
         let mut server = installed("Xvfb", command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn());
         let mut number = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
@@ -177,11 +178,16 @@ impl Viewer<'_> {
         })
     }
 
-    /// Does something that changes how a part of the window looks; how it looks when it stands still again.
-    pub fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
+    /// Does something that changes how a part of the window looks, and waits until it does.
+    pub fn alters(&self, what: &str, part: Rect, act: impl FnOnce()) {
         let before = self.pixels(part);
         act();
-        until(what, || Some(self.pixels(part)).filter(|now| *now != before));
+        until(what, || (self.pixels(part) != before).then_some(()));
+    }
+
+    /// As [`Viewer::alters`]; how it looks when it stands still again.
+    pub fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
+        self.alters(what, part, act);
         self.still(part)
     }
 
