@@ -1,5 +1,3 @@
-#version 140
-
 // A soft round sprite. Light adds up: the colours weighted by it, and its sum in alpha.
 
 in vec4 tint;

@@ -1,19 +1,15 @@
-#version 140
-
 // One body: where its sprite is, how large, how much light it gives, and in what colour.
 
 in vec4 body;    // x, y, z, mass
 in float value;  // what the colour shows
 
 uniform mat4 view_projection;
-uniform vec2 value_range;
 uniform float mass_scale;   // one over the typical mass; 0 where no body has any
 uniform float size;         // pixels across, of a typical body at the target
 uniform float distance;     // from the eye to the target
 uniform vec2 size_limits;   // pixels
 uniform float size_unit;    // pixels there are to one of a picture of the reference height
 uniform float light;        // of a typical body, at its middle
-uniform sampler2D palette;  // 256 colours in a row
 
 out vec4 tint;
 out float glow;
@@ -31,7 +27,5 @@ void main() {
 
     // A sprite held at the smallest size gives the light of the smaller one: far bodies fade, they do not vanish.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
-    float share = clamp((value - value_range.x) / (value_range.y - value_range.x), 0.0, 1.0);
-    vec3 hue = texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
-    tint = vec4(hue, 1.0) * (light * shrink * shrink);
+    tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink);
 }

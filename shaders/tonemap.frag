@@ -1,11 +1,9 @@
-#version 140
-
 // From light to a picture. The hue is the mean of what shines there, so that a crowd keeps its colour where plain
 // addition would end in white; only the brightness saturates.
 
 uniform sampler2D light;
 uniform vec2 origin;  // of the viewport, in pixels
-uniform vec3 background;
+uniform vec3 background;  // sRGB
 
 out vec4 colour;
 
@@ -22,8 +20,5 @@ void main() {
     // Past saturation a crowd shows its density by paling, a little for each doubling.
     float pale = clamp(log2(max(sum.a, 1.0)) * 0.13, 0.0, 0.8);
     vec3 picture = mix(background, mix(hue, vec3(1.0, 0.98, 0.95), pale), shown);
-    // Half a grey level of noise hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next
-    // Generation Post Processing in Call of Duty, SIGGRAPH 2014).
-    float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
-    colour = vec4(picture + (noise - 0.5) / 255.0, 1.0);
+    colour = vec4(dithered(picture, pixel), 1.0);
 }

@@ -1,6 +1,6 @@
 //! What the pictures show, drawn without a display on whatever device there is.
 
-use gravitile::bodies::Points;
+use gravitile::bodies::{Points, Shape};
 use gravitile::error::Error;
 use gravitile::view::{BACKGROUND, Camera, Offscreen, View};
 use image::{Rgb, RgbImage};
@@ -13,6 +13,7 @@ fn bodies(rows: &[([f32; 3], f32)]) -> Points {
     Points {
         positions: rows.iter().map(|([x, y, z], _)| [*x, *y, *z, 1.0]).collect(),
         values: rows.iter().map(|(_, value)| *value).collect(),
+        shape: Shape::Glow,
     }
 }
 

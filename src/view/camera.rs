@@ -94,7 +94,23 @@ impl Camera {
         let view = Mat4::from_translation(Vec3::NEG_Z * self.distance)
             * rotation
             * Mat4::from_translation(-self.target);
-        Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.distance * 1e-3) * view
+        Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.near()) * view
+    }
+
+    /// The depth of the near plane, in scene units.
+    pub(super) fn near(&self) -> f32 {
+        self.distance * 1e-3
+    }
+
+    /// Where the eye is.
+    pub(super) fn eye(&self) -> Vec3 {
+        self.target + self.axes()[2] * self.distance
+    }
+
+    /// Half the picture's width and height at unit distance.
+    pub(super) fn lens(&self, aspect: f32) -> [f32; 2] {
+        let half_height = (self.fov / 2.0).tan();
+        [half_height * sane(aspect), half_height]
     }
 
     /// How much larger than where everything was framed sprites are: they grow with the root of the nearness,
@@ -104,7 +120,7 @@ impl Camera {
     }
 
     /// The scene's directions to the right, upwards and towards the eye.
-    fn axes(&self) -> [Vec3; 3] {
+    pub(super) fn axes(&self) -> [Vec3; 3] {
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = Vec3::new(cos_yaw, sin_yaw, 0.0);
         let back = Vec3::new(sin_yaw * cos_pitch, -cos_yaw * cos_pitch, sin_pitch);

@@ -1,16 +1,21 @@
 //! Draws bodies with OpenGL 3.3, in a window or without one. Knows no OpenCL and no simulation.
 //!
-//! A picture is made in two passes: the light of every body adds up in a half-float target, and a tone map
-//! makes a picture of that. So three bodies are bright and a million are not a white patch.
+//! A picture is made in two passes: the bodies are drawn into a half-float target of light, and a picture is
+//! made of that. Glows add up there and are tone-mapped, so that three bodies are bright and a million are not
+//! a white patch; balls hide each other there.
 
 mod camera;
+mod cloud;
 mod framing;
 mod offscreen;
 mod palette;
 mod points;
+mod shader;
+mod spheres;
 mod target;
 
 use std::fmt::Display;
+use std::mem;
 use std::rc::Rc;
 
 use glium::backend::Context;
@@ -19,7 +24,7 @@ use glium::{Rect, Surface};
 pub use camera::Camera;
 pub use offscreen::Offscreen;
 
-use crate::bodies::Points;
+use crate::bodies::{Points, Shape};
 use crate::error::{Error, Result};
 
 /// The background's sRGB colour, 0 to 1: nearly black, slightly blue.
@@ -27,8 +32,11 @@ pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 
 /// Draws the bodies that it was last given, as often as is asked and from wherever.
 pub struct View {
-    points: points::PointCloud,
-    target: target::LightTarget,
+    cloud: cloud::Cloud,
+    shape: Shape,
+    glow: points::Glow,
+    spheres: spheres::Spheres,
+    target: target::Target,
     /// What the target holds: seen by which camera, in which size. None once the bodies are others.
     drawn: Option<(Camera, [u32; 2])>,
 }
@@ -39,13 +47,19 @@ impl View {
     /// # Errors
     /// [`Error::Graphics`] if OpenGL cannot do what is needed; the text has its reason.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let (points, target) = (points::PointCloud::new(context)?, target::LightTarget::new(context)?);
-        Ok(Self { points, target, drawn: None })
+        Ok(Self {
+            cloud: cloud::Cloud::new(context)?,
+            shape: Shape::default(),
+            glow: points::Glow::new(context)?,
+            spheres: spheres::Spheres::new(context)?,
+            target: target::Target::new(context)?,
+            drawn: None,
+        })
     }
 
     /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
-    /// [`Points::values`]. It is followed smoothly as long as the number of bodies stays, so that colours do
-    /// not flicker.
+    /// [`Points::values`]. It is followed smoothly as long as the number of bodies and the kind of their shape
+    /// stay, so that colours do not flicker.
     ///
     /// Costs one copy of 20 bytes a body and does not wait for OpenGL. Without a new frame, only
     /// [`View::draw`] is needed. [`View::draw`] queues work: to time it, end with `Context::finish`.
@@ -54,7 +68,10 @@ impl View {
     /// [`Error::Graphics`] if OpenGL has no memory for them.
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
         self.drawn = None;
-        self.points.upload(points, value_range)
+        let alike = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
+        self.shape = points.shape;
+        self.glow.weigh(&points.positions);
+        self.cloud.upload(points, value_range, alike)
     }
 
     /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into all of it.
@@ -76,10 +93,15 @@ impl View {
         if self.drawn.as_ref() != Some(&wanted) {
             self.drawn = None;
             self.target.resize(area.width, area.height)?;
-            self.points.draw(&mut self.target.light()?, camera)?;
+            match self.shape {
+                Shape::Glow => self.glow.draw(&mut self.target.light()?, &self.cloud, camera)?,
+                Shape::Spheres { planet } => {
+                    self.spheres.draw(&mut self.target.space()?, &self.cloud, camera, planet)?;
+                }
+            }
             self.drawn = Some(wanted);
         }
-        self.target.tone_map(surface, area)
+        self.target.paint(surface, area, self.shape)
     }
 }
 

@@ -1,78 +1,96 @@
-//! The half-float target where light adds up, and the tone map that makes a picture of it.
+//! The half-float target that bodies are drawn into, and what makes a picture of it.
 
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::framebuffer::SimpleFrameBuffer;
+use glium::framebuffer::{DepthRenderBuffer, SimpleFrameBuffer};
 use glium::index::{NoIndices, PrimitiveType};
-use glium::program::ProgramCreationInput;
-use glium::texture::{MipmapsOption, Texture2d, UncompressedFloatFormat};
+use glium::texture::{DepthFormat, MipmapsOption, Texture2d, UncompressedFloatFormat};
 use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter};
 use glium::vertex::EmptyVertexAttributes;
 use glium::{DrawParameters, Program, Rect, Surface, uniform};
 
+use super::shader::Source;
 use super::{BACKGROUND, graphics};
+use crate::bodies::Shape;
 use crate::error::Result;
 
-/// Collects light: colours weighted by it in RGB, its sum in alpha.
-pub struct LightTarget {
+/// Collects light. For glows that is colours weighted by light in RGB and its sum in alpha; for balls, light in
+/// RGB and the share of the pixel that they cover in alpha.
+pub struct Target {
     context: Rc<Context>,
     tone_map: Program,
-    texture: Texture2d,
+    compose: Program,
+    light: Texture2d,
+    depth: DepthRenderBuffer,
 }
 
-impl LightTarget {
+impl Target {
     /// One of a single pixel.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let input = ProgramCreationInput::SourceCode {
-            vertex_shader: include_str!("../../shaders/tonemap.vert"),
-            fragment_shader: include_str!("../../shaders/tonemap.frag"),
-            tessellation_control_shader: None,
-            tessellation_evaluation_shader: None,
-            geometry_shader: None,
-            transform_feedback_varyings: None,
-            // glium then leaves GL_FRAMEBUFFER_SRGB off, so that a window and a file get the same bytes.
-            outputs_srgb: true,
-            uses_point_size: false,
+        let program = |name, fragment| {
+            let vertex = include_str!("../../shaders/fill.vert");
+            Source { name, vertex, geometry: None, fragment }.compile(context)
         };
-        let tone_map = Program::new(context, input).map_err(graphics("compile shaders/tonemap"))?;
-        Ok(Self { context: context.clone(), tone_map, texture: texture(context, 1, 1)? })
+        let (light, depth) = attachments(context, 1, 1)?;
+        Ok(Self {
+            context: context.clone(),
+            tone_map: program("tonemap", include_str!("../../shaders/tonemap.frag"))?,
+            compose: program("compose", include_str!("../../shaders/compose.frag"))?,
+            light,
+            depth,
+        })
     }
 
     /// Makes it `width` × `height` pixels, if it is not.
     pub fn resize(&mut self, width: u32, height: u32) -> Result<()> {
-        if self.texture.dimensions() != (width, height) {
-            self.texture = texture(&self.context, width, height)?;
+        if self.light.dimensions() != (width, height) {
+            (self.light, self.depth) = attachments(&self.context, width, height)?;
         }
         Ok(())
     }
 
-    /// The target without any light, to draw into.
+    /// The target without any light, to draw glows into.
     pub fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
-        let mut light = SimpleFrameBuffer::new(&self.context, &self.texture)
+        let mut light = SimpleFrameBuffer::new(&self.context, &self.light)
             .map_err(graphics("draw into a half-float texture"))?;
         light.clear_color(0.0, 0.0, 0.0, 0.0);
         Ok(light)
     }
 
-    /// Paints the picture into `area` of the surface, which has the target's size.
-    pub fn tone_map(&self, surface: &mut impl Surface, area: Rect) -> Result<()> {
+    /// The target without any light, infinitely deep, to draw balls into. Depth is stored as nearness.
+    pub fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
+        let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
+            .map_err(graphics("draw into a half-float texture with depth"))?;
+        space.clear_color_and_depth((0.0, 0.0, 0.0, 0.0), 0.0);
+        Ok(space)
+    }
+
+    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size.
+    pub fn paint(&self, surface: &mut impl Surface, area: Rect, shape: Shape) -> Result<()> {
         let uniforms = uniform! {
-            light: self.texture.sampled()
+            light: self.light.sampled()
                 .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
             origin: [area.left as f32, area.bottom as f32],
             background: BACKGROUND,
         };
+        let program = match shape {
+            Shape::Glow => &self.tone_map,
+            Shape::Spheres { .. } => &self.compose,
+        };
         let parameters = DrawParameters { viewport: Some(area), ..Default::default() };
         let triangle = EmptyVertexAttributes { len: 3 };
         surface
-            .draw(triangle, NoIndices(PrimitiveType::TrianglesList), &self.tone_map, &uniforms, &parameters)
+            .draw(triangle, NoIndices(PrimitiveType::TrianglesList), program, &uniforms, &parameters)
             .map_err(graphics("paint the picture"))
     }
 }
 
-fn texture(context: &Rc<Context>, width: u32, height: u32) -> Result<Texture2d> {
+fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthRenderBuffer)> {
     let format = UncompressedFloatFormat::F16F16F16F16;
-    Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
-        .map_err(graphics("make a half-float texture"))
+    let light = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
+        .map_err(graphics("make a half-float texture"))?;
+    let depth = DepthRenderBuffer::new(context, DepthFormat::F32, width, height)
+        .map_err(graphics("make a depth buffer"))?;
+    Ok((light, depth))
 }

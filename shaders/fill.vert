@@ -1,5 +1,3 @@
-#version 140
-
 // One triangle that covers the viewport.
 
 void main() {

@@ -1,0 +1,25 @@
+// Put before every shader.
+
+uniform vec2 value_range;   // what the ends of the colour map stand for
+uniform sampler2D palette;  // 256 sRGB colours in a row
+
+// The sRGB colour of a body's value.
+vec3 hue_of(float value) {
+    float share = clamp((value - value_range.x) / (value_range.y - value_range.x), 0.0, 1.0);
+    return texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
+}
+
+// From sRGB to light, and back (IEC 61966-2-1).
+vec3 light_of(vec3 srgb) {
+    return mix(srgb / 12.92, pow((srgb + 0.055) / 1.055, vec3(2.4)), step(0.04045, srgb));
+}
+vec3 srgb_of(vec3 light) {
+    return mix(light * 12.92, 1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, light));
+}
+
+// Half a grey level of noise hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next
+// Generation Post Processing in Call of Duty, SIGGRAPH 2014).
+vec3 dithered(vec3 srgb, ivec2 pixel) {
+    float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
+    return srgb + (noise - 0.5) / 255.0;
+}
