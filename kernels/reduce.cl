@@ -79,8 +79,8 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, one of the mode's own.
-#define SUMS 11
+// A row of sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, two of the mode's own.
+#define SUMS 12
 #define POTENTIAL 1
 #define EXTRA 10
 

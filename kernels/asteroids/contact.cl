@@ -12,12 +12,13 @@ typedef struct {
     float3 dv;     // Σ Δv
     float3 dx;     // Σ push
     uint hits;     // others that it touches and approaches
+    uint met;      // bodies in the cells around it, where there are cells
     float overlap; // the deepest overlap over its own radius
 } Contacts;
 
 Contacts no_contacts(void)
 {
-    Contacts s = { (float3)(0.0f), (float3)(0.0f), 0, 0.0f };
+    Contacts s = { (float3)(0.0f), (float3)(0.0f), 0, 0, 0.0f };
     return s;
 }
 
@@ -74,7 +75,7 @@ float3 planet(Contacts *s, float4 a, float4 va, COEFFICIENTS c)
 }
 
 // v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. `contact` gets (hits, deepest overlap, steps since the last
-// hit).
+// hit, bodies met).
 void finish_step(Contacts s, float4 a, float4 va, COEFFICIENTS c, __global float4 *x_out, __global float4 *v_out,
                  __global float4 *contact)
 {
@@ -89,5 +90,5 @@ void finish_step(Contacts s, float4 a, float4 va, COEFFICIENTS c, __global float
         *v_out = (float4)((float3)(NAN), va.w);
     }
     float age = s.hits > 0 ? 0.0f : contact->z + 1.0f;
-    *contact = (float4)((float)s.hits, s.overlap, age, 0.0f);
+    *contact = (float4)((float)s.hits, s.overlap, age, (float)s.met);
 }

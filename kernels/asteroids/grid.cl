@@ -133,7 +133,9 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
         const uint step = (cell % 3) + p * (cell / 3 % 3) + q * (cell / 9);
         const uint bucket = (home + step - 1 - p - q) & (buckets - 1);
         const uint first = start[bucket];
-        for (uint k = first; k < first + count[bucket]; ++k) {
+        const uint last = first + count[bucket];
+        s.met += last - first;
+        for (uint k = first; k < last; ++k) {
             if (touches(own, x_sorted[k], c) && k != at)
                 collide(&s, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c);
         }

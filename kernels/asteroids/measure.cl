@@ -1,6 +1,6 @@
 // What is told of asteroids, and what is drawn of them.
 
-// Per work-group: the sums of `add_body`, hits, and the maxima of overlap and speed.
+// Per work-group: the sums of `add_body`, hits and bodies met, and the maxima of overlap and speed.
 __kernel void measure(const uint n, const float planet_radius, __global const float4 *x, __global const float4 *v,
                       __global const float4 *contact, __global real *rows, __global float2 *maxima)
 {
@@ -17,6 +17,7 @@ __kernel void measure(const uint n, const float planet_radius, __global const fl
         float r = fmax(fmax(length(x[i].xyz), planet_radius), 1e-6f);
         s[POTENTIAL] = real_add(s[POTENTIAL], real_of(u.w / r));
         s[EXTRA] = real_add(s[EXTRA], real_of(contact[i].x));
+        s[EXTRA + 1] = real_add(s[EXTRA + 1], real_of(contact[i].w));
         most = fmax(most, (float2)(contact[i].y, length(u.xyz)));
     }
     store_sums(s, rows, scratch);

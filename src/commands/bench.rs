@@ -20,6 +20,8 @@ const LEAST_SECONDS: f64 = 0.2;
 /// One line of the table.
 #[derive(Debug, Serialize)]
 struct Row {
+    #[serde(skip)]
+    info: &'static ModeInfo,
     mode: &'static str,
     variant: &'static str,
     bodies: usize,
@@ -31,6 +33,8 @@ struct Row {
     interactions_per_second: f64,
     /// The fastest and the slowest timing.
     range: [f64; 2],
+    /// How full the cells around a body are, where a variant has cells.
+    bodies_a_cell: Option<f64>,
 }
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
@@ -57,7 +61,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10}  interactions/s",
+            "{:<10} {:<10} {:>8} {:>10} {:>10}  speed",
             "mode", "variant", "bodies", "work-group", "steps/s"
         );
     }
@@ -123,26 +127,34 @@ fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Ro
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
         }
     }
-    Ok(laps.into_iter().map(Lap::row).collect())
+    laps.into_iter().map(Lap::row).collect()
 }
 
 impl Row {
     fn print(&self) {
-        let Row { mode, variant, bodies, work_group, steps_per_second, interactions_per_second, .. } = self;
-        let speed = speed(*interactions_per_second);
-        println!("{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}");
+        let Row { mode, variant, bodies, work_group, steps_per_second, .. } = self;
+        let speed = speed(self.info, self.interactions_per_second);
+        let cells =
+            self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
+        println!(
+            "{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}{cells}"
+        );
     }
 }
 
 impl Lap {
-    fn row(mut self) -> Row {
+    fn row(mut self) -> Result<Row> {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
         let median = self.seconds[self.seconds.len() / 2];
         let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
-        Row {
-            mode: self.engine.config().mode.info().name,
+        let (sums, _) = self.engine.diagnostics()?;
+        let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
+        let info = self.engine.config().mode.info();
+        Ok(Row {
+            info,
+            mode: info.name,
             variant: resolved.variant.name,
             bodies: resolved.bodies,
             work_group: resolved.work_group,
@@ -150,7 +162,8 @@ impl Lap {
             steps_per_second: f64::from(self.steps) / median,
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
-        }
+            bodies_a_cell: cells.map(|reading| reading.value),
+        })
     }
 }
 
@@ -173,11 +186,9 @@ fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64())
 }
 
-/// `0.92 G interactions/s (18.4 GFLOP/s)`, at 20 flops a pair as the literature counts.
-pub(super) fn speed(interactions_per_second: f64) -> String {
-    format!(
-        "{:.3} G interactions/s ({:.1} GFLOP/s)",
-        interactions_per_second * 1e-9,
-        interactions_per_second * 20e-9
-    )
+/// `0.92 G interactions/s (18.4 GFLOP/s)`, at as many flops a pair as the literature counts.
+pub(super) fn speed(info: &ModeInfo, pairs_per_second: f64) -> String {
+    let giga = pairs_per_second * 1e-9;
+    let flops = info.flops_per_pair.map(|flops| format!(" ({:.1} GFLOP/s)", giga * flops));
+    format!("{giga:.3} G {}/s{}", info.pairs, flops.unwrap_or_default())
 }

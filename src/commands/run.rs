@@ -10,12 +10,15 @@ use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
 use crate::files::Output;
+use crate::modes::{ModeInfo, Reading};
 use crate::params::Values;
 use crate::scene;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
 struct Report {
+    #[serde(skip)]
+    info: &'static ModeInfo,
     mode: &'static str,
     start: String,
     params: Values,
@@ -35,6 +38,8 @@ struct Report {
     momentum_scale: f64,
     angular_momentum: [f64; 3],
     nonfinite: usize,
+    /// What else the mode has to tell, after the last step.
+    readings: Vec<Reading>,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,6 +75,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
     let resolved = engine.resolved();
     let config = engine.config();
     Ok(Report {
+        info: config.mode.info(),
         mode: config.mode.info().name,
         start: config.start.name().to_owned(),
         params: config.mode.values(),
@@ -90,6 +96,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
         momentum_scale: end.momentum_scale,
         angular_momentum: end.angular_momentum,
         nonfinite: end.nonfinite,
+        readings: end.readings,
     })
 }
 
@@ -98,11 +105,14 @@ fn print(report: &Report) {
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!("{mode} · {start} · {bodies} bodies · {variant} × {work_group} on {device}");
     println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
-    println!("{}", super::bench::speed(report.interactions_per_second));
+    println!("{}", super::bench::speed(report.info, report.interactions_per_second));
     let Energy { start, end, relative_drift } = report.energy;
     println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");
     println!("momentum {:.2e} of Σm|v| {:.4}", length(report.momentum), report.momentum_scale);
     println!("angular momentum {:.6}", length(report.angular_momentum));
+    for reading in &report.readings {
+        println!("{} {:.4}{}", reading.label, reading.value, if reading.warns { " (!)" } else { "" });
+    }
     if report.nonfinite > 0 {
         println!("{} bodies stopped being finite and are held out", report.nonfinite);
     }

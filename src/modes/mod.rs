@@ -24,6 +24,10 @@ pub struct ModeInfo {
     pub name: &'static str,
     /// One line on what it simulates.
     pub summary: &'static str,
+    /// What happens to each of the N² pairs in a step: the unit of the headline speed, as `interactions`.
+    pub pairs: &'static str,
+    /// Floating-point operations that a pair counts for in the literature, if it counts them.
+    pub flops_per_pair: Option<f64>,
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.

@@ -6,8 +6,6 @@ use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 use super::{Model, format, theme};
 use crate::session::Stats;
 
-/// Floating-point operations that one pair counts for, by convention of the n-body literature.
-const FLOPS_PER_PAIR: f64 = 20.0;
 /// Wide enough for the longest row: nothing moves when a number changes.
 const WIDTH: f32 = 252.0;
 
@@ -48,12 +46,14 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
 
 fn headline(ui: &mut egui::Ui, model: &Model) {
     let rate = model.stats.interactions_per_second();
+    let info = model.config.mode.info();
+    let pairs = format!("{}/s", info.pairs);
     let (number, words, aside) = match (model.started(), model.config.running) {
         (false, _) => (String::new(), "starting…", String::new()),
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) => {
-            let flops = format!("({}FLOP/s)", format::si(rate * FLOPS_PER_PAIR));
-            (format!("{} ", format::si(rate)), "interactions/s", flops)
+            let flops = info.flops_per_pair.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
+            (format!("{} ", format::si(rate)), pairs.as_str(), flops.unwrap_or_default())
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
@@ -66,7 +66,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
     })
     .response
     .on_hover_text(
-        "pairs of bodies computed a second: N² for each step; in brackets at 20 operations a pair",
+        "pairs of bodies a second: N² for each step, looked at or not; in brackets at 20 operations a pair",
     );
     ui.add_space(4.0);
 }

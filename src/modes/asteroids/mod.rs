@@ -16,6 +16,8 @@ use crate::scene;
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
     summary: "bodies with a size collide, round a planet",
+    pairs: "pairs",
+    flops_per_pair: None,
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
     check_scenes: &["belt", "box"],

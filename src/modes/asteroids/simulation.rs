@@ -252,11 +252,10 @@ impl Simulation for AsteroidSimulation {
         let sums = self.reduction.run(&args)?;
         let [deepest, fastest] = sums.maxima;
         let step = fastest * f64::from(dt) / f64::from(self.radii[0] * radius).max(f64::MIN_POSITIVE);
-        let hits = sums.extra / 2.0;
-        Ok(Diagnostics {
-            potential: -f64::from(g * planet_mass) * sums.potential,
-            readings: vec![
-                Reading::new("collisions", "Collisions", hits, "pairs that hit each other in the last step"),
+        let [hits, met] = sums.extra;
+        let cells = met / (27.0 * self.count as f64);
+        let mut readings = vec![
+                Reading::new("collisions", "Collisions", hits / 2.0, "pairs that hit each other in the last step"),
                 Reading::new("overlap", "Deepest overlap", deepest, "the deepest overlap over the body's radius"),
                 Reading::new(
                     "reach",
@@ -266,8 +265,12 @@ impl Simulation for AsteroidSimulation {
                 )
                 .warns(step > 1.0),
                 Reading::new("kinetic", "Kinetic energy", sums.diagnostics.kinetic, "Σ ½ m v²"),
-            ],
-            ..sums.diagnostics
-        })
+            ];
+        if met > 0.0 {
+            let help = "how full the 27 cells around a body are: what the step costs for each body";
+            readings.push(Reading::new("bodies_a_cell", "Bodies a cell", cells, help));
+        }
+        let potential = -f64::from(g * planet_mass) * sums.potential;
+        Ok(Diagnostics { potential, readings, ..sums.diagnostics })
     }
 }

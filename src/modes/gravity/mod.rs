@@ -16,6 +16,8 @@ use crate::scene;
 pub static INFO: ModeInfo = ModeInfo {
     name: "gravity",
     summary: "every body attracts every other",
+    pairs: "interactions",
+    flops_per_pair: Some(20.0),
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],
