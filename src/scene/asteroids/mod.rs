@@ -21,14 +21,14 @@ pub static SCENES: &[Scene] = &[
         name: "belt",
         summary: "an asteroid belt: large and small on tilted orbits round a planet",
         bodies: None,
-        params: &[("dt", "0.004"), ("radius", "0.012"), ("restitution", "0.8")],
+        params: &[("dt", "0.004"), ("radius", "0.012"), ("restitution", "0.7")],
         generate: belt,
     },
     Scene {
         name: "rings",
         summary: "thin cold rings round a planet, with a gap like Cassini's",
         bodies: None,
-        params: &[("dt", "0.004"), ("radius", "0.008"), ("restitution", "0.5"), ("planet_radius", "0.5")],
+        params: &[("dt", "0.003"), ("radius", "0.006"), ("restitution", "0.1"), ("planet_radius", "0.5")],
         generate: rings,
     },
     Scene {
@@ -51,7 +51,7 @@ pub static SCENES: &[Scene] = &[
         params: &[
             ("dt", "0.002"),
             ("radius", "0.01"),
-            ("restitution", "0.95"),
+            ("restitution", "0.9"),
             ("friction", "0"),
             ("planet_mass", "0"),
             ("planet_radius", "0"),
@@ -194,7 +194,7 @@ fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     along.map(|c| c * speed)
 }
 
-/// Restitution 0.8 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978, Icarus 34,
+/// Restitution 0.7 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978, Icarus 34,
 /// 227): the belt stays thick, and slowly spreads.
 fn belt(setup: &Setup) -> Bodies {
     let disc = Disc { inner: 0.6, ratio: 2.3, gap: [0.0; 2], tilt: 0.12, filling: 0.04 };
@@ -202,7 +202,7 @@ fn belt(setup: &Setup) -> Bodies {
 }
 
 /// The edges over the planet's radius are about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division.
-/// Restitution 0.5 keeps them cold.
+/// Restitution 0.1 keeps them cold, so that the division closes slowly.
 fn rings(setup: &Setup) -> Bodies {
     let disc = Disc { inner: 0.7, ratio: 1.75, gap: [0.55, 0.7], tilt: 0.01, filling: 0.2 };
     disc.fill(setup, &Balls::new(setup, (0..setup.bodies).map(|_| 1.0)))
@@ -230,37 +230,40 @@ fn clouds(setup: &Setup) -> Bodies {
     bodies.to_f32()
 }
 
-/// How much farther apart the balls of a lattice are than those that touch, and the share of their radius by which
-/// each is out of place, in every direction: 2·√3·`SHAKE` < 2·`LOOSE`, so that none touch.
-const LOOSE: f64 = 0.02;
+/// The share of their radius by which bodies of a lattice are out of place, along every axis. Those that are less than
+/// 2·√3·`SHAKE` radii apart could touch.
 const SHAKE: f64 = 0.01;
 
-/// A cue ball, body 0, and a triangle of rows of 1, 2, 3 … balls, the last row as long as the balls last. Against
-/// a rack of more than five rows the cue ball is heavier, or it would be lost in it.
+/// A cue ball, body 0, and a triangle of rows of 1, 2, 3 … balls, the last row as long as the balls last. Against a
+/// rack of more than five rows the cue ball is as much heavier as the rack is, or it would be lost in it; not more than
+/// 343 times, seven times as large, or the cells of the cell list would hold too many of the others.
+///
+/// The balls do not quite touch: impulses of pairs are right for one contact at a time, and a body that is hit by many
+/// in one step is given energy. With a gap to cross, blows come one after the other.
 fn billiards(setup: &Setup) -> Bodies {
+    const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;
-    const HEAVIEST: f64 = 27.0;
+    const HEAVIEST: f64 = 343.0;
     let mut rows = 0;
     while rows * (rows + 1) / 2 + 1 < setup.bodies {
         rows += 1;
     }
-    let cue = (rows as f64 / 5.0).clamp(1.0, HEAVIEST);
-    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { cue } else { 1.0 }));
+    let weight = ((rows * rows) as f64 / 25.0).clamp(1.0, HEAVIEST);
+    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { weight } else { 1.0 }));
     let random = &mut Random::new(setup.seed);
     let mut bodies = Bodies::with_capacity(setup.bodies);
     let (mut row, mut column) = (0, 0);
     for (i, &(m, ball)) in balls.0.iter().enumerate() {
-        let pitch = (1.0 + LOOSE) * ball;
-        let [dx, dy] = [random.signed(), random.signed()].map(|c| SHAKE * ball * c);
-        if i == 0 {
-            // Up to the rack by a quarter of its length.
-            let start = -2.0 * pitch - 0.25 * rows as f64 * pitch;
-            bodies.push([start + dx, dy, 0.0], [SPEED, 0.0, 0.0], m);
-            continue;
-        }
-        let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
-        bodies.push([at[0] + dx, at[1] + dy, 0.0], [0.0; 3], m);
-        (row, column) = if column == row { (row + 1, 0) } else { (row, column + 1) };
+        let ([x, y], speed) = if i == 0 {
+            ([-4.0 * (ball + param(setup, "radius")), 0.0], SPEED)
+        } else {
+            let pitch = (1.0 + SLACK) * ball;
+            let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
+            (row, column) = if column == row { (row + 1, 0) } else { (row, column + 1) };
+            (at, 0.0)
+        };
+        let [dx, dy] = [(); 2].map(|()| SHAKE * ball * random.signed());
+        bodies.push([x + dx, y + dy, 0.0], [speed, 0.0, 0.0], m);
     }
     centre(&mut bodies);
     bodies.to_f32()
@@ -268,12 +271,13 @@ fn billiards(setup: &Setup) -> Bodies {
 
 /// Hexagonal close packing, a little loose.
 fn dense_box(setup: &Setup) -> Bodies {
+    const SLACK: f64 = 0.02;
     let mut side = 1;
     while side * side * side < setup.bodies {
         side += 1;
     }
     let ball = param(setup, "radius");
-    let pitch = (1.0 + LOOSE) * ball;
+    let pitch = (1.0 + SLACK) * ball;
     let random = &mut Random::new(setup.seed);
     let mut bodies = Bodies::with_capacity(setup.bodies);
     for n in 0..setup.bodies {
