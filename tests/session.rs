@@ -227,6 +227,8 @@ fn changes_cost_no_more_than_they_must() {
     change(&|config| config.seed = 2, Some(Effect::Reseed));
     change(&|config| config.bodies = Some(100), Some(Effect::Reseed));
     change(&|config| config.select_scene(gravity().scene("cube").unwrap()), Some(Effect::Reseed));
+    // A number chosen by hand waits while a scene has its own.
+    change(&|config| config.select_scene(gravity().scene("two-body").unwrap()), Some(Effect::Reseed));
 }
 
 #[test]

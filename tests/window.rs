@@ -165,3 +165,43 @@ fn bodies_for_a_step_of(seconds: f64) -> u32 {
     let rate = rows["rows"][0]["interactions_per_second"].as_f64().unwrap();
     (rate * seconds).sqrt() as u32
 }
+
+#[test]
+fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
+    let display = Display::open();
+    let viewer = display.view(SMALL);
+    for toggle in 0..10 {
+        // Bodies move in between: each mode runs while it is shown.
+        viewer.alters("it runs", PICTURE, || ());
+        viewer.changes("the other mode is shown", [20.0, 150.0, 290.0, 60.0], || viewer.key("m"));
+        if toggle == 1 {
+            viewer.act("mousemove 600 500 sleep 0.2 click 4");
+        }
+    }
+    viewer.alters("it runs", PICTURE, || ());
+    let report = viewer.quit();
+
+    let toggles: Vec<_> = report.events.iter().filter(|event| event.what.starts_with("mode=")).collect();
+    assert_eq!(toggles.len(), 10, "{:?}", report.events);
+    for (shown, first) in [("mode=asteroids", 0), ("mode=gravity", 1)] {
+        let left: Vec<_> = toggles.iter().skip(first).step_by(2).collect();
+        assert!(left.iter().all(|event| event.what == shown), "{:?}", report.events);
+        // The steps at which the mode before this one was left only grow: it never began anew.
+        assert!(left.is_sorted_by(|a, b| a.step < b.step), "{left:?}");
+    }
+    assert_eq!(report.stats["mode"], "gravity");
+    assert_eq!(report.stats["generation"], 1, "gravity is what it was from the start");
+    assert!(report.stats["step"].as_u64().unwrap() > toggles[8].step);
+}
+
+#[test]
+fn odd_sizes_do_no_harm() {
+    let display = Display::open();
+    let viewer = display.view(SMALL);
+    for _ in 0..8 {
+        viewer.act("windowsize WINDOW 20 100 sleep 0.05 windowsize WINDOW 1000 700 sleep 0.05");
+    }
+    viewer.act("windowsize --sync WINDOW 1280 800 sleep 0.5");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1280, 800]);
+}
