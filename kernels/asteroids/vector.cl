@@ -27,6 +27,12 @@ __kernel void columns(const uint n, const uint rows, const float radius, __globa
     column[4 * rows + i] = threshold(x);
 }
 
+// The smaller, and b if a is NaN: one instruction, where fmin() takes three for the sake of NaN in b.
+float16 lesser(float16 a, float16 b)
+{
+    return a < b ? a : b;
+}
+
 // h_j - 2·(x_i·x_j + r_i·r_j) for 16 others; `twice` is -2·(x_i, r_i).
 float16 nearness(float4 twice, float16 x, float16 y, float16 z, float16 r, float16 h)
 {
@@ -60,26 +66,25 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
         s[b] = no_contacts();
     }
     for (uint j = 0; j < rows; j += 64) {
-        float16 near[BODIES];
-        for (uint b = 0; b < BODIES; ++b)
-            near[b] = (float16)(INFINITY);
+        // Written out: vectors in an array would live in memory.
+        float16 near0 = (float16)(INFINITY), near1 = near0, near2 = near0, near3 = near0;
         for (uint k = j; k < j + 64; k += 16) {
             const float16 x = vload16(0, column + k);
             const float16 y = vload16(0, column + rows + k);
             const float16 z = vload16(0, column + 2 * rows + k);
             const float16 r = vload16(0, column + 3 * rows + k);
             const float16 hj = vload16(0, column + 4 * rows + k);
-            for (uint b = 0; b < BODIES; ++b)
-                near[b] = fmin(near[b], nearness(twice[b], x, y, z, r, hj));
+            near0 = lesser(nearness(twice[0], x, y, z, r, hj), near0);
+            near1 = lesser(nearness(twice[1], x, y, z, r, hj), near1);
+            near2 = lesser(nearness(twice[2], x, y, z, r, hj), near2);
+            near3 = lesser(nearness(twice[3], x, y, z, r, hj), near3);
         }
-        float16 any = near[0] + h[0];
-        for (uint b = 1; b < BODIES; ++b)
-            any = fmin(any, near[b] + h[b]);
-        if (least(any) >= 0.0f)
+        if (least(lesser(lesser(near0 + h[0], near1 + h[1]), lesser(near2 + h[2], near3 + h[3]))) >= 0.0f)
             continue;
+        const float4 near = (float4)(least(near0), least(near1), least(near2), least(near3));
         for (uint b = 0; b < BODIES; ++b) {
             const uint i = first + b;
-            if (i >= n || least(near[b]) + h[b] >= 0.0f)
+            if (i >= n || ((const float *)&near)[b] + h[b] >= 0.0f)
                 continue;
             for (uint k = j; k < min(j + 64, n); ++k) {
                 if (touches(own[b], x_in[k], c) && k != i)

@@ -24,7 +24,7 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Asteroids::default()),
     // Looking at everyone is the quicker way only while there are few.
     auto_variant: |device, bodies| match device.kind {
-        Kind::Cpu if bodies <= 8_192 => &VARIANTS[3],
+        Kind::Cpu if bodies <= 2_048 => &VARIANTS[3],
         Kind::Gpu | Kind::Accelerator if bodies <= 8_192 => &VARIANTS[1],
         _ => &VARIANTS[4],
     },
