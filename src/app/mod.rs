@@ -256,7 +256,7 @@ impl Open {
         let (frame, fresh) = self.session.frame();
         let is_new = self.generation != frame.stats.generation && !frame.points.positions.is_empty();
         if is_new {
-            self.camera.frame_all(&frame.points.positions, self.window.aspect());
+            self.camera.frame_all(&frame.points, self.window.aspect());
             self.generation = frame.stats.generation;
             self.clock.redraw_after(Duration::ZERO);
         }
