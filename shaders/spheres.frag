@@ -1,10 +1,8 @@
 // A ball, hit by the ray through the pixel: its exact outline, its depth, and the light it sends.
 
 in vec2 slope;
-flat in vec3 centre;
-flat in float radius;
-flat in vec3 albedo;
-flat in float opacity;
+flat in vec4 ball;  // the centre from the eye, and the radius
+flat in vec4 tint;  // as light, and how opaque it is
 
 uniform vec3 eye;
 uniform vec3 right;
@@ -18,10 +16,13 @@ uniform bool is_planet;      // whether this is it
 
 out vec4 light;
 
-const vec3 SUN = vec3(-0.604, -0.604, 0.520);
-const vec3 SUNLIGHT = vec3(1.30, 1.24, 1.14);
-const vec3 SKYLIGHT = vec3(0.110, 0.125, 0.160);
-const vec3 GROUND = vec3(0.050, 0.046, 0.050);
+// To the sun: to the left of, behind and above where a camera first stands.
+const vec3 SUN = vec3(-0.930, -0.240, 0.278);
+const vec3 SUNLIGHT = vec3(1.12, 1.08, 1.02);
+// What comes from everywhere: from above, and from below.
+const vec3 SKY = vec3(0.115, 0.125, 0.150);
+const vec3 GROUND = vec3(0.040, 0.038, 0.042);
+// What surfaces seen at a glancing angle send.
 const vec3 RIM = vec3(0.10, 0.13, 0.20);
 
 // The share of the sun that the planet leaves over, with a half-shadow as a sun of some width throws.
@@ -32,15 +33,27 @@ float sunlit(vec3 place) {
     return behind > 0.0 ? smoothstep(planet - soft, planet + soft, aside) : 1.0;
 }
 
+// Quiet blue-grey, in bands of latitude.
+vec3 banded(float latitude) {
+    float band = sin(latitude * 9.0 + 0.5) + 0.5 * sin(latitude * 23.0) + 0.25 * sin(latitude * 51.0 + 2.0);
+    return vec3(0.155, 0.195, 0.265) + band * vec3(0.018, 0.016, 0.010);
+}
+
 vec3 shaded(vec3 normal, vec3 to_eye, vec3 colour, float sun, float gloss) {
-    float facing = max(dot(normal, SUN), 0.0);
-    vec3 lit = SUNLIGHT * (sun * facing) + mix(GROUND, SKYLIGHT, normal.z * 0.5 + 0.5);
-    float shine = pow(max(dot(normal, normalize(SUN + to_eye)), 0.0), 48.0) * sun * facing;
-    float rim = pow(1.0 - max(dot(normal, to_eye), 0.0), 3.0);
-    return colour * lit + gloss * (0.22 * shine * SUNLIGHT + rim * RIM);
+    float facing = max(dot(normal, SUN), 0.0) * sun;
+    vec3 lit = SUNLIGHT * facing + mix(GROUND, SKY, normal.z * 0.5 + 0.5);
+    float mirrored = max(dot(normal, normalize(SUN + to_eye)), 0.0);
+    mirrored *= mirrored;
+    mirrored *= mirrored;
+    mirrored *= mirrored;
+    float shine = mirrored * mirrored * mirrored * mirrored * facing;  // to the power of 32
+    float glancing = 1.0 - max(dot(normal, to_eye), 0.0);
+    return colour * lit + gloss * (0.2 * shine * SUNLIGHT + glancing * glancing * glancing * RIM);
 }
 
 void main() {
+    vec3 centre = ball.xyz;
+    float radius = ball.w;
     vec3 ray = right * slope.x + up * slope.y - back;  // its length ahead is 1
     float length2 = dot(ray, ray);
     float nearest = dot(ray, centre) / length2;
@@ -54,7 +67,7 @@ void main() {
     // miss / off that lies in it).
     float tilt = dot(miss, back);
     float stretch = miss2 > 0.0 ? sqrt(max(1.0 - tilt * tilt / miss2, 0.01)) : 1.0;
-    float covered = clamp(0.5 + (radius - off) / (pixel * nearest * stretch), 0.0, 1.0) * opacity;
+    float covered = clamp(0.5 + (radius - off) / (pixel * nearest * stretch), 0.0, 1.0) * tint.a;
 
     float depth = nearest - sqrt(max(radius * radius - miss2, 0.0) / length2);
     if (depth < near || covered <= 0.0 || edges == (covered >= 1.0)) {
@@ -67,5 +80,5 @@ void main() {
     vec3 to_eye = ray * -inversesqrt(length2);
     // On the smallest balls there is no room for a highlight.
     float gloss = smoothstep(1.5, 6.0, radius / (pixel * nearest));
-    light = vec4(shaded(normal, to_eye, albedo, sun, gloss), 1.0) * covered;
+    light = vec4(shaded(normal, to_eye, is_planet ? banded(normal.z) : tint.rgb, sun, is_planet ? 0.4 : gloss), 1.0) * covered;
 }

@@ -8,22 +8,16 @@ uniform vec3 back;          // from what is looked at to the eye
 uniform float pixel;        // a pixel's height at unit distance
 uniform float least_radius; // that a ball is shown with, in pixels
 
-out Ball {
-    vec3 centre;
-    float radius;
-    vec3 albedo;
-    float opacity;
-} ball;
+out vec4 sphere;  // the centre from the eye, and the radius; not to be drawn without one
+out vec4 colour;  // as light, and how opaque it is
 
 void main() {
-    ball.centre = body.xyz - eye;
-    float ahead = -dot(ball.centre, back);
+    vec3 centre = body.xyz - eye;
     // A ball that would fall between the pixels is shown larger, and clearer in the same measure; but not so
     // clear that it cannot be seen.
-    float least = least_radius * pixel * max(ahead, 0.0);
-    bool held_out = !(body.w > 0.0);
-    ball.radius = held_out ? 0.0 : max(body.w, least);
-    float shrink = min(body.w / ball.radius, 1.0);
-    ball.opacity = max(shrink * shrink, 0.2);
-    ball.albedo = light_of(hue_of(value));
+    float least = least_radius * pixel * -dot(centre, back);
+    float radius = body.w > 0.0 ? max(body.w, least) : 0.0;
+    float shrink = min(body.w / radius, 1.0);
+    sphere = vec4(centre, radius);
+    colour = vec4(light_of(hue_of(value)), max(shrink * shrink, 0.2));
 }

@@ -108,7 +108,7 @@ fn a_crowd_glows_but_does_not_burn_out() {
     for count in [4_096, 65_536] {
         let points = cluster(count);
         let mut camera = Camera::default();
-        camera.frame_all(&points.positions, ASPECT);
+        camera.frame_all(&points, ASPECT);
         let picture = draw(&points, &camera, SIZE);
         let (glow, burnt) = (share_above(&picture, 30), share_above(&picture, 240));
         assert!(glow > 0.04, "{count}: {glow} is lit");
@@ -175,4 +175,142 @@ fn sizes_that_cannot_be_drawn_are_refused() {
             Ok(_) => panic!("{size:?} was accepted"),
         }
     }
+}
+
+/// Balls `(place, radius)` of one colour each, the first slow and the last fast, and a planet.
+fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
+    Points {
+        positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, *radius]).collect(),
+        values: (0..rows.len()).map(|i| i as f32).collect(),
+        shape: Shape::Spheres { planet },
+    }
+}
+
+/// Looks along y from far, so that x is to the right and z is up.
+fn front() -> Camera {
+    Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, ..Camera::default() }
+}
+
+/// Red less blue, 0 to 255: high for fast, low for slow.
+fn warmth(picture: &RgbImage, camera: &Camera, place: [f32; 3]) -> i32 {
+    let (x, y) = pixel(camera, place, picture.dimensions());
+    let Rgb([red, _, blue]) = *picture.get_pixel(x, y);
+    i32::from(red) - i32::from(blue)
+}
+
+/// Whether the ray through the middle of a pixel passes the ball, by how many radii of it at most.
+fn is_hit(
+    camera: &Camera,
+    (x, y): (u32, u32),
+    (width, height): (u32, u32),
+    ball: [f32; 4],
+    radii: f32,
+) -> bool {
+    let aspect = width as f32 / height as f32;
+    let back = camera.view_projection(aspect).inverse();
+    let at = [(x as f32 + 0.5) / width as f32 * 2.0 - 1.0, 1.0 - (y as f32 + 0.5) / height as f32 * 2.0];
+    let [near, far] = [0.1, 0.9].map(|depth| back.project_point3([at[0], at[1], depth].into()));
+    let (ray, to_ball) = ((far - near).normalize(), glam::Vec3::new(ball[0], ball[1], ball[2]) - near);
+    to_ball.cross(ray).length() < ball[3] * radii
+}
+
+#[test]
+fn a_ball_has_the_outline_of_its_radius() {
+    // At the middle, aside where its outline is an ellipse, near, and small.
+    for ([x, y, z], radius) in
+        [([0.0; 3], 0.8), ([1.7, -0.5, 1.0], 0.35), ([-0.5, -3.0, 0.2], 0.2), ([0.4, 3.0, -0.3], 0.1)]
+    {
+        let picture = draw(&balls(&[([x, y, z], radius)], 0.0), &front(), SIZE);
+        let distance = glam::Vec3::new(x, y + 4.0, z).length();
+        let in_pixels = radius / distance / (0.4f32.tan() * 2.0 / SIZE.1 as f32);
+        let (mut inside, mut outside) = (0, 0);
+        for (column, row, colour) in picture.enumerate_pixels() {
+            let hit = |radii| is_hit(&front(), (column, row), SIZE, [x, y, z, radius], radii);
+            if hit(1.0 - 1.0 / in_pixels) {
+                inside += 1;
+                assert!(!background(colour), "({column}, {row}) of a ball at {x} {y} {z} is not covered");
+            } else if !hit(1.0 + 1.0 / in_pixels) {
+                outside += 1;
+                assert!(background(colour), "({column}, {row}) beside a ball at {x} {y} {z} is {colour:?}");
+            }
+        }
+        assert!(inside > 10 && outside > 10_000, "{inside} {outside}");
+    }
+}
+
+#[test]
+fn a_nearer_ball_hides_a_farther_one_whichever_comes_first() {
+    let (near, far) = ([0.0, -0.5, 0.0], [0.0, 0.6, 0.0]);
+    let warm_in_front = draw(&balls(&[(far, 0.4), (near, 0.3)], 0.0), &front(), SIZE);
+    let cold_in_front = draw(&balls(&[(near, 0.3), (far, 0.4)], 0.0), &front(), SIZE);
+    assert!(warmth(&warm_in_front, &front(), near) > 10);
+    assert!(warmth(&cold_in_front, &front(), near) < -50);
+}
+
+#[test]
+fn balls_in_each_other_meet_in_the_right_place() {
+    // Side by side at one depth: the boundary is the plane between them. In line: the nearer by the front point.
+    for swap in [false, true] {
+        let mut rows = [([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)];
+        if swap {
+            rows.swap(0, 1);
+        }
+        let picture = draw(&balls(&rows, 0.0), &front(), SIZE);
+        let side = |x: f32| warmth(&picture, &front(), [x, 0.0, 0.0]);
+        let (left, right) = if swap { (side(0.04), side(-0.04)) } else { (side(-0.04), side(0.04)) };
+        assert!(left < -30 && right > 10, "{left} {right}");
+    }
+    // A large ball's front is at −0.5, a small one's at −0.45 within it, or at −0.55 out of it.
+    for (behind, hidden) in [(-0.35, true), (-0.45, false)] {
+        let picture = draw(&balls(&[([0.0; 3], 0.5), ([0.0, behind, 0.0], 0.1)], 0.0), &front(), SIZE);
+        let middle = warmth(&picture, &front(), [0.0; 3]);
+        assert_eq!(middle < -30, hidden, "{middle}");
+    }
+}
+
+#[test]
+fn the_side_towards_the_sun_is_brighter() {
+    let picture = draw(&balls(&[([0.0; 3], 0.8)], 0.0), &front(), SIZE);
+    let at = |x| brightness(picture.get_pixel(x, 100));
+    let (lit, dark) = (at(130), at(190));
+    assert!(dark > 15 && lit > 2 * dark, "{lit} {dark}");
+}
+
+#[test]
+fn the_planet_hides_and_is_hidden() {
+    let (behind, before) = ([0.0, 0.8, 0.0], [0.2, -0.8, 0.0]);
+    let bare = draw(&balls(&[], 0.5), &front(), SIZE);
+    assert!(!background(bare.get_pixel(160, 100)), "it is there without bodies");
+    let hidden = draw(&balls(&[(behind, 0.2)], 0.5), &front(), SIZE);
+    assert_eq!(hidden.get_pixel(160, 100), bare.get_pixel(160, 100));
+    let shown = draw(&balls(&[(behind, 0.2), (before, 0.1)], 0.5), &front(), SIZE);
+    assert!(warmth(&shown, &front(), before) > warmth(&bare, &front(), before) + 10);
+    // It is larger than any point sprite may be, and its middle is out of the picture.
+    let beside = Camera { target: [1.5, 0.0, 0.0].into(), distance: 2.5, ..front() };
+    let near = draw(&balls(&[], 0.5), &beside, (1280, 800));
+    assert!(!background(near.get_pixel(10, 400)) && background(near.get_pixel(900, 400)));
+}
+
+#[test]
+fn balls_held_out_are_not_drawn() {
+    let mut points = balls(&[([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3)], 0.0);
+    points.positions.push([f32::INFINITY, 0.0, 0.0, 0.2]);
+    points.values.push(-1.0);
+    assert!(draw(&points, &front(), SIZE).pixels().all(background));
+}
+
+#[test]
+fn glows_and_balls_take_turns() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let spheres = balls(&[([-0.4, 0.0, 0.2], 0.3), ([0.4, 0.0, 0.0], 0.2)], 0.25);
+    let glows = Points { shape: Shape::Glow, ..spheres.clone() };
+    for points in [&glows, &spheres, &glows, &spheres, &spheres] {
+        view.upload(points, points.value_range()).expect("there is room");
+        let picture = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        let again = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        let fresh = draw(points, &front(), SIZE);
+        assert!(picture == fresh && again == fresh, "{:?} keeps something of the other", points.shape);
+    }
+    assert!(draw(&glows, &front(), SIZE) != draw(&spheres, &front(), SIZE));
 }

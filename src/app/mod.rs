@@ -273,7 +273,7 @@ impl Open {
                 {
                     self.camera = camera.clone();
                 }
-                _ => self.camera.frame_all(&frame.points.positions, self.window.aspect()),
+                _ => self.camera.frame_all(&frame.points, self.window.aspect()),
             }
             self.generation = frame.stats.generation;
             self.clock.redraw_after(Duration::ZERO);

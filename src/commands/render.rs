@@ -23,7 +23,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
 
     let (points, _) = engine.publish(Points::default())?.wait()?;
     let mut camera = Camera::default();
-    camera.frame_all(&points.positions, width as f32 / height as f32);
+    camera.frame_all(&points, width as f32 / height as f32);
     let mut view = View::new(offscreen.context())?;
     view.upload(&points, points.value_range())?;
     let picture = offscreen.render(|surface| view.draw(surface, &camera, None))?;

@@ -9,6 +9,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use glam::{Mat4, Vec3};
 
 use super::framing;
+use crate::bodies::Points;
 
 /// Where the scene is looked at from.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,15 +67,15 @@ impl Camera {
         }
     }
 
-    /// Looks at the bodies' centre from where at least 90 % of them, and their turns about the z axis through
-    /// it, are in the picture, and more as long as they are not much farther out. `positions` are
-    /// `(x, y, z, m)`; `aspect` is width over height.
+    /// Looks at the planet, or else the bodies' centre, from where it and at least 90 % of them, and their turns
+    /// about the z axis through it, are in the picture, and more as long as they are not much farther out.
+    /// `aspect` is width over height.
     ///
-    /// The direction stays. Without a finite body nothing changes; a single body is looked at from 3 away.
-    pub fn frame_all(&mut self, positions: &[[f32; 4]], aspect: f32) {
-        let half_height = (self.fov / 2.0).tan();
-        let frame = framing::Frame { half_width: half_height * sane(aspect), half_height, pitch: self.pitch };
-        let Some((centre, distance)) = frame.fit(positions) else { return };
+    /// The direction stays. Where nothing is finite nothing changes; a single point is looked at from 3 away.
+    pub fn frame_all(&mut self, points: &Points, aspect: f32) {
+        let [half_width, half_height] = self.lens(aspect);
+        let frame = framing::Frame { half_width, half_height, pitch: self.pitch };
+        let Some((centre, distance)) = frame.fit(points) else { return };
         self.look_at(centre);
         // Nearer than a few ulps of the target's coordinates the eye could not be told from the target.
         let floor = (centre.abs().max_element() * 1e-5).max(*DISTANCES.start());
@@ -153,6 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::bodies::Shape;
 
     const ASPECT: f32 = 1.6;
 
@@ -160,6 +162,10 @@ mod tests {
     fn shown(camera: &Camera, point: Vec3) -> Vec2 {
         let clip = camera.view_projection(ASPECT) * point.extend(1.0);
         clip.xy() / clip.w * Vec2::new(ASPECT / 2.0, -0.5)
+    }
+
+    fn glows(positions: &[[f32; 4]]) -> Points {
+        Points { positions: positions.to_vec(), ..Points::default() }
     }
 
     fn in_picture(camera: &Camera, aspect: f32, [x, y, z, _]: [f32; 4]) -> bool {
@@ -193,20 +199,40 @@ mod tests {
     #[test]
     fn one_body_and_none_are_framed() {
         let mut camera = Camera::default();
-        camera.frame_all(&[], ASPECT);
-        camera.frame_all(&[[f32::NAN, 0.0, 0.0, 1.0]], ASPECT);
+        camera.frame_all(&glows(&[]), ASPECT);
+        camera.frame_all(&glows(&[[f32::NAN, 0.0, 0.0, 1.0]]), ASPECT);
         assert_eq!(camera, Camera::default());
-        camera.frame_all(&[[5.0, 6.0, 7.0, 1.0]], ASPECT);
+        camera.frame_all(&glows(&[[5.0, 6.0, 7.0, 1.0]]), ASPECT);
         assert_eq!((camera.target, camera.distance), (Vec3::new(5.0, 6.0, 7.0), 3.0));
     }
 
     #[test]
     fn two_bodies_are_framed_about_their_centre_of_mass() {
         let mut camera = Camera::default();
-        camera.frame_all(&[[-1.0, 0.0, 0.0, 3.0], [3.0, 0.0, 0.0, 1.0]], ASPECT);
+        camera.frame_all(&glows(&[[-1.0, 0.0, 0.0, 3.0], [3.0, 0.0, 0.0, 1.0]]), ASPECT);
         assert!(camera.target.length() < 1e-6);
         assert!(in_picture(&camera, ASPECT, [3.0, 0.0, 0.0, 1.0]));
         assert!((0.35..0.8).contains(&shown(&camera, Vec3::X * 3.0).x), "it fills the picture");
+    }
+
+    #[test]
+    fn balls_are_framed_whole_about_their_planet() {
+        let mut camera = Camera { pitch: 0.0, ..Default::default() };
+        let positions = vec![[3.0, 0.0, 0.0, 0.1], [2.9, 0.1, 0.0, 0.0]];
+        for (planet, target, half_height) in
+            [(1.0, Vec3::ZERO, 1.0), (20.0, Vec3::ZERO, 20.0), (0.0, Vec3::X * 3.0, 0.1)]
+        {
+            let shape = Shape::Spheres { planet };
+            camera.frame_all(&Points { positions: positions.clone(), shape, ..Points::default() }, ASPECT);
+            assert_eq!(camera.target, target, "a planet of {planet}");
+            let cone = (half_height / camera.distance).asin();
+            assert!(cone < camera.fov / 2.0, "a planet of {planet} from {}", camera.distance);
+            assert!(
+                planet == 1.0 || cone > camera.fov * 0.45,
+                "a planet of {planet} from {}",
+                camera.distance
+            );
+        }
     }
 
     #[test]
@@ -214,10 +240,10 @@ mod tests {
         let mut ring: Vec<[f32; 4]> =
             (0..100).map(|i| (i as f32).sin_cos()).map(|(y, x)| [x, y, 0.0, 1.0]).collect();
         let mut without = Camera::default();
-        without.frame_all(&ring, ASPECT);
+        without.frame_all(&glows(&ring), ASPECT);
         ring.extend([[1e6, 0.0, 0.0, 1.0], [0.0, 0.0, -1e17, 1.0], [f32::INFINITY, 0.0, 0.0, 1.0]]);
         let mut with = Camera::default();
-        with.frame_all(&ring, ASPECT);
+        with.frame_all(&glows(&ring), ASPECT);
         assert!(
             (with.distance / without.distance - 1.0).abs() < 0.3,
             "{} {}",
@@ -263,7 +289,7 @@ mod tests {
         ) {
             let body = |[x, y, z]: &[f32; 3]| [x * scale, y * scale, z * scale * flat, 1.0];
             let bodies: Vec<[f32; 4]> = cloud.iter().map(body).collect();
-            camera.frame_all(&bodies, aspect);
+            camera.frame_all(&glows(&bodies), aspect);
             camera.orbit(turn, 0.0);
             let inside = bodies.iter().filter(|b| in_picture(&camera, aspect, **b)).count();
             prop_assert!(inside * 10 >= bodies.len() * 9, "{inside} of {}", bodies.len());
@@ -275,7 +301,7 @@ mod tests {
             (dx, dy, factor, aspect) in (ANY, ANY, ANY, ANY),
         ) {
             let mut camera = Camera::default();
-            camera.frame_all(&bodies, aspect);
+            camera.frame_all(&glows(&bodies), aspect);
             prop_assert!(camera.view_projection(aspect).is_finite(), "{camera:?}");
             camera.orbit(dx, dy);
             camera.pan(dy, dx);

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::bodies::FINITE_LIMIT;
+use crate::bodies::{FINITE_LIMIT, Points, Shape};
 
 /// The share of the bodies that must be in the picture.
 const SHARE: f64 = 0.9;
@@ -21,19 +21,32 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The target and the distance that show the bodies `(x, y, z, m)`; none without a finite body.
+    /// The target and the distance that show the bodies and the planet; none if there is nothing finite.
     ///
-    /// The distance is 0 if all of them are at one place.
-    pub fn fit(&self, positions: &[[f32; 4]]) -> Option<(Vec3, f32)> {
-        let stride = positions.len().div_ceil(SAMPLE).max(1);
-        let mut bodies: Vec<(DVec3, f64)> =
-            positions.iter().step_by(stride).filter_map(|p| finite(*p)).collect();
-        let centre = centre(&mut bodies)?;
-        let mut needed: Vec<f64> = bodies.iter().map(|(x, _)| self.needed(*x - centre)).collect();
+    /// The target is the planet, or else the bodies' centre. The distance is 0 if all are points at one place.
+    pub fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
+        let planet = match points.shape {
+            Shape::Spheres { planet } if planet > 0.0 => Some(f64::from(planet)),
+            _ => None,
+        };
+        let stride = points.positions.len().div_ceil(SAMPLE).max(1);
+        let sample = points.positions.iter().step_by(stride);
+        let mut bodies: Vec<Placed> = sample.filter_map(|p| Placed::of(*p, points.shape)).collect();
+        let centre = if planet.is_some() { DVec3::ZERO } else { centre(&mut bodies)? };
+        let distance =
+            self.distance(&bodies, centre).max(planet.map_or(0.0, |r| self.needed(DVec3::ZERO, r)));
+        Some((centre.as_vec3(), (distance * MARGIN) as f32))
+    }
+
+    /// The distance that shows nearly all of the bodies.
+    fn distance(&self, bodies: &[Placed], centre: DVec3) -> f64 {
+        if bodies.is_empty() {
+            return 0.0;
+        }
+        let mut needed: Vec<f64> = bodies.iter().map(|b| self.needed(b.at - centre, b.radius)).collect();
         let last = share_of(needed.len());
         let (_, most, beyond) = needed.select_nth_unstable_by(last, f64::total_cmp);
-        let distance = beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH);
-        Some((centre.as_vec3(), (distance * MARGIN) as f32))
+        beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH)
     }
 
     /// The distance from which a body at `offset` from the target is in the picture however far the scene
@@ -41,40 +54,54 @@ impl Frame {
     ///
     /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it
     /// is widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is
-    /// nearest.
-    fn needed(&self, offset: DVec3) -> f64 {
+    /// nearest. A ball of this radius about it reaches beyond it by as much as its distance to the frame's
+    /// sides, which slant, asks.
+    fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
-        let wide = rho * cos.hypot(1.0 / f64::from(self.half_width)) + z * sin;
-        let high = (rho * sin + z * cos) / f64::from(self.half_height) + rho * cos + z * sin;
+        let [to_side, to_top] = [self.half_width, self.half_height].map(|half| f64::from(half).recip());
+        let wide = rho * cos.hypot(to_side) + z * sin + radius * to_side.hypot(1.0);
+        let high = (rho * sin + z * cos) * to_top + rho * cos + z * sin + radius * to_top.hypot(1.0);
         wide.max(high)
     }
 }
 
-/// The place and the weight of a body, unless it is nowhere.
-fn finite([x, y, z, m]: [f32; 4]) -> Option<(DVec3, f64)> {
-    let place = [x, y, z].iter().all(|c| c.abs() <= FINITE_LIMIT);
-    let weight = if m.is_finite() && m > 0.0 { m } else { 0.0 };
-    place.then(|| (Vec3::new(x, y, z).as_dvec3(), f64::from(weight)))
+/// A body that is somewhere.
+struct Placed {
+    at: DVec3,
+    weight: f64,
+    radius: f64,
+}
+
+impl Placed {
+    /// None for one that is nowhere, or is not shown. Balls all weigh the same: their radius tells no mass.
+    fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
+        let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
+        let (weight, radius, shown) = match shape {
+            Shape::Glow => (size, 0.0, true),
+            Shape::Spheres { .. } => (1.0, size, size > 0.0),
+        };
+        let is_somewhere = [x, y, z].iter().all(|c| c.abs() <= FINITE_LIMIT);
+        (shown && is_somewhere).then(|| Self { at: Vec3::new(x, y, z).as_dvec3(), weight, radius })
+    }
 }
 
 /// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the
 /// median does not follow those that fly off.
-fn centre(bodies: &mut [(DVec3, f64)]) -> Option<DVec3> {
+fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {
-        let by_axis = |a: &(DVec3, f64), b: &(DVec3, f64)| a.0[axis].total_cmp(&b.0[axis]);
-        (!bodies.is_empty()).then(|| bodies.select_nth_unstable_by(middle, by_axis).1.0[axis])
+        let by_axis = |a: &Placed, b: &Placed| a.at[axis].total_cmp(&b.at[axis]);
+        (!bodies.is_empty()).then(|| bodies.select_nth_unstable_by(middle, by_axis).1.at[axis])
     };
     let median = DVec3::new(median(0)?, median(1)?, median(2)?);
     let last = share_of(bodies.len());
-    let by_distance = |a: &(DVec3, f64), b: &(DVec3, f64)| {
-        a.0.distance_squared(median).total_cmp(&b.0.distance_squared(median))
-    };
+    let by_distance =
+        |a: &Placed, b: &Placed| a.at.distance_squared(median).total_cmp(&b.at.distance_squared(median));
     bodies.select_nth_unstable_by(last, by_distance);
     let near = &bodies[..=last];
-    let mass: f64 = near.iter().map(|(_, m)| m).sum();
-    let mean = |weight: &dyn Fn(f64) -> f64| near.iter().map(|(x, m)| *x * weight(*m)).sum::<DVec3>();
+    let mass: f64 = near.iter().map(|b| b.weight).sum();
+    let mean = |weight: &dyn Fn(f64) -> f64| near.iter().map(|b| b.at * weight(b.weight)).sum::<DVec3>();
     Some(if mass > 0.0 { mean(&|m| m / mass) } else { mean(&|_| 1.0 / near.len() as f64) })
 }
 
