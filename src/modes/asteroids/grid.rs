@@ -122,7 +122,7 @@ mod tests {
             let [p, q] = super::strides(buckets);
             let mut seen = std::collections::BTreeSet::new();
             for (x, y, z) in (0..27).map(|c| (c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1)) {
-                let bucket = i64::from(x) + i64::from(p) * y + i64::from(q) * z;
+                let bucket = x + i64::from(p) * y + i64::from(q) * z;
                 assert!(seen.insert(bucket.rem_euclid(i64::from(buckets))), "{buckets} buckets, {p}, {q}");
             }
         }
