@@ -123,6 +123,12 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     gravity ring 72fb03881cb06bf8
     gravity two-body 9e7d281b71d9c841
     gravity figure-eight a8e76b7eb78e981e
+    asteroids belt 15a5efb1304420a4
+    asteroids rings f932c7100ac69d04
+    asteroids clouds ca97647caeaaa9ae
+    asteroids billiards 9b5d3787f064d083
+    asteroids box 754eeeedac1672cf
+    asteroids shooter acb31465e7d7c8a4
     ");
 }
 

@@ -5,11 +5,11 @@
 //!
 //! Scenes without a planet have their centre of mass at rest at the origin; a planet is at rest there itself.
 
+mod disc;
 mod packing;
 
-use std::f64::consts::PI;
-
-use self::packing::{GAP, Packing};
+use self::disc::Disc;
+use self::packing::Packing;
 use super::frame::centre;
 use super::random::Random;
 use super::{Scene, Setup};
@@ -21,7 +21,7 @@ pub static SCENES: &[Scene] = &[
         name: "belt",
         summary: "an asteroid belt: large and small on tilted orbits round a planet",
         bodies: None,
-        params: &[("dt", "0.004"), ("radius", "0.012"), ("restitution", "0.7")],
+        params: &[("dt", "0.003"), ("radius", "0.014"), ("restitution", "0.7")],
         generate: belt,
     },
     Scene {
@@ -123,7 +123,7 @@ impl Balls {
 
 /// ∛x of a positive number by Newton's method, which rounds alike everywhere, as `f64::cbrt` need not.
 fn cube_root(x: f64) -> f64 {
-    // A third of the exponent, good to a few per cent; each round doubles the digits.
+    // A third of the exponent, good to a few per cent (the constant is that of fdlibm); each round doubles the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..5 {
         root -= (root - x / (root * root)) / 3.0;
@@ -131,80 +131,17 @@ fn cube_root(x: f64) -> f64 {
     root
 }
 
-/// Bodies on circular orbits round the planet, each in a plane of its own.
-struct Disc {
-    /// The inner edge, unless the planet reaches that far.
-    inner: f64,
-    /// The outer edge over the inner one, unless the bodies need more room.
-    ratio: f64,
-    /// Where there is none, in shares of the way from edge to edge.
-    gap: [f64; 2],
-    /// The largest slope of an orbit, and the half thickness over the distance from the planet.
-    tilt: f64,
-    /// The most of the volume that bodies may fill.
-    filling: f64,
-}
-
-impl Disc {
-    fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
-        let [g, mass, planet, radius] =
-            ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
-        let inner = self.inner.max(1.2 * planet + (1.0 + GAP) * balls.largest());
-        // Across the disc the density falls off as a semicircle of half height tilt·r, so that out to r there is
-        // room for π²·tilt·(r³ − inner³)/3.
-        let need = 4.0 * setup.bodies as f64 * cubed(radius) / (PI * self.tilt * self.filling);
-        let (first, last) = (cubed(inner), cubed(self.ratio * inner).max(cubed(inner) + need));
-        let outer = cube_root(last);
-        let [from, to] = self.gap.map(|share| inner + share * (outer - inner));
-
-        let random = &mut Random::new(setup.seed);
-        let mut packing = balls.packing();
-        let mut bodies = Bodies::with_capacity(setup.bodies);
-        for &(m, ball) in &balls.0 {
-            // How far the orbit rises at the body, and how steeply it goes on rising.
-            let mut slope = 0.0;
-            let at = packing.put(ball, || {
-                let r = loop {
-                    let r = cube_root(first + (last - first) * random.unit());
-                    if !(from..to).contains(&r) {
-                        break r;
-                    }
-                };
-                let [x, y] = random.direction();
-                let [height, climb] = random.ball().map(|c| c * self.tilt);
-                slope = climb;
-                let scale = r / (1.0 + height * height).sqrt();
-                [x * scale, y * scale, height * scale]
-            });
-            bodies.push(at, circular(at, slope, g * mass), m);
-        }
-        bodies.to_f32()
-    }
-}
-
-/// The velocity of a circular orbit anticlockwise through a place: v² = GM/r. Its plane rises there by `slope`.
-fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
-    let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
-    let climb = slope * rho2.sqrt();
-    // (−y, x, climb) less its part along (x, y, z).
-    let outward = climb * z / r2;
-    let along = [-y - outward * x, x - outward * y, climb - outward * z];
-    let length2: f64 = along.iter().map(|c| c * c).sum();
-    let speed = (gm / (r2.sqrt() * length2)).sqrt();
-    along.map(|c| c * speed)
-}
-
 /// Restitution 0.7 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978, Icarus 34,
 /// 227): the belt stays thick, and slowly spreads.
 fn belt(setup: &Setup) -> Bodies {
-    let disc = Disc { inner: 0.6, ratio: 2.3, gap: [0.0; 2], tilt: 0.12, filling: 0.04 };
+    let disc = Disc { inner: 0.6, ratio: 2.3, gap: [0.0; 2], tilt: 0.12, filling: 0.06 };
     disc.fill(setup, &Balls::spread(setup, 100.0))
 }
 
 /// The edges over the planet's radius are about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division.
 /// Restitution 0.1 keeps them cold, so that the division closes slowly.
 fn rings(setup: &Setup) -> Bodies {
-    let disc = Disc { inner: 0.7, ratio: 1.75, gap: [0.55, 0.7], tilt: 0.01, filling: 0.2 };
+    let disc = Disc { inner: 0.7, ratio: 1.75, gap: [0.55, 0.7], tilt: 0.01, filling: 0.12 };
     disc.fill(setup, &Balls::new(setup, (0..setup.bodies).map(|_| 1.0)))
 }
 
@@ -255,7 +192,7 @@ fn billiards(setup: &Setup) -> Bodies {
     let (mut row, mut column) = (0, 0);
     for (i, &(m, ball)) in balls.0.iter().enumerate() {
         let ([x, y], speed) = if i == 0 {
-            ([-4.0 * (ball + param(setup, "radius")), 0.0], SPEED)
+            ([-2.0 * ball - 4.0 * param(setup, "radius"), 0.0], SPEED)
         } else {
             let pitch = (1.0 + SLACK) * ball;
             let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
@@ -302,21 +239,14 @@ fn shooter(setup: &Setup) -> Bodies {
     let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { heavy } else { 1.0 }));
     let size = param(setup, "radius") * cube_root(setup.bodies as f64 / FILLING);
     let random = &mut Random::new(setup.seed);
-    let mut packing = balls.packing();
     let mut bodies = Bodies::with_capacity(setup.bodies);
-    for (i, &(m, ball)) in balls.0.iter().enumerate() {
-        if i == 0 {
-            let at = packing.put(ball, || [-1.3 * size - 2.0 * ball, 0.0, 0.0]);
-            bodies.push(at, [SPEED, 0.0, 0.0], m);
-        } else {
-            let at = packing.put(ball, || random.ball().map(|c| c * size));
-            bodies.push(at, [0.0; 3], m);
-        }
+    let [(m, ball), others @ ..] = &balls.0[..] else { return Bodies::default() };
+    bodies.push([-1.3 * size - 2.0 * ball, 0.0, 0.0], [SPEED, 0.0, 0.0], *m);
+    let mut packing = Packing::new(others.len(), others.first().map_or(0.0, |(_, ball)| *ball));
+    for (m, ball) in others {
+        let at = packing.put(*ball, || random.ball().map(|c| c * size));
+        bodies.push(at, [0.0; 3], *m);
     }
     centre(&mut bodies);
     bodies.to_f32()
-}
-
-fn cubed(x: f64) -> f64 {
-    x * x * x
 }

@@ -1,5 +1,7 @@
 //! Balls that do not touch, put one after the other wherever there is room: random sequential addition.
 
+use std::{array, iter};
+
 /// The least gap between two balls, over the sum of their radii: rounding to `f32` cannot close it.
 pub(super) const GAP: f64 = 0.01;
 
@@ -7,30 +9,29 @@ pub(super) const GAP: f64 = 0.01;
 /// last one is used, and the push-out of the step has to part what overlaps.
 const TRIES: usize = 10_000;
 
-/// No ball.
+/// No ball has this number.
 const NONE: u32 = u32::MAX;
 
 /// Balls, listed by the cell of a cubic grid that their centres are in: O(1) to add one.
 pub(super) struct Packing {
-    /// One side of a cell: no ball touches another that is farther than the next cell.
-    side: f64,
+    /// The radius of the largest ball.
+    largest: f64,
     /// The ball that was last put in each bucket; cells share buckets by hash.
     last: Vec<u32>,
-    /// Per ball the one that was put in its bucket before it.
-    before: Vec<u32>,
-    /// Centres and radii.
-    balls: Vec<([f64; 3], f64)>,
+    balls: Vec<Ball>,
+}
+
+struct Ball {
+    at: [f64; 3],
+    radius: f64,
+    /// The ball that was put in its bucket before it.
+    before: u32,
 }
 
 impl Packing {
     /// Room for `n` balls, of which the largest has the radius `largest`.
     pub fn new(n: usize, largest: f64) -> Self {
-        Self {
-            side: 2.0 * largest * (1.0 + GAP),
-            last: vec![NONE; n.next_power_of_two()],
-            before: Vec::with_capacity(n),
-            balls: Vec::with_capacity(n),
-        }
+        Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
 
     /// Puts a ball at the first of the places drawn that is free, and says where that is.
@@ -42,38 +43,43 @@ impl Packing {
             }
             at = draw();
         }
-        let bucket = self.bucket(self.cell(at));
-        self.before.push(self.last[bucket]);
-        self.last[bucket] = self.balls.len() as u32;
-        self.balls.push((at, radius));
+        let bucket = self.bucket(at.map(|c| self.cell(c)));
+        self.balls.push(Ball { at, radius, before: self.last[bucket] });
+        self.last[bucket] = self.balls.len() as u32 - 1;
         at
     }
 
     fn is_free(&self, at: [f64; 3], radius: f64) -> bool {
-        let [x, y, z] = self.cell(at);
-        let mut cells = (0..27).map(|c| [x + c % 3 - 1, y + c / 3 % 3 - 1, z + c / 9 - 1]);
+        // No centre farther away than this is too near.
+        let reach = (radius + self.largest) * (1.0 + GAP);
+        let [xs, ys, zs] = at.map(|c| self.cell(c - reach)..=self.cell(c + reach));
+        let mut cells = zs.flat_map(|z| {
+            let (xs, ys) = (xs.clone(), ys.clone());
+            ys.flat_map(move |y| xs.clone().map(move |x| [x, y, z]))
+        });
         cells.all(|cell| {
-            let mut next = self.last[self.bucket(cell)];
-            while next != NONE {
-                let (other, other_radius) = self.balls[next as usize];
-                let apart = (radius + other_radius) * (1.0 + GAP);
-                let d2: f64 = (0..3).map(|axis| (at[axis] - other[axis]) * (at[axis] - other[axis])).sum();
-                if d2 < apart * apart {
-                    return false;
-                }
-                next = self.before[next as usize];
-            }
-            true
+            let first = self.last[self.bucket(cell)];
+            let mut listed = iter::successors(self.ball(first), |ball| self.ball(ball.before));
+            listed.all(|ball| {
+                let apart = (radius + ball.radius) * (1.0 + GAP);
+                let d: [f64; 3] = array::from_fn(|axis| at[axis] - ball.at[axis]);
+                d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= apart * apart
+            })
         })
     }
 
-    fn cell(&self, at: [f64; 3]) -> [i64; 3] {
-        at.map(|c| (c / self.side).floor() as i64)
+    fn ball(&self, number: u32) -> Option<&Ball> {
+        self.balls.get(number as usize)
     }
 
-    /// Teschner et al. 2003, Optimized spatial hashing for collision detection of deformable objects.
+    /// Cells are as wide as the largest ball.
+    fn cell(&self, c: f64) -> i64 {
+        (c / (2.0 * self.largest)).floor() as i64
+    }
+
+    /// Neighbours along x stand side by side in memory.
     fn bucket(&self, [x, y, z]: [i64; 3]) -> usize {
-        let hash = x.wrapping_mul(73_856_093) ^ y.wrapping_mul(19_349_663) ^ z.wrapping_mul(83_492_791);
+        let hash = x.wrapping_add(y.wrapping_mul(73_856_093)).wrapping_add(z.wrapping_mul(19_349_663));
         hash as usize & (self.last.len() - 1)
     }
 }
