@@ -125,10 +125,11 @@ impl Ui {
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
     fn select_mode(&mut self, info: &'static ModeInfo, config: &mut Config) {
-        let Config { running, free_run, .. } = *config;
+        let Config { seed, running, free_run, .. } = *config;
         if info != config.mode.info() {
             let left = self.left.iter().position(|left| left.mode.info() == info);
-            let next = left.map_or_else(|| Config::new(info), |at| self.left.swap_remove(at));
+            let next =
+                left.map_or_else(|| Config { seed, ..Config::new(info) }, |at| self.left.swap_remove(at));
             self.left.push(std::mem::replace(config, Config { running, free_run, ..next }));
         }
     }

@@ -120,3 +120,18 @@ fn free_run_is_switched_by_box_and_label() {
         assert_eq!(window.state().config.free_run, on);
     }
 }
+
+#[test]
+fn each_mode_keeps_its_own_settings() {
+    let mut window = open(MODES[0]);
+    window.state_mut().config.bodies = Some(777);
+    press(&mut window, Key::M);
+    assert_eq!(window.state().config, Config { seed: window.state().config.seed, ..Config::new(MODES[1]) });
+    window.state_mut().config.bodies = Some(55);
+    window.state_mut().config.running = false;
+    press(&mut window, Key::M);
+    let config = &window.state().config;
+    assert_eq!((config.mode.info(), config.bodies, config.running), (MODES[0], Some(777), false));
+    press(&mut window, Key::M);
+    assert_eq!(window.state().config.bodies, Some(55));
+}

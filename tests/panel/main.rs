@@ -13,7 +13,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
-use gravitile::modes::{Diagnostics, MODES, ModeInfo};
+use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::Stats;
@@ -56,7 +56,10 @@ impl App {
             work_group: 64,
             steps_per_frame: 4,
             steps_per_second: 1000.0,
-            diagnostics: Some(Diagnostics { kinetic: 1.0, potential: -2.0, ..Diagnostics::default() }),
+            diagnostics: Some(Diagnostics {
+                readings: vec![Reading::new("balance", "A reading", 1.0, "what it means")],
+                ..Diagnostics::default()
+            }),
             ..Stats::default()
         };
         let picture = egui::Rect::NOTHING;
