@@ -103,7 +103,9 @@ impl Grid {
 /// two from 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
-        let cells = (0..27u32).map(|c| (c % 3 + p.wrapping_mul(c / 3 % 3) + q.wrapping_mul(c / 9)) % buckets);
+        let bucket =
+            |c: u32| (c % 3).wrapping_add(p.wrapping_mul(c / 3 % 3)).wrapping_add(q.wrapping_mul(c / 9));
+        let cells = (0..27).map(|c| bucket(c) % buckets);
         cells.collect::<std::collections::BTreeSet<_>>().len() == 27
     };
     // Golden ratios of the table, as multiplicative hashing has them (Knuth, The Art of Computer Programming 3, 6.4);
