@@ -192,7 +192,7 @@ fn billiards(setup: &Setup) -> Bodies {
     let (mut row, mut column) = (0, 0);
     for (i, &(m, ball)) in balls.0.iter().enumerate() {
         let ([x, y], speed) = if i == 0 {
-            ([-2.0 * ball - 4.0 * param(setup, "radius"), 0.0], SPEED)
+            ([-1.5 * ball - 2.0 * param(setup, "radius"), 0.0], SPEED)
         } else {
             let pitch = (1.0 + SLACK) * ball;
             let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
