@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{modes_for, open, print_json, set_all, variants_for};
+use super::{ladders, open, print_json, set_all};
 use crate::cli::Bench;
 use crate::compute::Device;
 use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
-use crate::modes::ModeInfo;
+use crate::modes::{ModeInfo, Variant};
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
@@ -46,9 +46,9 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     };
     // Before anything is printed or measured: what is not possible is said at once.
     let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
-    for info in modes_for(args.mode.as_deref())? {
+    for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
         for &bodies in &sizes {
-            rounds.push(contestants(&device, info, bodies, args, &mut left_out)?);
+            rounds.push(contestants(&device, (info, &variants), bodies, args, &mut left_out)?);
         }
     }
     if rounds.iter().all(Vec::is_empty)
@@ -90,7 +90,7 @@ struct Lap {
 /// All variants and work-group sizes at one number of bodies, less those that the device does not take.
 fn contestants(
     device: &Device,
-    info: &'static ModeInfo,
+    (info, variants): (&'static ModeInfo, &[&'static Variant]),
     bodies: usize,
     args: &Bench,
     left_out: &mut Vec<Error>,
@@ -100,7 +100,7 @@ fn contestants(
         sizes => sizes.iter().copied().map(Some).collect(),
     };
     let mut configs = Vec::new();
-    for variant in variants_for(info, &args.variant)? {
+    for &variant in variants {
         for &work_group in &work_groups {
             let mut config = Config::new(info);
             (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);

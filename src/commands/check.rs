@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{modes_for, open, variants_for};
+use super::{ladders, open};
 use crate::bodies::Bodies;
 use crate::cli::Check;
 use crate::compute::Device;
@@ -55,8 +55,9 @@ impl Row {
 pub(super) fn call(args: &Check) -> Result<ExitCode> {
     let device = open(args.device.device.as_deref())?;
     let mut plan = Vec::new();
-    for info in modes_for(args.mode.as_deref())? {
-        plan.push((variants_for(info, &args.variant)?, cases(info)?));
+    for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
+        let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
+        plan.push((variants, cases));
     }
     println!("{} · driver {} · against f64, relative RMS", device.info.name, device.info.driver);
     println!(

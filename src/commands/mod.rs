@@ -86,12 +86,15 @@ fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Variant> {
     info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
 }
 
-/// All variants of a mode, or those of `names` that it has.
-fn variants_for(info: &'static ModeInfo, names: &[String]) -> Result<Vec<&'static Variant>> {
-    match names {
-        [] => Ok(info.variants.iter().collect()),
-        names => names.iter().map(|name| variant(info, name)).collect(),
+/// The variants to walk: of all modes or one, all or those called `names`, each of which some mode must have.
+fn ladders(mode: Option<&str>, names: &[String]) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
+    let modes = modes_for(mode)?;
+    let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
+    if let Some(name) = names.iter().find(|name| !known().any(|known| known == *name)) {
+        return Err(unknown("variant", name, known()));
     }
+    let is_wanted = |variant: &&'static Variant| names.is_empty() || names.iter().any(|n| n == variant.name);
+    Ok(modes.iter().map(|info| (*info, info.variants.iter().filter(is_wanted).collect())).collect())
 }
 
 fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
@@ -105,7 +108,9 @@ fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
 }
 
 fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
-    let known: Vec<_> = known.collect();
+    // Modes share names of variants.
+    let mut seen = std::collections::BTreeSet::new();
+    let known: Vec<_> = known.filter(|name| seen.insert(*name)).collect();
     Error::Invalid(format!("there is no {what} `{name}`; there is {}", known.join(", ")))
 }
 

@@ -139,7 +139,7 @@ impl Params for Asteroids {
             &Info::new(
                 "restitution",
                 "Restitution",
-                "How hard bodies bounce: 1 keeps their speed, 0 none of it.",
+                "How hard bodies bounce: 1 keeps their speed, 0 none of it. In a dense crowd, where one meets many at once, high values heat.",
             ),
             restitution,
             0.0..=1.0,
