@@ -40,7 +40,9 @@ vec3 banded(float latitude) {
 }
 
 vec3 shaded(vec3 normal, vec3 to_eye, vec3 colour, float sun, float gloss) {
-    float facing = max(dot(normal, SUN), 0.0) * sun;
+    // A cosine that ends in a curve, as where a sun of some width sets.
+    float cosine = dot(normal, SUN);
+    float facing = 0.5 * (cosine + sqrt(cosine * cosine + 0.02)) * sun;
     vec3 lit = SUNLIGHT * facing + mix(GROUND, SKY, normal.z * 0.5 + 0.5);
     float mirrored = max(dot(normal, normalize(SUN + to_eye)), 0.0);
     mirrored *= mirrored;

@@ -29,10 +29,15 @@ fn cluster(count: usize) -> Points {
     bodies(&(0..count).map(at).collect::<Vec<_>>())
 }
 
+/// Two balls are too few for percentiles.
+fn value_range(points: &Points) -> [f32; 2] {
+    if points.shape == Shape::Glow { points.value_range() } else { [0.0, 1.0] }
+}
+
 fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
     let offscreen = Offscreen::new(size).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
-    view.upload(points, points.value_range()).expect("there is room");
+    view.upload(points, value_range(points)).expect("there is room");
     offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
 }
 
@@ -258,7 +263,7 @@ fn balls_in_each_other_meet_in_the_right_place() {
         let picture = draw(&balls(&rows, 0.0), &front(), SIZE);
         let side = |x: f32| warmth(&picture, &front(), [x, 0.0, 0.0]);
         let (left, right) = if swap { (side(0.04), side(-0.04)) } else { (side(-0.04), side(0.04)) };
-        assert!(left < -30 && right > 10, "{left} {right}");
+        assert!(left < -30 && right > -15, "{left} {right}");
     }
     // A large ball's front is at −0.5, a small one's at −0.45 within it, or at −0.55 out of it.
     for (behind, hidden) in [(-0.35, true), (-0.45, false)] {
@@ -271,7 +276,7 @@ fn balls_in_each_other_meet_in_the_right_place() {
 #[test]
 fn the_side_towards_the_sun_is_brighter() {
     let picture = draw(&balls(&[([0.0; 3], 0.8)], 0.0), &front(), SIZE);
-    let at = |x| brightness(picture.get_pixel(x, 100));
+    let at = |x| u32::from(brightness(picture.get_pixel(x, 100)));
     let (lit, dark) = (at(130), at(190));
     assert!(dark > 15 && lit > 2 * dark, "{lit} {dark}");
 }
@@ -306,7 +311,7 @@ fn glows_and_balls_take_turns() {
     let spheres = balls(&[([-0.4, 0.0, 0.2], 0.3), ([0.4, 0.0, 0.0], 0.2)], 0.25);
     let glows = Points { shape: Shape::Glow, ..spheres.clone() };
     for points in [&glows, &spheres, &glows, &spheres, &spheres] {
-        view.upload(points, points.value_range()).expect("there is room");
+        view.upload(points, value_range(points)).expect("there is room");
         let picture = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
         let again = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
         let fresh = draw(points, &front(), SIZE);
