@@ -60,10 +60,7 @@ real real_scaled(real a, float b)
 }
 #endif
 
-// Items to a work-group of every reduction.
-#define REDUCE_GROUP 64
-
-// Adds up `x` over the work-group of REDUCE_GROUP items; item 0 gets the sum. Every item must come here.
+// Adds up `x` over the work-group of REDUCE_GROUP items (modes/reduction.rs says how many); item 0 gets the sum. Every item must come here.
 real group_sum(real x, __local real *scratch)
 {
     const uint lane = get_local_id(0);
@@ -79,8 +76,7 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, two of the mode's own.
-#define SUMS 12
+// A row of SUMS sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, two of the mode's own.
 #define POTENTIAL 1
 #define EXTRA 10
 

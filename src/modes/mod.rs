@@ -104,6 +104,21 @@ macro_rules! source {
 }
 use source;
 
+/// One rung of the ladder of `kernels/MODE/`: name, local bytes and bodies of a work-item, the idea.
+macro_rules! variant {
+    ($mode:literal, $name:literal, $local_bytes:literal, $bodies_per_item:literal, $summary:literal) => {
+        crate::modes::Variant {
+            name: $name,
+            summary: $summary,
+            file: concat!($mode, "/", $name, ".cl"),
+            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", $name, ".cl")),
+            local_bytes: $local_bytes,
+            bodies_per_item: $bodies_per_item,
+        }
+    };
+}
+use variant;
+
 const PRELUDE: Source = source!("prelude.cl");
 
 /// The prelude, and `files` after it.

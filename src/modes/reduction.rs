@@ -7,11 +7,11 @@ use crate::error::Result;
 
 const REDUCE: Source = source!("reduce.cl");
 
-/// `REDUCE_GROUP` of `kernels/reduce.cl`.
+/// Work-items to a work-group.
 const GROUP: usize = Pass::CHEAP_GROUP;
 /// Work-groups of `measure`, and so rows: enough to fill a device, few enough to add up here.
 const ROWS: usize = 256;
-/// `SUMS` of `kernels/reduce.cl`.
+/// Sums in a row, in the order of `kernels/reduce.cl`.
 const SUMS: usize = 12;
 
 /// The reduction kernel with its scratch memory.
@@ -39,7 +39,8 @@ impl Reduction {
     /// `files` hold the kernel `measure`.
     pub fn new(device: &Device, files: &[Source], defines: &[(&str, String)]) -> Result<Self> {
         let fp64 = device.info.fp64;
-        let mut defines = defines.to_vec();
+        let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
+        let mut defines = [defines, &sizes].concat();
         if fp64 {
             defines.push(("FP64", "1".to_owned()));
         }

@@ -8,7 +8,7 @@ use self::simulation::AsteroidSimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -30,26 +30,12 @@ pub static INFO: ModeInfo = ModeInfo {
     },
 };
 
-/// One rung: the file stands in `kernels/asteroids/`.
-macro_rules! variant {
-    ($name:literal, $local_bytes:literal, $bodies_per_item:literal, $summary:literal) => {
-        Variant {
-            name: $name,
-            summary: $summary,
-            file: concat!("asteroids/", $name, ".cl"),
-            source: include_str!(concat!("../../../kernels/asteroids/", $name, ".cl")),
-            local_bytes: $local_bytes,
-            bodies_per_item: $bodies_per_item,
-        }
-    };
-}
-
 static VARIANTS: [Variant; 5] = [
-    variant!("naive", 0, 1, "every pair, every operand from global memory"),
-    variant!("tiled", 16, 1, "places loaded once per work-group into local memory"),
-    variant!("tiled-both", 32, 1, "the tile holds velocities too"),
-    variant!("vector", 0, 4, "for CPUs: four bodies against 16 others at once, 64 to a branch"),
-    variant!("grid", 0, 1, "bodies sorted into cells: only neighbours are looked at"),
+    variant!("asteroids", "naive", 0, 1, "every pair, every operand from global memory"),
+    variant!("asteroids", "tiled", 16, 1, "places loaded once per work-group into local memory"),
+    variant!("asteroids", "tiled-both", 32, 1, "the tile holds velocities too"),
+    variant!("asteroids", "vector", 0, 4, "for CPUs: four bodies against 16 others at once, 64 to a branch"),
+    variant!("asteroids", "grid", 0, 1, "bodies sorted into cells: only neighbours are looked at"),
 ];
 
 /// The parameters of asteroids.

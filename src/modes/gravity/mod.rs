@@ -8,7 +8,7 @@ use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -28,25 +28,11 @@ pub static INFO: ModeInfo = ModeInfo {
     },
 };
 
-/// One rung: the file stands in `kernels/gravity/`.
-macro_rules! variant {
-    ($name:literal, $local_bytes:literal, $summary:literal) => {
-        Variant {
-            name: $name,
-            summary: $summary,
-            file: concat!("gravity/", $name, ".cl"),
-            source: include_str!(concat!("../../../kernels/gravity/", $name, ".cl")),
-            local_bytes: $local_bytes,
-            bodies_per_item: 1,
-        }
-    };
-}
-
 static VARIANTS: [Variant; 4] = [
-    variant!("naive", 0, "every operand from global memory, the sum too"),
-    variant!("private", 0, "own body and sum in registers"),
-    variant!("tiled", 16, "bodies loaded once per work-group into local memory"),
-    variant!("unrolled", 16, "the tile, with the inner loop written out eight times"),
+    variant!("gravity", "naive", 0, 1, "every operand from global memory, the sum too"),
+    variant!("gravity", "private", 0, 1, "own body and sum in registers"),
+    variant!("gravity", "tiled", 16, 1, "bodies loaded once per work-group into local memory"),
+    variant!("gravity", "unrolled", 16, 1, "the tile, with the inner loop written out eight times"),
 ];
 
 /// The parameters of gravity.
