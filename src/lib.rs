@@ -10,7 +10,7 @@
 //! # One frame
 //! The simulation has its own thread, so the window never waits for a kernel.
 //! ```text
-//! window thread (app::Open::frame)              worker thread (session::worker::Worker::turn)
+//! window thread (app/open.rs, Open::frame)      worker thread (session/worker.rs, Worker::turn)
 //!   1 the panel edits a copy of the Config        a obey the Commands that wait
 //!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
 //!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
@@ -24,7 +24,7 @@
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
-//! * scenes: [`scene::gravity::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
+//! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;
 pub mod bodies;

@@ -1,12 +1,11 @@
-//! The window: winit's handler. `Open::frame` reads as the frame.
+//! The window: winit's handler, which hands everything to what is open.
 
 mod clock;
 mod input;
+mod open;
 mod report;
 mod window;
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
@@ -14,18 +13,11 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
 use winit::window::WindowId;
 
-use self::clock::FrameClock;
-use self::input::Mouse;
-use self::report::Recorder;
-use self::window::Window;
-use crate::compute::{DeviceInfo, Found};
+use self::open::Open;
+use crate::compute::Found;
 use crate::config::Config;
-use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
 use crate::files;
-use crate::session::{Command, Notice, Session, Stats};
-use crate::ui::{Action, Model, Output, Ui, WindowStats};
-use crate::view::{Camera, View};
 
 /// What the viewer is started with.
 pub struct Options {
@@ -130,219 +122,5 @@ impl ApplicationHandler<Wake> for App {
             open.clock.requested();
         }
         event_loop.set_control_flow(ControlFlow::WaitUntil(open.clock.next()));
-    }
-}
-
-/// Everything there is while the window is open.
-struct Open {
-    view: View,
-    camera: Camera,
-    mouse: Mouse,
-    ui: Ui,
-    session: Session,
-    device: Arc<DeviceInfo>,
-    /// What the panel edits. The worker has the same, or it is on its way.
-    config: Config,
-    /// The seeding that the camera looks at; 0 to frame it anew.
-    generation: u64,
-    /// Of each mode that was shown: which seeding it was, and from where it was looked at.
-    cameras: HashMap<&'static str, (u64, Camera)>,
-    clock: FrameClock,
-    stats: WindowStats,
-    /// How the simulation was at the frame on the screen.
-    shown: Stats,
-    /// Why the simulation stopped, if it did: the program's outcome.
-    failure: Option<Error>,
-    recorder: Recorder,
-    frames: Option<u64>,
-    /// Last, because fields are dropped in order and what draws must go before what it draws in.
-    window: Window,
-}
-
-impl Open {
-    fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { device, config, size, frames, report, started } = options;
-        let info = Arc::new(device.info.clone());
-        // A wrong number of bodies or work-group size is told before a window opens.
-        engine::Resolved::new(&config, &info)?;
-        // The simulation starts first: its kernels build while the window opens.
-        let session = Session::spawn(
-            {
-                let config = config.clone();
-                move || Engine::new(device.open()?, config)
-            },
-            waker(proxy),
-        )?;
-        let window = Window::new(event_loop, size)?;
-        let repaint = proxy.clone();
-        window.egui().set_request_repaint_callback(move |info| {
-            // A closed loop wants no repaint.
-            let _ = repaint.send_event(Wake::Repaint(info.delay));
-        });
-        Ok(Self {
-            view: View::new(window.context())?,
-            camera: Camera::default(),
-            mouse: Mouse::default(),
-            ui: Ui::new(&window.egui()),
-            session,
-            device: info,
-            config,
-            generation: 0,
-            cameras: HashMap::new(),
-            clock: FrameClock::new(window.refresh_interval()),
-            stats: WindowStats::default(),
-            shown: Stats::default(),
-            failure: None,
-            recorder: Recorder::new(report, started),
-            frames,
-            window,
-        })
-    }
-
-    /// One frame; false when the program is to end.
-    fn frame(&mut self) -> Result<bool> {
-        let start = Instant::now();
-        let interval = self.clock.begin(start);
-        self.hear_notices()?;
-        if self.window.is_minimised() {
-            return Ok(true);
-        }
-        // 1: the panel edits a copy of what runs.
-        let before = self.config.clone();
-        let Some(output) = self.show_ui() else { return Ok(true) };
-        // 2: what changed goes to the worker.
-        self.tell(&before);
-        let stays = self.act(&output.actions);
-        // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
-        let area = self.window.pixels(output.picture);
-        self.upload()?;
-        self.window.draw(|surface| self.view.draw(surface, &self.camera, Some(area)), &mut self.stats)?;
-        // 5: with the panel over it, and shown.
-        self.stats.fps = self.clock.fps();
-        self.recorder.frame(start.elapsed(), interval);
-        self.recorder.place(output.rects, self.window.scale());
-        Ok(stays && self.frames.is_none_or(|frames| self.recorder.frames() < frames))
-    }
-
-    fn show_ui(&mut self) -> Option<Output> {
-        let Self { ui, config, device, shown, stats, window, .. } = self;
-        let resolved = engine::Resolved::new(config, device);
-        let variant = resolved.map_or(config.mode.info().variants.first(), |resolved| Some(resolved.variant));
-        let work_groups = variant.map(|variant| engine::work_groups(device, variant)).unwrap_or_default();
-        let max_bodies = engine::max_bodies(device, config.mode.as_ref());
-        window.run_ui(|ctx| {
-            let model =
-                Model { config, stats: shown, device, window: *stats, max_bodies, work_groups: &work_groups };
-            ui.show(ctx, model)
-        })
-    }
-
-    /// Sends the config if the panel or a key changed it.
-    fn tell(&mut self, before: &Config) {
-        if self.config != *before {
-            self.recorder.change(before, &self.config, &self.shown);
-            self.session.send(Command::Configure(Box::new(self.config.clone())));
-        }
-    }
-
-    /// Does what was asked for; false if that is to leave.
-    fn act(&mut self, actions: &[Action]) -> bool {
-        for action in actions {
-            self.recorder.action(*action, &self.shown);
-            match action {
-                Action::Step => self.session.send(Command::Step),
-                Action::Restart => self.session.send(Command::Restart),
-                Action::FrameAll => self.generation = 0,
-                Action::Quit => return false,
-            }
-        }
-        true
-    }
-
-    /// Takes the newest frame, if there is one, and frames a scene that is new.
-    fn upload(&mut self) -> Result<()> {
-        let start = Instant::now();
-        let (frame, fresh) = self.session.frame();
-        let is_new = self.generation != frame.stats.generation && !frame.points.positions.is_empty();
-        if is_new {
-            // Each mode keeps its camera while another is shown.
-            self.cameras.insert(self.shown.mode, (self.shown.generation, self.camera.clone()));
-            match self.cameras.get(frame.stats.mode) {
-                Some((generation, camera))
-                    if *generation == frame.stats.generation && self.generation != 0 =>
-                {
-                    self.camera = camera.clone();
-                }
-                _ => self.camera.frame_all(&frame.points, self.window.aspect()),
-            }
-            self.generation = frame.stats.generation;
-            self.clock.redraw_after(Duration::ZERO);
-        }
-        if fresh {
-            self.view.upload(&frame.points, frame.value_range)?;
-            self.shown = frame.stats.clone();
-            self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
-            self.recorder.news();
-        }
-        Ok(())
-    }
-
-    /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
-    fn hear_notices(&mut self) -> Result<()> {
-        for notice in self.session.notices() {
-            match notice {
-                Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
-                Notice::Failed(error) => {
-                    let text =
-                        format!("{error}. What is shown is its last state; start gravitile again to go on.");
-                    self.ui.error("The simulation stopped", text, None);
-                    self.failure = Some(error);
-                }
-                Notice::Rejected { error, wanted, in_force } => {
-                    // Unless the panel has gone on to something else meanwhile, which the worker will get to.
-                    if self.config == *wanted {
-                        self.config = *in_force;
-                    }
-                    match error {
-                        Error::Build { file, device, log } => {
-                            let text =
-                                format!("{device}'s compiler refused {file}. The kernel before it runs on.");
-                            self.ui.error("The kernel does not build", text, Some(log));
-                        }
-                        error => {
-                            self.ui.error("Not possible", format!("{error}. What ran before runs on."), None)
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Keys and mouse: first the panel's, then the camera's.
-    fn input(&mut self, event: &WindowEvent) {
-        if let WindowEvent::Resized(size) = event {
-            self.window.resize(*size);
-            self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
-        }
-        let response = self.window.on_event(event);
-        let moved = self.mouse.on_event(event, response.consumed, &self.window, &mut self.camera);
-        if response.repaint || moved {
-            self.clock.redraw_after(Duration::ZERO);
-        }
-    }
-
-    /// Ends the simulation and writes the report.
-    fn close(mut self) -> Result<()> {
-        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)?;
-        self.failure.map_or(Ok(()), Err)
-    }
-}
-
-fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
-    let proxy = proxy.clone();
-    move || {
-        // A closed loop has no use for news.
-        let _ = proxy.send_event(Wake::News);
     }
 }
