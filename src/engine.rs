@@ -29,8 +29,9 @@ impl Resolved {
         let bodies = bodies_for(config, device)?;
         let variant = config.variant.unwrap_or_else(|| (config.mode.info().auto_variant)(device, bodies));
         let most = max_work_group(device, variant);
+        // In bodies, so that a work-item that steps many does not leave a CPU with a single work-group.
         let auto = match device.kind {
-            Kind::Cpu => 64,
+            Kind::Cpu => (64 / variant.bodies_per_item).max(1),
             Kind::Gpu | Kind::Accelerator => 256,
         };
         let work_group = config.work_group.unwrap_or(auto.min(most));

@@ -75,7 +75,7 @@ fn spacing(spacing: &mut egui::Spacing) {
 fn visuals(visuals: &mut egui::Visuals) {
     visuals.panel_fill = SURFACE;
     visuals.window_fill = SURFACE;
-    visuals.window_stroke = Stroke::new(1.0, LINE);
+    visuals.window_stroke = Stroke::new(1.0_f32, LINE);
     visuals.window_corner_radius = CornerRadius::same(8);
     visuals.menu_corner_radius = CornerRadius::same(6);
     visuals.window_shadow =
@@ -88,21 +88,21 @@ fn visuals(visuals: &mut egui::Visuals) {
     visuals.warn_fg_color = WARNING;
     visuals.error_fg_color = WARNING;
     visuals.hyperlink_color = ACCENT;
-    visuals.selection = Selection { bg_fill: ACCENT_FILL, stroke: Stroke::new(1.0, STRONG) };
+    visuals.selection = Selection { bg_fill: ACCENT_FILL, stroke: Stroke::new(1.0_f32, STRONG) };
     visuals.slider_trailing_fill = true;
     let widget = |fill: Color32, text: Color32| WidgetVisuals {
         bg_fill: fill,
         weak_bg_fill: fill,
         bg_stroke: Stroke::NONE,
         corner_radius: CornerRadius::same(4),
-        fg_stroke: Stroke::new(1.0, text),
+        fg_stroke: Stroke::new(1.0_f32, text),
         expansion: 0.0,
     };
     let widgets = &mut visuals.widgets;
-    widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0, LINE), ..widget(SURFACE, TEXT) };
+    widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, LINE), ..widget(SURFACE, TEXT) };
     widgets.inactive = WidgetVisuals { bg_fill: CONTROL, ..widget(RAISED, TEXT) };
-    widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0, WEAK), ..widget(HOVERED, STRONG) };
-    widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0, ACCENT), ..widget(HOVERED, STRONG) };
+    widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, WEAK), ..widget(HOVERED, STRONG) };
+    widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, ACCENT), ..widget(HOVERED, STRONG) };
     widgets.open = widget(RAISED, STRONG);
 }
 

@@ -79,7 +79,7 @@ pub(super) fn chips<'a>(
 
 fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let &Chip { name, help, selected, in_force } = option;
-    let stroke = if in_force { egui::Stroke::new(1.0, theme::ACCENT) } else { egui::Stroke::NONE };
+    let stroke = if in_force { egui::Stroke::new(1.0_f32, theme::ACCENT) } else { egui::Stroke::NONE };
     let fill = if selected { theme::ACCENT_FILL } else { theme::RAISED };
     let text = RichText::new(name).color(if selected { theme::STRONG } else { theme::TEXT });
     let chip = ui.add(Button::new(text).fill(fill).stroke(stroke));

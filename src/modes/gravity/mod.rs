@@ -23,16 +23,17 @@ pub static INFO: ModeInfo = ModeInfo {
     check_scenes: &["galaxy"],
     default: || Box::new(Gravity::default()),
     auto_variant: |device, _| match device.kind {
-        Kind::Cpu => &VARIANTS[1],
+        Kind::Cpu => &VARIANTS[4],
         Kind::Gpu | Kind::Accelerator => &VARIANTS[3],
     },
 };
 
-static VARIANTS: [Variant; 4] = [
+static VARIANTS: [Variant; 5] = [
     variant!("gravity", "naive", 0, 1, "every operand from global memory, the sum too"),
     variant!("gravity", "private", 0, 1, "own body and sum in registers"),
     variant!("gravity", "tiled", 16, 1, "bodies loaded once per work-group into local memory"),
     variant!("gravity", "unrolled", 16, 1, "the tile, with the inner loop written out eight times"),
+    variant!("gravity", "vector", 0, 32, "for CPUs: 32 bodies a work-item, one to a vector lane"),
 ];
 
 /// The parameters of gravity.

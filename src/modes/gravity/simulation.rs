@@ -20,6 +20,7 @@ pub(super) struct GravitySimulation {
     params: Gravity,
     count: usize,
     group: usize,
+    bodies_per_item: usize,
     advance: Kernel,
     drift: Kernel,
     pack: Kernel,
@@ -45,7 +46,7 @@ struct Burst {
     pass: u64,
     /// How many there are: more than `u32` holds, if the steps fill that.
     passes: u64,
-    /// The body at which that pass goes on.
+    /// The work-item at which that pass goes on.
     from: usize,
     /// Whether the first pass only evaluates the force for an opening drift.
     evaluates: bool,
@@ -74,6 +75,7 @@ impl GravitySimulation {
             params: params.clone(),
             count: bodies.len(),
             group,
+            bodies_per_item: variant.bodies_per_item,
             advance,
             drift: small.kernel("drift")?,
             pack: small.kernel("pack")?,
@@ -113,13 +115,14 @@ impl GravitySimulation {
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
         let (long, short) = ([n, eps2, c, x_in, x_out, v, a], [n, c, x_in, x_out, v, a]);
         let pass = if forces {
-            let cost = self.count as f64;
-            Pass { kernel: &self.advance, args: &long, items: self.count, group: self.group, cost }
+            let items = self.count.div_ceil(self.bodies_per_item);
+            let cost = (self.count * self.bodies_per_item) as f64;
+            Pass { kernel: &self.advance, args: &long, items, group: self.group, cost }
         } else {
             Pass::cheap(&self.drift, &short, self.count)
         };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= self.count {
+        if self.burst.from >= pass.items {
             self.x.swap(0, 1);
             self.burst.pass += 1;
             self.burst.from = 0;
@@ -160,7 +163,8 @@ impl Simulation for GravitySimulation {
 
     fn progress(&self) -> f32 {
         let Burst { pass, passes, from, .. } = self.burst;
-        (pass as f32 + from as f32 / self.count.max(1) as f32) / passes.max(1) as f32
+        let done = (from * self.bodies_per_item) as f32 / self.count.max(1) as f32;
+        (pass as f32 + done.min(1.0)) / passes.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {
