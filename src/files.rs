@@ -56,6 +56,8 @@ impl Output {
 /// A file in the folder of `path` that vanishes unless it is given a name.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    // The system's own words for a folder that is not there, without the name of a temporary file.
+    fs::metadata(folder)?;
     let mut builder = tempfile::Builder::new();
     // Without this only the owner could read the file; the umask still applies.
     #[cfg(unix)]

@@ -16,6 +16,10 @@ use crate::view::{Camera, Offscreen, View};
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let config = config(&args.simulation)?;
     let (width, height) = size(&args.size)?;
+    if let Some(other) = args.out.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
+        let text = format!("--out {}: what is written is PNG, not {}", args.out.display(), other.display());
+        return Err(Error::Invalid(text));
+    }
     let output = Output::create(&args.out)?;
     let offscreen = Offscreen::new((width, height))?;
     let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;

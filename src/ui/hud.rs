@@ -51,6 +51,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
     let (number, words, aside) = match (model.started(), model.config.running) {
         (false, _) => (String::new(), "starting…", String::new()),
         (true, false) => (String::new(), "paused", String::new()),
+        (true, true) if rate == 0.0 => (String::new(), "computing…", String::new()),
         (true, true) => {
             let flops = info.flops_per_pair.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
             (format!("{} ", format::si(rate)), pairs.as_str(), flops.unwrap_or_default())
