@@ -148,8 +148,8 @@ impl Engine {
     }
 
     /// Changes to `config`: live parameters at once, kernels with the state kept, bodies only if they have to
-    /// be others; a mode that was left goes on where it was. Says what the change cost, if it touched the simulation at all. On an error all stays as it
-    /// was.
+    /// be others; a mode that was left goes on where it was. Says what the change cost, if it touched the
+    /// simulation at all. On an error all stays as it was.
     ///
     /// # Errors
     /// As [`Engine::new`].

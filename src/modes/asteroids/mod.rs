@@ -212,8 +212,8 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Places and velocities twice, and once more sorted or in columns; contacts; the value drawn; the cell list.
-        7 * size_of::<[f32; 4]>() + size_of::<f32>() + 2 * size_of::<[u32; 4]>()
+        // Places and velocities twice, and once more sorted or in columns; contacts; what is drawn; the cell list.
+        8 * size_of::<[f32; 4]>() + size_of::<f32>() + 2 * size_of::<[u32; 4]>()
     }
 
     fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {

@@ -169,11 +169,14 @@ impl AsteroidSimulation {
 /// More steps than anyone waits for a hit.
 const NEVER: f32 = 1e9;
 
-/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the smallest and largest ρ, as `kernels/asteroids/contact.cl` has them.
+/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the smallest and largest ρ, as `kernels/asteroids/contact.cl` has them: a body
+/// that is held out has ρ = NaN.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
-    let place = |([x, y, z, _], unit): (&[f32; 4], &f64)| [*x, *y, *z, *unit as f32];
-    let x: Vec<_> = bodies.positions.iter().zip(&units).map(place).collect();
+    let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
+        [*x, *y, *z, if v[0].is_finite() { *unit as f32 } else { f32::NAN }]
+    };
+    let x: Vec<_> = bodies.positions.iter().zip(&units).zip(&bodies.velocities).map(place).collect();
     let speed = |([vx, vy, vz, _], x): (&[f32; 4], &[f32; 4])| [*vx, *vy, *vz, x[3]];
     let v = bodies.velocities.iter().zip(&bodies.positions).map(speed).collect();
     let radii = x.iter().fold([f32::INFINITY, 0.0], |[least, most], x| [x[3].min(least), x[3].max(most)]);
