@@ -70,6 +70,9 @@ pub struct Simulation {
     /// Work-items to a work-group
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub work_group: String,
+    /// Set a number that the variant is compiled with; a wrong name lists the right ones
+    #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
+    pub knob: Vec<String>,
     /// Set a parameter; a wrong key lists the right ones
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,
@@ -153,6 +156,9 @@ pub struct Bench {
     /// Work-group sizes [default: what `auto` takes]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub work_group: Vec<usize>,
+    /// Numbers that a variant is compiled with, in every combination [default: what `auto` takes]
+    #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
+    pub knob: Vec<String>,
     /// Set a parameter
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,

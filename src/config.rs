@@ -1,5 +1,6 @@
 //! What is to run: one plain value that the command line makes, the panel edits and the engine obeys.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Bodies;
@@ -63,6 +64,8 @@ pub struct Config {
     pub variant: Option<&'static Variant>,
     /// Work-items to a work-group.
     pub work_group: Option<usize>,
+    /// Knobs by name; those of other variants wait for them.
+    pub knobs: BTreeMap<&'static str, u32>,
     /// Steps to a burst.
     pub steps_per_frame: Option<u32>,
     /// Whether time goes on.
@@ -81,6 +84,7 @@ impl Config {
             seed: 1,
             variant: None,
             work_group: None,
+            knobs: BTreeMap::new(),
             steps_per_frame: None,
             running: true,
             free_run: false,

@@ -5,7 +5,7 @@ use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Kind, Pending};
 use crate::config::{Config, Start};
 use crate::error::{Error, Result};
-use crate::modes::{Diagnostics, Mode, Simulation, Variant};
+use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
 use crate::params::Effect;
 use crate::scene::Setup;
 
@@ -14,34 +14,30 @@ use crate::scene::Setup;
 pub struct Resolved {
     /// How many bodies.
     pub bodies: usize,
-    /// The rung of the ladder.
-    pub variant: &'static Variant,
-    /// Work-items to a work-group.
-    pub work_group: usize,
+    /// The rung of the ladder with its numbers.
+    pub recipe: Recipe,
 }
 
 impl Resolved {
-    /// Decides every `auto` of `config`, and checks what was chosen by hand.
+    /// Decides every `auto` of `config`, and checks what was chosen by hand. A knob that the variant does not have waits
+    /// for one that has it.
     ///
     /// # Errors
     /// If the device does not take the number of bodies or the work-group size.
     pub fn new(config: &Config, device: &DeviceInfo) -> Result<Self> {
         let bodies = bodies_for(config, device)?;
         let variant = config.variant.unwrap_or_else(|| (config.mode.info().auto_variant)(device, bodies));
-        let most = max_work_group(device, variant);
-        // In bodies, so that a work-item that steps many does not leave a CPU with a single work-group.
-        let auto = match device.kind {
-            Kind::Cpu => (64 / variant.bodies_per_item).max(1),
-            Kind::Gpu | Kind::Accelerator => 256,
-        };
-        let work_group = config.work_group.unwrap_or(auto.min(most));
+        let guess = Recipe::guess(variant, device, bodies);
+        let recipe = config.knobs.iter().fold(guess, |recipe, (name, value)| recipe.with_knob(name, *value));
+        let most = recipe.max_work_group(device);
+        let work_group = config.work_group.unwrap_or(recipe.work_group.min(most));
         if !(1..=most).contains(&work_group) {
             return Err(Error::Invalid(format!(
                 "a work-group of {work_group} is not possible: {} takes 1 to {most} on {}",
                 variant.name, device.name
             )));
         }
-        Ok(Self { bodies, variant, work_group })
+        Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
     }
 }
 
@@ -77,22 +73,6 @@ pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let buffer = device.max_alloc_bytes / size_of::<[f32; 4]>() as u64;
     // Kernels count in `uint`, with room to round up.
     room.min(buffer).min(1 << 31) as usize
-}
-
-/// The largest work-group that a variant can have on a device.
-pub fn max_work_group(device: &DeviceInfo, variant: &Variant) -> usize {
-    let by_memory = (device.local_bytes as usize).checked_div(variant.local_bytes).unwrap_or(usize::MAX);
-    device.max_work_group.min(by_memory).max(1)
-}
-
-/// The work-group sizes worth offering: powers of two, and the largest.
-pub fn work_groups(device: &DeviceInfo, variant: &Variant) -> Vec<usize> {
-    let most = max_work_group(device, variant);
-    let mut sizes: Vec<usize> = (0..).map(|k| 1 << k).take_while(|&size| size <= most).collect();
-    if sizes.last() != Some(&most) {
-        sizes.push(most);
-    }
-    sizes
 }
 
 /// A scene that waits while another mode is shown.
@@ -346,8 +326,8 @@ fn seed(config: &Config, resolved: Resolved) -> Bodies {
 fn build(
     device: &Device,
     config: &Config,
-    Resolved { variant, work_group, .. }: Resolved,
+    Resolved { recipe, .. }: Resolved,
     bodies: &Bodies,
 ) -> Result<Box<dyn Simulation>> {
-    config.mode.build(device, variant, work_group, bodies)
+    config.mode.build(device, recipe, bodies)
 }

@@ -91,8 +91,10 @@ static BROKEN: Variant = Variant {
     summary: "for tests",
     file: "gravity/broken.cl",
     source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
-    local_bytes: 0,
-    bodies_per_item: 1,
+    knobs: &[],
+    work_group: |_| 64,
+    bodies_per_group: |recipe| recipe.work_group,
+    local_bytes: |_| 0,
 };
 
 #[test]

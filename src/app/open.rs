@@ -114,12 +114,10 @@ impl Open {
     fn show_ui(&mut self) -> Option<Output> {
         let Self { ui, config, device, shown, stats, window, .. } = self;
         let resolved = engine::Resolved::new(config, device);
-        let variant = resolved.map_or(config.mode.info().variants.first(), |resolved| Some(resolved.variant));
-        let work_groups = variant.map(|variant| engine::work_groups(device, variant)).unwrap_or_default();
+        let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config.mode.as_ref());
         window.run_ui(|ctx| {
-            let model =
-                Model { config, stats: shown, device, window: *stats, max_bodies, work_groups: &work_groups };
+            let model = Model { config, stats: shown, device, window: *stats, max_bodies, recipe };
             ui.show(ctx, model)
         })
     }

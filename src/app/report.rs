@@ -67,6 +67,7 @@ struct Running<'a> {
     seed: u64,
     variant: Option<&'static str>,
     work_group: Option<usize>,
+    knobs: &'a BTreeMap<&'static str, u32>,
     steps_per_frame: Option<u32>,
     running: bool,
     free_run: bool,
@@ -171,8 +172,18 @@ impl Recorder {
 
 impl<'a> Running<'a> {
     fn of(config: &'a Config) -> Self {
-        let Config { mode, start, bodies, seed, variant, work_group, steps_per_frame, running, free_run } =
-            config;
+        let Config {
+            mode,
+            start,
+            bodies,
+            seed,
+            variant,
+            work_group,
+            knobs,
+            steps_per_frame,
+            running,
+            free_run,
+        } = config;
         Self {
             mode: mode.info().name,
             start: start.name(),
@@ -180,6 +191,7 @@ impl<'a> Running<'a> {
             seed: *seed,
             variant: variant.map(|variant| variant.name),
             work_group: *work_group,
+            knobs,
             steps_per_frame: *steps_per_frame,
             running: *running,
             free_run: *free_run,

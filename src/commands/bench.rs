@@ -1,18 +1,19 @@
 //! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{ladders, open, print_json, set_all};
+use super::{Trials, knobs, ladders, open, print_json, set_all};
 use crate::cli::Bench;
 use crate::compute::Device;
 use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
-use crate::modes::{ModeInfo, Variant};
+use crate::modes::{ModeInfo, Recipe, Variant};
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
@@ -22,10 +23,13 @@ const LEAST_SECONDS: f64 = 0.2;
 struct Row {
     #[serde(skip)]
     info: &'static ModeInfo,
+    #[serde(skip)]
+    recipe: Recipe,
     mode: &'static str,
     variant: &'static str,
     bodies: usize,
     work_group: usize,
+    knobs: BTreeMap<&'static str, u32>,
     /// Steps of one timing.
     steps: u32,
     /// Medians over the timings.
@@ -99,19 +103,38 @@ fn contestants(
         [] => vec![None],
         sizes => sizes.iter().copied().map(Some).collect(),
     };
+    let trials = knobs(variants, &args.knob)?;
     let mut configs = Vec::new();
     for &variant in variants {
         for &work_group in &work_groups {
-            let mut config = Config::new(info);
-            (config.bodies, config.variant, config.work_group) = (Some(bodies), Some(variant), work_group);
-            set_all(config.mode.as_mut(), &args.set)?;
-            match Resolved::new(&config, &device.info) {
-                Ok(_) => configs.push(config),
-                Err(why) => left_out.push(why),
+            for knobs in combinations(variant, &trials) {
+                let mut config = Config::new(info);
+                (config.bodies, config.variant, config.work_group) =
+                    (Some(bodies), Some(variant), work_group);
+                config.knobs = knobs;
+                set_all(config.mode.as_mut(), &args.set)?;
+                match Resolved::new(&config, &device.info) {
+                    Ok(_) => configs.push(config),
+                    Err(why) => left_out.push(why),
+                }
             }
         }
     }
     Ok(configs)
+}
+
+/// Every combination of the values to try of those knobs that `variant` has.
+fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
+    let mut all = vec![BTreeMap::new()];
+    for (name, values) in
+        trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name))
+    {
+        let with = |knobs: &BTreeMap<_, _>, value| {
+            knobs.iter().map(|(&name, &value)| (name, value)).chain([(*name, value)]).collect()
+        };
+        all = all.iter().flat_map(|knobs| values.iter().map(move |&value| with(knobs, value))).collect();
+    }
+    all
 }
 
 /// Times contestants. They take turns, so that a machine that slows down slows all of them.
@@ -132,12 +155,19 @@ fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Ro
 
 impl Row {
     fn print(&self) {
-        let Row { mode, variant, bodies, work_group, steps_per_second, .. } = self;
+        let Row {
+            mode,
+            bodies,
+            steps_per_second,
+            recipe: Recipe { variant: Variant { name, .. }, work_group, .. },
+            ..
+        } = self;
         let speed = speed(self.info, self.interactions_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
         println!(
-            "{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}{cells}"
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}{cells}  {}",
+            self.recipe.words()
         );
     }
 }
@@ -154,10 +184,12 @@ impl Lap {
         let info = self.engine.config().mode.info();
         Ok(Row {
             info,
+            recipe: resolved.recipe,
             mode: info.name,
-            variant: resolved.variant.name,
+            variant: resolved.recipe.variant.name,
             bodies: resolved.bodies,
-            work_group: resolved.work_group,
+            work_group: resolved.recipe.work_group,
+            knobs: resolved.recipe.values(),
             steps: self.steps,
             steps_per_second: f64::from(self.steps) / median,
             interactions_per_second: pairs / median,

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use super::{ladders, open};
 use crate::bodies::Bodies;
 use crate::cli::Check;
-use crate::compute::Device;
-use crate::engine::max_work_group;
+use crate::compute::{Device, DeviceInfo};
 use crate::error::{Error, Result};
-use crate::modes::{Mode, ModeInfo, Variant};
+use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 use crate::params::{self, combinations};
 use crate::scene::{Scene, Setup};
 
@@ -21,14 +20,33 @@ const LEAST_EFFECT: f64 = 1e-3;
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Work-group sizes: one, odd, usual, and the largest that the device takes.
-pub fn work_groups(most: usize) -> Vec<usize> {
-    let mut sizes: Vec<usize> = [1, 7, 64, 256, most].into_iter().filter(|&size| size <= most).collect();
-    sizes.dedup();
-    sizes
+/// Kernels of one variant that are compared in one row.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    recipes: Vec<Recipe>,
+    /// Whether all cases are compared, or those that show most.
+    thorough: bool,
 }
 
-/// How one variant with one work-group size did over all numbers of bodies and combinations of options.
+/// What there is of a variant on a device: work-groups of one item, odd, usual, and the largest; and every combination
+/// of knobs.
+pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
+    let guess = Recipe::guess(variant, device, BODIES[8]);
+    let most = guess.max_work_group(device);
+    let mut sizes: Vec<usize> = [1, 7, 64, 256, most].into_iter().filter(|&size| size <= most).collect();
+    sizes.dedup();
+    let with = |size: &usize| Plan { recipes: vec![guess.with_work_group(*size)], thorough: true };
+    let mut plans: Vec<Plan> = sizes.iter().map(with).collect();
+    if !variant.knobs.is_empty() {
+        let fits = |recipe: &Recipe| recipe.work_group <= recipe.max_work_group(device);
+        // A size that no number of items divides which could share a sum.
+        let recipes = guess.with_work_group(63.min(most)).relatives().into_iter().filter(fits).collect();
+        plans.push(Plan { recipes, thorough: false });
+    }
+    plans
+}
+
+/// How some kernels of a variant did over all numbers of bodies and combinations of options.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// The mode.
@@ -37,6 +55,8 @@ pub struct Row {
     pub variant: &'static str,
     /// Work-items to a work-group.
     pub work_group: usize,
+    /// How many kernels.
+    pub recipes: usize,
     /// How many comparisons.
     pub cases: usize,
     /// The largest relative RMS error of the change of velocity and of position.
@@ -61,19 +81,19 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     }
     println!("{} · driver {} · against f64, relative RMS", device.info.name, device.info.driver);
     println!(
-        "{:<10} {:<10} {:>10} {:>6} {:>10}  worst case",
-        "mode", "variant", "work-group", "cases", "error"
+        "{:<10} {:<10} {:>10} {:>7} {:>6} {:>10}  worst case",
+        "mode", "variant", "work-group", "kernels", "cases", "error"
     );
     let mut failures = 0;
     for (variants, cases) in plan {
         for variant in variants {
-            for work_group in work_groups(max_work_group(&device.info, variant)) {
-                let row = row(&device, variant, work_group, &cases)?;
+            for plan in plans(&device.info, variant) {
+                let row = row(&device, &plan, &cases)?;
                 failures += usize::from(!row.passes());
                 let verdict = if row.passes() { "" } else { "  FAILS" };
-                let Row { mode, variant, work_group, cases, worst, case } = row;
+                let Row { mode, variant, work_group, recipes, cases, worst, case } = row;
                 println!(
-                    "{mode:<10} {variant:<10} {work_group:>10} {cases:>6} {worst:>10.1e}  {case}{verdict}"
+                    "{mode:<10} {variant:<10} {work_group:>10} {recipes:>7} {cases:>6} {worst:>10.1e}  {case}{verdict}"
                 );
             }
         }
@@ -96,7 +116,12 @@ pub struct Case {
     mode: Box<dyn Mode>,
     start: Bodies,
     end: Bodies<f64>,
+    /// Whether it is among the few that show most.
+    telling: bool,
 }
+
+/// Numbers of bodies of the cases that show most.
+const TELLING: [usize; 3] = [1, 65, 1000];
 
 /// Every number of bodies in every scene of the mode's `check_scenes`, with every combination of its switches and
 /// choices.
@@ -107,61 +132,94 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     for &name in info.check_scenes {
         let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("there is no scene {name}")))?;
-        for options in combinations(info.mode_for(scene).as_mut()) {
+        for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
             // A lone body feels only its loss of speed: without, nothing would happen to it.
             for (key, value) in options.iter().copied().chain([("decay", "0.99")]) {
                 params::set(mode.as_mut(), key, value)?;
             }
+            let name = options.iter().map(|(key, value)| format!(" {key}={value}")).collect::<String>();
             for n in BODIES {
-                cases.push(case(scene, mode.as_ref(), &options, n)?);
+                let telling = nth == 0 && TELLING.contains(&n);
+                cases.push(case(scene, mode.as_ref(), &name, n, (Masses::Various, telling))?);
+                if nth == 0 {
+                    cases.push(case(scene, mode.as_ref(), &name, n, (Masses::Equal, telling))?);
+                }
             }
         }
     }
     Ok(cases)
 }
 
-fn case(scene: &Scene, mode: &dyn Mode, options: &[(&str, &str)], n: usize) -> Result<Case> {
+/// Equal masses would hide a mass taken from the wrong body; but there are kernels for them alone.
+#[derive(Clone, Copy, PartialEq)]
+enum Masses {
+    Various,
+    /// But for one without any.
+    Equal,
+}
+
+fn case(
+    scene: &Scene,
+    mode: &dyn Mode,
+    options: &str,
+    n: usize,
+    (masses, telling): (Masses, bool),
+) -> Result<Case> {
     let params = &mode.values();
     let mut start = (scene.generate)(&Setup { bodies: n, seed: SEED, params });
-    stir(&mut start);
+    stir(&mut start, masses);
     let mut end = start.to_f64();
     mode.reference(&mut end, STEPS);
-    let options: String = options.iter().map(|(key, value)| format!(" {key}={value}")).collect();
-    let name = format!("{n} bodies, {}{options}", scene.name);
+    let equal = if masses == Masses::Equal { " of one mass" } else { "" };
+    let name = format!("{n} bodies{equal}, {}{options}", scene.name);
     let (effect, _) = difference(&start.to_f64(), &end, &start);
     if effect < LEAST_EFFECT {
         return Err(Error::Invalid(format!("nothing happens in {name}: a check would say nothing")));
     }
-    Ok(Case { name, mode: mode.boxed(), start, end })
+    Ok(Case { name, mode: mode.boxed(), start, end, telling })
 }
 
-/// Equal masses would hide a mass taken from the wrong body, and bodies at rest would do nothing.
-fn stir(bodies: &mut Bodies) {
+/// Bodies at rest would do nothing.
+fn stir(bodies: &mut Bodies, masses: Masses) {
+    let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {
-        x[3] *= 0.25 + 0.25 * (i % 7) as f32;
+        x[3] = match masses {
+            Masses::Various => x[3] * (0.25 + 0.25 * (i % 7) as f32),
+            Masses::Equal if i == 1 => 0.0,
+            Masses::Equal => mean,
+        };
         for (speed, drift) in v.iter_mut().zip([0.3, -0.2, 0.1]) {
             *speed += drift * ((i % 5) as f32 - 1.5);
         }
     }
 }
 
-/// Compares one variant over all cases.
+/// Compares the kernels of a plan over its cases.
 ///
 /// # Errors
-/// If the kernel does not build or the device fails.
-pub fn row(device: &Device, variant: &'static Variant, work_group: usize, cases: &[Case]) -> Result<Row> {
-    let mode = cases.first().map_or("", |case| case.mode.info().name);
-    let mut row =
-        Row { mode, variant: variant.name, work_group, cases: cases.len(), worst: 0.0, case: String::new() };
-    for case in cases {
-        let mut simulation = case.mode.build(device, variant, work_group, &case.start)?;
-        simulation.start(STEPS);
-        while simulation.advance()? {}
-        let (effect, error) = difference(&simulation.state()?.to_f64(), &case.end, &case.start);
-        let relative = error / effect;
-        if relative > row.worst || relative.is_nan() {
-            (row.worst, row.case) = (relative, case.name.clone());
+/// If a kernel does not build or the device fails.
+pub fn row(device: &Device, plan: &Plan, cases: &[Case]) -> Result<Row> {
+    let cases: Vec<&Case> = cases.iter().filter(|case| plan.thorough || case.telling).collect();
+    let mut row = Row {
+        mode: cases.first().map_or("", |case| case.mode.info().name),
+        variant: plan.recipes[0].variant.name,
+        work_group: plan.recipes[0].work_group,
+        recipes: plan.recipes.len(),
+        cases: cases.len() * plan.recipes.len(),
+        worst: 0.0,
+        case: String::new(),
+    };
+    for recipe in &plan.recipes {
+        for case in &cases {
+            let mut simulation = case.mode.build(device, *recipe, &case.start)?;
+            simulation.start(STEPS);
+            while simulation.advance()? {}
+            let (effect, error) = difference(&simulation.state()?.to_f64(), &case.end, &case.start);
+            let relative = error / effect;
+            if relative > row.worst || relative.is_nan() {
+                (row.worst, row.case) = (relative, format!("{} {}", case.name, recipe.words()));
+            }
         }
     }
     Ok(row)

@@ -7,6 +7,7 @@ mod render;
 mod run;
 mod view;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -68,6 +69,8 @@ fn config(args: &Simulation) -> Result<Config> {
         "auto" => None,
         name => Some(variant(info, name)?),
     };
+    let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
+    config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
     set_all(config.mode.as_mut(), &args.set)?;
     Ok(config)
 }
@@ -95,6 +98,45 @@ fn ladders(mode: Option<&str>, names: &[String]) -> Result<Vec<(&'static ModeInf
     }
     let is_wanted = |variant: &&'static Variant| names.is_empty() || names.iter().any(|n| n == variant.name);
     Ok(modes.iter().map(|info| (*info, info.variants.iter().filter(is_wanted).collect())).collect())
+}
+
+/// Values to try of some knobs.
+type Trials = Vec<(&'static str, Vec<u32>)>;
+
+/// What `--knob NAME=VALUE,…` asks for; one of `variants` must have the knob.
+fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<Trials> {
+    words.iter().map(|word| trial(variants, word)).collect()
+}
+
+fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec<u32>)> {
+    let known = || variants.iter().flat_map(|variant| variant.knobs);
+    let (name, values) = word
+        .split_once('=')
+        .ok_or_else(|| Error::Invalid(format!("--knob {word}: what is expected is NAME=VALUE")))?;
+    let knob = known().find(|knob| knob.name == name.trim());
+    let knob = knob.ok_or_else(|| match known().next() {
+        Some(_) => unknown("knob", name, known().map(|knob| knob.name)),
+        None => Error::Invalid(format!("--knob {word}: this variant has no knobs")),
+    })?;
+    let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
+    let values: Option<Vec<u32>> = values.split(',').map(value).collect();
+    let values = values
+        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} may be {}", join(knob.options))))?;
+    Ok((knob.name, values))
+}
+
+/// The only value of each knob.
+fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
+    let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
+        [value] => Ok((name, value)),
+        _ => Err(Error::Invalid(format!("--knob {word}: one value, please; `bench` takes several"))),
+    };
+    trials.into_iter().zip(words).map(only).collect()
+}
+
+/// `1, 2, 4`.
+fn join(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {

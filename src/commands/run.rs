@@ -1,5 +1,6 @@
 //! `gravitile run`: step without a window, and report.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
 use crate::files::Output;
-use crate::modes::{ModeInfo, Reading};
+use crate::modes::{ModeInfo, Reading, Recipe};
 use crate::params::Values;
 use crate::scene;
 
@@ -19,11 +20,14 @@ use crate::scene;
 struct Report {
     #[serde(skip)]
     info: &'static ModeInfo,
+    #[serde(skip)]
+    recipe: Recipe,
     mode: &'static str,
     start: String,
     params: Values,
     variant: &'static str,
     work_group: usize,
+    knobs: BTreeMap<&'static str, u32>,
     device: String,
     bodies: usize,
     steps: u32,
@@ -76,11 +80,13 @@ fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
     let config = engine.config();
     Ok(Report {
         info: config.mode.info(),
+        recipe: resolved.recipe,
         mode: config.mode.info().name,
         start: config.start.name().to_owned(),
         params: config.mode.values(),
-        variant: resolved.variant.name,
-        work_group: resolved.work_group,
+        variant: resolved.recipe.variant.name,
+        work_group: resolved.recipe.work_group,
+        knobs: resolved.recipe.values(),
         device: engine.device().info.name.clone(),
         bodies: resolved.bodies,
         steps,
@@ -103,7 +109,10 @@ fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
 fn print(report: &Report) {
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
-    println!("{mode} · {start} · {bodies} bodies · {variant} × {work_group} on {device}");
+    println!(
+        "{mode} · {start} · {bodies} bodies · {variant} × {work_group} {} on {device}",
+        report.recipe.words()
+    );
     println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
     println!("{}", super::bench::speed(report.info, report.interactions_per_second));
     let Energy { start, end, relative_drift } = report.energy;

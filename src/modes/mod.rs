@@ -3,11 +3,13 @@
 
 pub mod asteroids;
 pub mod gravity;
+mod recipe;
 mod reduction;
 
 use std::any::Any;
 use std::fmt;
 
+pub use self::recipe::{Knob, Recipe};
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
 use crate::error::Result;
@@ -41,7 +43,7 @@ pub struct ModeInfo {
 }
 
 /// One rung of a ladder: the same step, computed another way.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Variant {
     /// The name in `--variant` and the panel.
     pub name: &'static str,
@@ -51,10 +53,21 @@ pub struct Variant {
     pub file: &'static str,
     /// Its text.
     pub source: &'static str,
-    /// Local memory that one work-item needs, in bytes.
-    pub local_bytes: usize,
-    /// Bodies that one work-item steps.
-    pub bodies_per_item: usize,
+    /// The numbers that it is compiled with besides the work-group size.
+    pub knobs: &'static [Knob],
+    /// Work-items to a work-group: a good guess for a device.
+    pub work_group: fn(&DeviceInfo) -> usize,
+    /// Bodies that a work-group steps.
+    pub bodies_per_group: fn(&Recipe) -> usize,
+    /// Local memory that a work-group needs, in bytes.
+    pub local_bytes: fn(&Recipe) -> usize,
+}
+
+/// Variants are told apart by their rows.
+impl PartialEq for Variant {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
 /// Modes are told apart by their rows.
@@ -104,16 +117,21 @@ macro_rules! source {
 }
 use source;
 
-/// One rung of the ladder of `kernels/MODE/`: name, local bytes and bodies of a work-item, the idea.
+/// One rung of the ladder of `kernels/MODE/`, by name and idea: a body to a work-item, and no local memory.
 macro_rules! variant {
-    ($mode:literal, $name:literal, $local_bytes:literal, $bodies_per_item:literal, $summary:literal) => {
+    ($mode:literal, $name:literal, $summary:literal) => {
         crate::modes::Variant {
             name: $name,
             summary: $summary,
             file: concat!($mode, "/", $name, ".cl"),
             source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", $name, ".cl")),
-            local_bytes: $local_bytes,
-            bodies_per_item: $bodies_per_item,
+            knobs: &[],
+            work_group: |device| match device.kind {
+                crate::compute::Kind::Cpu => 64,
+                _ => 256,
+            },
+            bodies_per_group: |recipe| recipe.work_group,
+            local_bytes: |_| 0,
         }
     };
 }
@@ -139,17 +157,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// A copy of the parameters.
     fn boxed(&self) -> Box<dyn Mode>;
 
-    /// Puts `bodies` on `device`, stepped by `variant` with `work_group` work-items to a work-group.
+    /// Puts `bodies` on `device`, stepped by `recipe`.
     ///
     /// # Errors
     /// If the kernel does not build (with the compiler's log), or the device cannot hold the bodies.
-    fn build(
-        &self,
-        device: &Device,
-        variant: &'static Variant,
-        work_group: usize,
-        bodies: &Bodies,
-    ) -> Result<Box<dyn Simulation>>;
+    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>>;
 
     /// Simulated time of one step.
     fn time_step(&self) -> f64;

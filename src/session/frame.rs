@@ -1,5 +1,6 @@
 //! What crosses from the worker to the screen: plain memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Points;
@@ -33,6 +34,8 @@ pub struct Stats {
     pub variant: &'static str,
     /// The work-group size in force.
     pub work_group: usize,
+    /// Its knobs.
+    pub knobs: BTreeMap<&'static str, u32>,
     /// The burst in force, in steps.
     pub steps_per_frame: u32,
     /// Steps a second by the clock on the wall, over the last second or so.

@@ -34,7 +34,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
             ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model);
             if model.started() {
-                let Model { config: _, stats, device: _, window: _, max_bodies: _, work_groups: _ } = model;
+                let Model { config: _, stats, device: _, window: _, max_bodies: _, recipe: _ } = model;
                 speed(model).iter().for_each(|row| line(ui, row));
                 ui.add_space(6.0);
                 truth(stats).iter().for_each(|row| line(ui, row));
@@ -73,7 +73,7 @@ fn headline(ui: &mut egui::Ui, model: &Model) {
 }
 
 fn speed(model: &Model) -> Vec<Row> {
-    let Model { config: _, stats, device, window, max_bodies: _, work_groups: _ } = model;
+    let Model { config: _, stats, device, window, max_bodies: _, recipe: _ } = model;
     // Zero is what stands there before it was measured.
     let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
     let ms = |value: f64| measured(value / 1e3, "s");

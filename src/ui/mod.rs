@@ -17,7 +17,7 @@ pub use keys::{CONTROLS, Control, Trigger};
 
 use crate::compute::DeviceInfo;
 use crate::config::Config;
-use crate::modes::{MODES, ModeInfo};
+use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
 use dialogs::Dialogs;
 use keys::Command;
@@ -47,8 +47,8 @@ pub struct Model<'a> {
     pub window: WindowStats,
     /// The most bodies that the device holds.
     pub max_bodies: usize,
-    /// The work-group sizes that device and variant take, in order.
-    pub work_groups: &'a [usize],
+    /// What the config comes to on the device; none if that is not possible.
+    pub recipe: Option<Recipe>,
 }
 
 impl Model<'_> {

@@ -1,13 +1,13 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
-use egui::{Button, ComboBox, DragValue, RichText, vec2};
+use egui::{Button, CollapsingHeader, ComboBox, DragValue, RichText, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
-use super::widgets::{Chip, Sink, auto_number, chips, row, switch};
+use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
 use super::{Model, format, theme};
 use crate::config::{Config, Start};
-use crate::modes::MODES;
+use crate::modes::{MODES, Variant};
 
 /// The largest burst that can be typed.
 const MAX_STEPS_PER_FRAME: u32 = 10_000;
@@ -190,6 +190,7 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     section(ui, "Kernel");
     variant(ui, model, sink);
     work_group(ui, model, sink);
+    tuning(ui, model, sink);
     let Model { config, stats, .. } = model;
     row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
         let in_force = stats.steps_per_frame;
@@ -205,22 +206,13 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { config, stats, .. } = model;
     let info = config.mode.info();
+    let place = |wanted: &Variant| info.variants.iter().position(|variant| variant == wanted);
     let in_force = info.variant(stats.variant);
+    let options = info.variants.iter().map(|variant| (variant.name, variant.summary));
     row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, _| {
-        let auto = Chip {
-            name: "auto",
-            help: "let the program choose; the outlined one is in force",
-            selected: config.variant.is_none(),
-            in_force: false,
-        };
-        let rungs = info.variants.iter().map(|variant| Chip {
-            name: variant.name,
-            help: variant.summary,
-            selected: config.variant == Some(variant),
-            in_force: config.variant.is_none() && in_force == Some(variant),
-        });
-        if let Some(clicked) = chips(ui, sink, ("variant", "Variant"), std::iter::once(auto).chain(rungs)) {
-            config.variant = clicked.checked_sub(1).map(|rung| &info.variants[rung]);
+        let auto = Auto { chosen: config.variant.and_then(place), in_force: in_force.and_then(place) };
+        if let Some(clicked) = auto_chips(ui, sink, ("variant", "Variant"), options, auto) {
+            config.variant = clicked.map(|rung| &info.variants[rung]);
         }
     });
     if let Some(variant) = config.variant.or(in_force) {
@@ -229,27 +221,43 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 }
 
 fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
-    let Model { config, stats, work_groups, .. } = model;
-    let names: Vec<String> = work_groups.iter().map(usize::to_string).collect();
+    let Model { config, stats, device, recipe, .. } = model;
+    let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
+    let place = |wanted: usize| sizes.iter().position(|&size| size == wanted);
+    let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
     row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
-        let auto = Chip {
-            name: "auto",
-            help: "let the program choose; the outlined one is in force",
-            selected: config.work_group.is_none(),
-            in_force: false,
-        };
-        let sizes = work_groups.iter().zip(&names).map(|(&size, name)| Chip {
-            name,
-            help: "",
-            selected: config.work_group == Some(size),
-            in_force: config.work_group.is_none() && stats.work_group == size,
-        });
-        if let Some(clicked) =
-            chips(ui, sink, ("work-group", "Work-group"), std::iter::once(auto).chain(sizes))
-        {
-            config.work_group = clicked.checked_sub(1).map(|size| work_groups[size]);
+        let auto = Auto { chosen: config.work_group.and_then(place), in_force: place(stats.work_group) };
+        let options = names.iter().map(|name| (name.as_str(), ""));
+        if let Some(clicked) = auto_chips(ui, sink, ("work-group", "Work-group"), options, auto) {
+            config.work_group = clicked.map(|size| sizes[size]);
         }
     });
+}
+
+/// What else the variant is compiled with, for whoever looks for it.
+fn tuning(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, recipe: Some(recipe), .. } = model else { return };
+    if recipe.variant.knobs.is_empty() {
+        return;
+    }
+    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::TEXT)).id_salt("tuning");
+    let header = header.show(ui, |ui| {
+        for (knob, in_force) in recipe.knobs() {
+            let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
+            let names: Vec<String> = knob.options.iter().map(u32::to_string).collect();
+            row(ui, knob.name, knob.summary, |ui, _| {
+                let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
+                let auto = Auto { chosen, in_force: place(in_force) };
+                let options = names.iter().map(|name| (name.as_str(), ""));
+                match auto_chips(ui, sink, (knob.name, knob.name), options, auto) {
+                    Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
+                    Some(None) => config.knobs.remove(knob.name),
+                    None => None,
+                };
+            });
+        }
+    });
+    sink.note("tuning", &header.header_response);
 }
 
 fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {

@@ -77,6 +77,36 @@ pub(super) fn chips<'a>(
     clicked
 }
 
+/// Which of some options is chosen, none for `auto`, and which that comes to.
+pub(super) struct Auto {
+    pub chosen: Option<usize>,
+    pub in_force: Option<usize>,
+}
+
+/// Chips for options, each a name and a help, with `auto` before them; what was clicked, none for `auto`.
+pub(super) fn auto_chips<'a>(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    key: (&str, &str),
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+    Auto { chosen, in_force }: Auto,
+) -> Option<Option<usize>> {
+    let auto = Chip {
+        name: "auto",
+        help: "let the program choose; the outlined one is in force",
+        selected: chosen.is_none(),
+        in_force: false,
+    };
+    let options = options.enumerate().map(|(at, (name, help))| Chip {
+        name,
+        help,
+        selected: chosen == Some(at),
+        in_force: chosen.is_none() && in_force == Some(at),
+    });
+    let clicked = chips(ui, sink, key, std::iter::once(auto).chain(options));
+    clicked.map(|at| at.checked_sub(1))
+}
+
 fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let &Chip { name, help, selected, in_force } = option;
     let stroke = if in_force { egui::Stroke::new(1.0_f32, theme::ACCENT) } else { egui::Stroke::NONE };

@@ -33,12 +33,12 @@ fn every_mode_scene_and_variant_can_be_chosen() {
 #[test]
 fn exactly_the_work_groups_on_offer_can_be_chosen() {
     let mut window = open(MODES[0]);
-    for size in WORK_GROUPS {
+    for size in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
         click(&mut window, Role::RadioButton, &format!("Work-group: {size}"));
         assert_eq!(window.state().config.work_group, Some(size));
     }
     let listed = window.get_all_by_label_contains("Work-group: ").count();
-    assert_eq!(listed, WORK_GROUPS.len() + 1, "the sizes and auto");
+    assert_eq!(listed, 9 + 1, "the sizes and auto");
     click(&mut window, Role::RadioButton, "Work-group: auto");
     assert_eq!(window.state().config.work_group, None);
 }

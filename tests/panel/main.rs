@@ -13,13 +13,13 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
+use gravitile::engine::Resolved;
 use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::Stats;
 use gravitile::ui::{Action, CONTROLS, Model, Ui, WindowStats};
 
-const WORK_GROUPS: [usize; 3] = [16, 64, 256];
 const MAX_BODIES: usize = 50_000;
 
 /// What the window would hold.
@@ -68,13 +68,15 @@ impl App {
     }
 
     fn show(&mut self, ctx: &egui::Context) {
+        let resolved = Resolved::new(&self.config, &self.device);
+        let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let model = Model {
             config: &mut self.config,
             stats: &self.stats,
             device: &self.device,
             window: WindowStats { fps: 60.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
-            work_groups: &WORK_GROUPS,
+            recipe,
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);

@@ -5,7 +5,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{self, Device, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
-use gravitile::modes::{self, ModeInfo};
+use gravitile::modes::{self, ModeInfo, Recipe, Variant};
 use gravitile::params;
 
 /// The CPU device that `scripts/setup` installs. Tests do not run without one.
@@ -34,6 +34,11 @@ fn open(kind: Kind) -> Option<Device> {
 
 pub fn gravity() -> &'static ModeInfo {
     modes::find("gravity").expect("there is gravity")
+}
+
+/// A variant with 64 items to a work-group, the rest as guessed for a CPU.
+pub fn recipe(variant: &'static Variant) -> Recipe {
+    Recipe::guess(variant, &cpu().info, 4096).with_work_group(64)
 }
 
 /// A config of a scene of gravity with parameters set.

@@ -8,7 +8,7 @@ use self::simulation::AsteroidSimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -31,11 +31,21 @@ pub static INFO: ModeInfo = ModeInfo {
 };
 
 static VARIANTS: [Variant; 5] = [
-    variant!("asteroids", "naive", 0, 1, "every pair, every operand from global memory"),
-    variant!("asteroids", "tiled", 16, 1, "places loaded once per work-group into local memory"),
-    variant!("asteroids", "tiled-both", 32, 1, "the tile holds velocities too"),
-    variant!("asteroids", "vector", 0, 4, "for CPUs: four bodies against 16 others at once, 64 to a branch"),
-    variant!("asteroids", "grid", 0, 1, "bodies sorted into cells: only neighbours are looked at"),
+    variant!("asteroids", "naive", "every pair, every operand from global memory"),
+    Variant {
+        local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group,
+        ..variant!("asteroids", "tiled", "places loaded once per work-group into local memory")
+    },
+    Variant {
+        local_bytes: |recipe| size_of::<[f32; 8]>() * recipe.work_group,
+        ..variant!("asteroids", "tiled-both", "the tile holds velocities too")
+    },
+    Variant {
+        work_group: |_| 16,
+        bodies_per_group: |recipe| 4 * recipe.work_group,
+        ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
+    },
+    variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at"),
 ];
 
 /// The parameters of asteroids.
@@ -193,14 +203,8 @@ impl Mode for Asteroids {
         Box::new(self.clone())
     }
 
-    fn build(
-        &self,
-        device: &Device,
-        variant: &'static Variant,
-        work_group: usize,
-        bodies: &Bodies,
-    ) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(AsteroidSimulation::new(device, self, variant, work_group, bodies)?))
+    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(AsteroidSimulation::new(device, self, recipe, bodies)?))
     }
 
     fn time_step(&self) -> f64 {

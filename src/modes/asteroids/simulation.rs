@@ -8,7 +8,7 @@ use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Mode, Reading, Simulation, Variant, source, sources};
+use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
 const CONTACT: Source = source!("asteroids/contact.cl");
 const MEASURE: Source = source!("asteroids/measure.cl");
@@ -23,8 +23,7 @@ pub(super) struct AsteroidSimulation {
     lane: Lane,
     params: Asteroids,
     count: usize,
-    group: usize,
-    bodies_per_item: usize,
+    recipe: Recipe,
     advance: Kernel,
     finder: Finder,
     pack: Kernel,
@@ -62,17 +61,11 @@ struct Burst {
 }
 
 impl AsteroidSimulation {
-    pub fn new(
-        device: &Device,
-        params: &Asteroids,
-        variant: &'static Variant,
-        group: usize,
-        bodies: &Bodies,
-    ) -> Result<Self> {
-        let defines = [("WORK_GROUP", group.to_string())];
-        let program = Program::build(device, &sources(&[CONTACT, variant.source()]), &defines)?;
+    pub fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
+        let variant = recipe.variant;
+        let program = Program::build(device, &sources(&[CONTACT, variant.source()]), &recipe.defines())?;
         let advance = program.kernel("advance")?;
-        advance.check_work_group(variant.name, group)?;
+        advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();
         let finder = match variant.name {
             "vector" => {
@@ -92,8 +85,7 @@ impl AsteroidSimulation {
             lane: Lane::new(device),
             params: params.clone(),
             count,
-            group,
-            bodies_per_item: variant.bodies_per_item,
+            recipe,
             advance,
             finder,
             pack: reduction.program().kernel("pack")?,
@@ -122,8 +114,8 @@ impl AsteroidSimulation {
         let largest = self.radii[1] * self.params.radius;
         let starts = self.burst.from == 0;
         let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
-        let items = self.count.div_ceil(self.bodies_per_item);
-        let mut cost = (self.count * self.bodies_per_item) as f64;
+        let items = self.recipe.items(self.count);
+        let mut cost = self.count as f64 * self.recipe.bodies_per_item();
         match &self.finder {
             Finder::AllPairs => {}
             Finder::Columns { kernel, rows, columns } => {
@@ -154,7 +146,7 @@ impl AsteroidSimulation {
             (&self.contact).into(),
         ];
         let args = [&common[..], &more].concat();
-        let pass = Pass { kernel: &self.advance, args: &args, items, group: self.group, cost };
+        let pass = Pass { kernel: &self.advance, args: &args, items, group: self.recipe.work_group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
         if self.burst.from >= items {
             self.x.swap(0, 1);
@@ -207,7 +199,7 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, from } = self.burst;
-        (step as f32 + (from * self.bodies_per_item) as f32 / self.count.max(1) as f32) / steps.max(1) as f32
+        (step as f32 + from as f32 / self.recipe.items(self.count).max(1) as f32) / steps.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {

@@ -8,7 +8,7 @@ use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -24,17 +24,107 @@ pub static INFO: ModeInfo = ModeInfo {
     default: || Box::new(Gravity::default()),
     auto_variant: |device, _| match device.kind {
         Kind::Cpu => &VARIANTS[4],
-        Kind::Gpu | Kind::Accelerator => &VARIANTS[3],
+        Kind::Gpu | Kind::Accelerator => &VARIANTS[5],
     },
 };
 
-static VARIANTS: [Variant; 5] = [
-    variant!("gravity", "naive", 0, 1, "every operand from global memory, the sum too"),
-    variant!("gravity", "private", 0, 1, "own body and sum in registers"),
-    variant!("gravity", "tiled", 16, 1, "bodies loaded once per work-group into local memory"),
-    variant!("gravity", "unrolled", 16, 1, "the tile, with the inner loop written out eight times"),
-    variant!("gravity", "vector", 0, 32, "for CPUs: 32 bodies a work-item, one to a vector lane"),
+static VARIANTS: [Variant; 6] = [
+    variant!("gravity", "naive", "every operand from global memory, the sum too"),
+    variant!("gravity", "private", "own body and sum in registers"),
+    Variant {
+        local_bytes: tile,
+        ..variant!("gravity", "tiled", "bodies loaded once per work-group into local memory")
+    },
+    Variant {
+        local_bytes: tile,
+        ..variant!("gravity", "unrolled", "the tile, with the inner loop written out eight times")
+    },
+    Variant {
+        knobs: &[LANES, VECTORS, ROOT],
+        work_group: |_| 2,
+        bodies_per_group: |r| r.work_group * (r.knob("lanes") * r.knob("vectors")) as usize,
+        ..variant!("gravity", "vector", "for CPUs: 16 bodies at once, one to a vector lane, fast root")
+    },
+    Variant {
+        knobs: &[K, SPLIT, UNROLL, ROOT, EQUAL],
+        work_group: |device| if device.kind == Kind::Cpu { 64 } else { 512 },
+        bodies_per_group: |r| r.work_group / shares(r) * r.knob("k") as usize,
+        local_bytes: |r| {
+            let turn = shares(r) * r.knob("unroll") as usize;
+            size_of::<[f32; 4]>() * r.work_group.next_multiple_of(turn)
+        },
+        ..variant!(
+            "gravity",
+            "blocked",
+            "for GPUs: several bodies an item, the sum split over items, fast root"
+        )
+    },
 ];
+
+/// A body to a work-item.
+fn tile(recipe: &Recipe) -> usize {
+    size_of::<[f32; 4]>() * recipe.work_group
+}
+
+/// Items that share the sum of a body.
+fn shares(recipe: &Recipe) -> usize {
+    recipe.work_group.min(recipe.knob("split") as usize)
+}
+
+const LANES: Knob = Knob {
+    name: "lanes",
+    define: "LANES",
+    summary: "bodies in a vector",
+    options: &[8, 16],
+    guess: |_, _| 16,
+};
+const VECTORS: Knob = Knob {
+    name: "vectors",
+    define: "VECTORS",
+    summary: "vectors of bodies that a work-item steps",
+    options: &[1, 2, 4],
+    guess: |_, _| 2,
+};
+const K: Knob = Knob {
+    name: "k",
+    define: "K",
+    summary: "bodies that a work-item sums for",
+    options: &[1, 2, 4],
+    guess: |_, bodies| if bodies < 65_536 { 2 } else { 4 },
+};
+const SPLIT: Knob = Knob {
+    name: "split",
+    define: "SPLIT",
+    summary: "work-items that share the sum of a body",
+    options: &[1, 2, 4, 8, 16],
+    // About a thousand items for each compute unit fill a large GPU.
+    guess: |device, bodies| {
+        let items = 1024 * device.compute_units as usize;
+        let k = (K.guess)(device, bodies) as usize;
+        (items * k).div_ceil(bodies).next_power_of_two().min(16) as u32
+    },
+};
+const UNROLL: Knob = Knob {
+    name: "unroll",
+    define: "UNROLL",
+    summary: "turns of the inner loop that are written out",
+    options: &[8, 16, 32],
+    guess: |_, _| 16,
+};
+const ROOT: Knob = Knob {
+    name: "root",
+    define: "ROOT",
+    summary: "1: the machine's own reciprocal root, where the compiler takes it; 0: the portable one",
+    options: &[0, 1],
+    guess: |_, _| 1,
+};
+const EQUAL: Knob = Knob {
+    name: "equal",
+    define: "EQUAL",
+    summary: "1: where all masses are the same, the mass stands outside the sum; 0: it never does",
+    options: &[0, 1],
+    guess: |_, _| 1,
+};
 
 /// The parameters of gravity.
 #[derive(Debug, Clone)]
@@ -175,14 +265,8 @@ impl Mode for Gravity {
         Box::new(self.clone())
     }
 
-    fn build(
-        &self,
-        device: &Device,
-        variant: &'static Variant,
-        work_group: usize,
-        bodies: &Bodies,
-    ) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(GravitySimulation::new(device, self, variant, work_group, bodies)?))
+    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(GravitySimulation::new(device, self, recipe, bodies)?))
     }
 
     fn time_step(&self) -> f64 {

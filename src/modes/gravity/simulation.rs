@@ -8,9 +8,10 @@ use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Mode, Reading, Simulation, Variant, source, sources};
+use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
 const FORCE: Source = source!("gravity/force.cl");
+const COLUMNS: Source = source!("gravity/columns.cl");
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
 
@@ -19,8 +20,9 @@ pub(super) struct GravitySimulation {
     lane: Lane,
     params: Gravity,
     count: usize,
-    group: usize,
-    bodies_per_item: usize,
+    recipe: Recipe,
+    /// The mass of all who have any, if it stands outside the sum; else 1.
+    common_mass: f32,
     advance: Kernel,
     drift: Kernel,
     pack: Kernel,
@@ -52,30 +54,54 @@ struct Burst {
     evaluates: bool,
 }
 
+/// The mass of all who have any, if it is the same.
+fn common_mass(bodies: &Bodies) -> Option<f32> {
+    let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
+    let first = masses.next()?;
+    masses.all(|mass| mass == first).then_some(first)
+}
+
+/// The kernel of a recipe; with the portable root where the compiler refuses the machine's own.
+fn build(device: &Device, recipe: Recipe, softening: &str, equal: bool) -> Result<Kernel> {
+    let mut defines = recipe.defines();
+    defines.push((softening, "1".to_owned()));
+    if equal {
+        defines.push(("EQUAL_MASS", "1".to_owned()));
+    }
+    let program = |defines: &[(&str, String)]| {
+        Program::build(device, &sources(&[FORCE, COLUMNS, recipe.variant.source()]), defines)
+    };
+    let advance = match program(&defines) {
+        Err(why @ Error::Build { .. }) if recipe.knob("root") == 1 => {
+            defines
+                .iter_mut()
+                .filter(|(name, _)| *name == "ROOT")
+                .for_each(|(_, value)| *value = "0".to_owned());
+            program(&defines).map_err(|_| why)?
+        }
+        outcome => outcome?,
+    };
+    let advance = advance.kernel("advance")?;
+    advance.check_work_group(recipe.variant.name, recipe.work_group)?;
+    Ok(advance)
+}
+
 impl GravitySimulation {
-    pub fn new(
-        device: &Device,
-        params: &Gravity,
-        variant: &'static Variant,
-        group: usize,
-        bodies: &Bodies,
-    ) -> Result<Self> {
+    pub fn new(device: &Device, params: &Gravity, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
         let softening = match params.softening {
             Softening::Plummer => "SOFTENING_PLUMMER",
             Softening::Clamp => "SOFTENING_CLAMP",
         };
-        let defines = [("WORK_GROUP", group.to_string()), (softening, "1".to_owned())];
-        let advance =
-            Program::build(device, &sources(&[FORCE, variant.source()]), &defines)?.kernel("advance")?;
-        advance.check_work_group(variant.name, group)?;
+        let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
+        let advance = build(device, recipe, softening, common_mass.is_some())?;
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
-        let reduction = Reduction::new(device, &[MEASURE], &defines[1..])?;
+        let reduction = Reduction::new(device, &[MEASURE], &[(softening, "1".to_owned())])?;
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
             count: bodies.len(),
-            group,
-            bodies_per_item: variant.bodies_per_item,
+            recipe,
+            common_mass: common_mass.unwrap_or(1.0),
             advance,
             drift: small.kernel("drift")?,
             pack: small.kernel("pack")?,
@@ -109,15 +135,15 @@ impl GravitySimulation {
     fn slice(&mut self) -> Result<()> {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
-        let c = Arg::Float8(step.coefficients());
+        let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
         let [x_in, x_out] = [&self.x[0], &self.x[1]].map(Arg::from);
         let (v, a) = (Arg::from(&self.v), Arg::from(&self.a));
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
         let (long, short) = ([n, eps2, c, x_in, x_out, v, a], [n, c, x_in, x_out, v, a]);
         let pass = if forces {
-            let items = self.count.div_ceil(self.bodies_per_item);
-            let cost = (self.count * self.bodies_per_item) as f64;
-            Pass { kernel: &self.advance, args: &long, items, group: self.group, cost }
+            let (items, group) = (self.recipe.items(self.count), self.recipe.work_group);
+            let cost = self.count as f64 * self.recipe.bodies_per_item();
+            Pass { kernel: &self.advance, args: &long, items, group, cost }
         } else {
             Pass::cheap(&self.drift, &short, self.count)
         };
@@ -163,7 +189,7 @@ impl Simulation for GravitySimulation {
 
     fn progress(&self) -> f32 {
         let Burst { pass, passes, from, .. } = self.burst;
-        let done = (from * self.bodies_per_item) as f32 / self.count.max(1) as f32;
+        let done = from as f32 / self.recipe.items(self.count).max(1) as f32;
         (pass as f32 + done.min(1.0)) / passes.max(1) as f32
     }
 

@@ -59,9 +59,9 @@ impl Step {
         Self { closing, damp, ..Self::open(p) }
     }
 
-    /// As the kernels take them.
-    pub fn coefficients(self) -> [f32; 8] {
+    /// As the kernels take them, for a sum over places and masses in units of `mass`.
+    pub fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
-        [closing, damp, opening, drift, drift2, loss, f32::from(flat), g]
+        [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
