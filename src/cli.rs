@@ -162,6 +162,9 @@ pub struct Bench {
     /// Set a parameter
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,
+    /// Search for the fastest variant and its numbers, and let `auto` take them from now on
+    #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats"])]
+    pub tune: bool,
     /// Timings of which the median counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::bodies::Bodies;
 use crate::modes::{Mode, ModeInfo, Variant};
 use crate::scene::Scene;
+use crate::tuned::Tuned;
 
 /// Where the bodies come from.
 #[derive(Debug, Clone)]
@@ -66,6 +67,8 @@ pub struct Config {
     pub work_group: Option<usize>,
     /// Knobs by name; those of other variants wait for them.
     pub knobs: BTreeMap<&'static str, u32>,
+    /// What `auto` knows of the device beyond guesses.
+    pub tuned: Tuned,
     /// Steps to a burst.
     pub steps_per_frame: Option<u32>,
     /// Whether time goes on.
@@ -85,6 +88,7 @@ impl Config {
             variant: None,
             work_group: None,
             knobs: BTreeMap::new(),
+            tuned: Tuned::default(),
             steps_per_frame: None,
             running: true,
             free_run: false,

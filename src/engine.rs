@@ -26,15 +26,19 @@ impl Resolved {
     /// If the device does not take the number of bodies or the work-group size.
     pub fn new(config: &Config, device: &DeviceInfo) -> Result<Self> {
         let bodies = bodies_for(config, device)?;
-        let variant = config.variant.unwrap_or_else(|| (config.mode.info().auto_variant)(device, bodies));
-        let guess = Recipe::guess(variant, device, bodies);
-        let recipe = config.knobs.iter().fold(guess, |recipe, (name, value)| recipe.with_knob(name, *value));
+        let mode = config.mode.info();
+        let telling = bodies.min(most_telling_bodies(device.kind));
+        let best = config.tuned.recipe(device, mode, config.variant, telling).unwrap_or_else(|| {
+            let variant = config.variant.unwrap_or_else(|| (mode.auto_variant)(device, bodies));
+            Recipe::guess(variant, device, bodies)
+        });
+        let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
         let most = recipe.max_work_group(device);
         let work_group = config.work_group.unwrap_or(recipe.work_group.min(most));
         if !(1..=most).contains(&work_group) {
             return Err(Error::Invalid(format!(
                 "a work-group of {work_group} is not possible: {} takes 1 to {most} on {}",
-                variant.name, device.name
+                recipe.variant.name, device.name
             )));
         }
         Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
@@ -55,6 +59,14 @@ fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
             "{bodies} bodies are not possible: {} has room for 1 to {most}",
             device.name
         ))),
+    }
+}
+
+/// Numbers of bodies that are worth tuning for: beyond, the speed stays what it is.
+pub fn most_telling_bodies(kind: Kind) -> usize {
+    match kind {
+        Kind::Cpu => 16_384,
+        Kind::Gpu | Kind::Accelerator => 262_144,
     }
 }
 
@@ -113,7 +125,7 @@ impl Engine {
     /// If the config asks for what is not possible, a kernel does not build, or the device fails.
     pub fn new(device: Device, config: Config) -> Result<Self> {
         let resolved = Resolved::new(&config, &device.info)?;
-        let simulation = build(&device, &config, resolved, &seed(&config, resolved))?;
+        let simulation = build(&device, &config, resolved, &seed(&config, resolved.bodies))?;
         let clock = Clock { generation: 1, ..Clock::default() };
         Ok(Self {
             device,
@@ -146,7 +158,7 @@ impl Engine {
         };
         match effect {
             Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
-                let bodies = seed(&config, resolved);
+                let bodies = seed(&config, resolved.bodies);
                 self.simulation = build(&self.device, &config, resolved, &bodies)?;
                 self.reset_clock();
             }
@@ -179,7 +191,7 @@ impl Engine {
                 self.clock = parked.clock;
             }
             None => {
-                self.simulation = build(&self.device, config, resolved, &seed(config, resolved))?;
+                self.simulation = build(&self.device, config, resolved, &seed(config, resolved.bodies))?;
                 self.reset_clock();
             }
         }
@@ -201,7 +213,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn restart(&mut self) -> Result<()> {
-        let bodies = seed(&self.config, self.resolved);
+        let bodies = seed(&self.config, self.resolved.bodies);
         self.simulation = build(&self.device, &self.config, self.resolved, &bodies)?;
         self.reset_clock();
         Ok(())
@@ -313,12 +325,13 @@ fn reseeds(old: &Config, new: &Config) -> bool {
     old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }
 
-fn seed(config: &Config, resolved: Resolved) -> Bodies {
+/// The bodies that a config starts from: `count` of them, unless they are loaded.
+pub(crate) fn seed(config: &Config, count: usize) -> Bodies {
     match &config.start {
         Start::Loaded { bodies, .. } => Bodies::clone(bodies),
         Start::Scene(scene) => {
             let params = &config.mode.values();
-            (scene.generate)(&Setup { bodies: resolved.bodies, seed: config.seed, params })
+            (scene.generate)(&Setup { bodies: count, seed: config.seed, params })
         }
     }
 }

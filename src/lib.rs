@@ -39,5 +39,7 @@ pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
+pub mod trial;
+pub mod tuned;
 pub mod ui;
 pub mod view;

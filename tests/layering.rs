@@ -16,15 +16,20 @@ const LAYERS: &[(&str, &str)] = &[
     ("main", "commands cli error"),
     // The map: declares every module and holds no code.
     ("lib", ""),
-    ("commands", "cli app ui view session engine config modes scene compute bodies files error params"),
+    (
+        "commands",
+        "cli app ui view session trial engine config tuned modes scene compute bodies files error params",
+    ),
     ("cli", "config modes scene compute error params"),
-    ("app", "ui view session engine config modes scene compute bodies files error params"),
+    ("app", "ui view session trial engine config tuned modes scene compute bodies files error params"),
     // `compute` for DeviceInfo, which is plain data.
-    ("ui", "session config modes scene compute error params"),
+    ("ui", "session trial config tuned modes scene compute error params"),
     ("view", "bodies error"),
-    ("session", "engine config modes compute bodies error params"),
-    ("engine", "config modes scene compute bodies error params"),
-    ("config", "modes scene bodies error params"),
+    ("session", "trial engine config modes compute bodies error params"),
+    ("trial", "engine config modes scene compute bodies error params"),
+    ("engine", "config tuned modes scene compute bodies error params"),
+    ("config", "tuned modes scene bodies error params"),
+    ("tuned", "modes compute files error params"),
     ("modes", "scene compute bodies error params"),
     ("scene", "bodies error params"),
     // Knows no physics: neither bodies nor parameters.

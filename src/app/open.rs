@@ -17,6 +17,8 @@ use crate::config::Config;
 use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
 use crate::session::{Command, Notice, Session, Stats};
+use crate::trial::{Study, Trial};
+use crate::tuned::Tuned;
 use crate::ui::{Action, Model, Output, Ui, WindowStats};
 use crate::view::{Camera, View};
 
@@ -138,6 +140,8 @@ impl Open {
                 Action::Step => self.session.send(Command::Step),
                 Action::Restart => self.session.send(Command::Restart),
                 Action::FrameAll => self.generation = 0,
+                Action::Study(study) => self.session.send(Command::Study(*study)),
+                Action::EndStudy => self.session.send(Command::EndStudy),
                 Action::Quit => return false,
             }
         }
@@ -183,6 +187,13 @@ impl Open {
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
                 }
+                Notice::Trial(share, trial) => self.ui.trial(share, trial),
+                Notice::StudyEnded { study, complete } => {
+                    let trials = Trial::best_of_each(self.ui.study_ended());
+                    if study == Study::Tune && complete {
+                        self.remember(&trials);
+                    }
+                }
                 Notice::Rejected { error, wanted, in_force } => {
                     // Unless the panel has gone on to something else meanwhile, which the worker will get to.
                     if self.config == *wanted {
@@ -202,6 +213,23 @@ impl Open {
             }
         }
         Ok(())
+    }
+
+    /// Lets `auto` take what was found to be the fastest, from now on and after the next start.
+    fn remember(&mut self, trials: &[Trial]) {
+        let before = self.config.clone();
+        let mode = self.config.mode.info();
+        for Trial { recipe, bodies, pairs_per_second } in trials {
+            self.config.tuned.remember(&self.device, mode, *bodies, (recipe, *pairs_per_second));
+        }
+        self.tell(&before);
+        if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
+            self.ui.error(
+                "Not remembered",
+                format!("{error}. `auto` forgets it when the program ends."),
+                None,
+            );
+        }
     }
 
     /// Keys and mouse: first the panel's, then the camera's.

@@ -180,6 +180,7 @@ impl<'a> Running<'a> {
             variant,
             work_group,
             knobs,
+            tuned: _,
             steps_per_frame,
             running,
             free_run,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{Trials, knobs, ladders, open, print_json, set_all};
+use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
 use crate::cli::Bench;
 use crate::compute::Device;
 use crate::compute::Kind;
@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
 use crate::modes::{ModeInfo, Recipe, Variant};
+use crate::tuned::Tuned;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
@@ -50,9 +51,10 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     };
     // Before anything is printed or measured: what is not possible is said at once.
     let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
+    let tuned = tuned();
     for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
         for &bodies in &sizes {
-            rounds.push(contestants(&device, (info, &variants), bodies, args, &mut left_out)?);
+            rounds.push(contestants(&device, (info, &variants), (bodies, &tuned), args, &mut left_out)?);
         }
     }
     if rounds.iter().all(Vec::is_empty)
@@ -95,7 +97,7 @@ struct Lap {
 fn contestants(
     device: &Device,
     (info, variants): (&'static ModeInfo, &[&'static Variant]),
-    bodies: usize,
+    (bodies, tuned): (usize, &Tuned),
     args: &Bench,
     left_out: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
@@ -111,7 +113,7 @@ fn contestants(
                 let mut config = Config::new(info);
                 (config.bodies, config.variant, config.work_group) =
                     (Some(bodies), Some(variant), work_group);
-                config.knobs = knobs;
+                (config.knobs, config.tuned) = (knobs, tuned.clone());
                 set_all(config.mode.as_mut(), &args.set)?;
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),

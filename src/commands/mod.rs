@@ -5,9 +5,11 @@ pub mod check;
 mod devices;
 mod render;
 mod run;
+mod tune;
 mod view;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,6 +23,7 @@ use crate::config::{Config, Start};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::tuned::Tuned;
 use crate::{params, scene};
 
 /// Does what was asked for.
@@ -32,6 +35,7 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
         Command::View(args) => view::call(args),
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),
+        Command::Bench(args) if args.tune => tune::call(&args),
         Command::Bench(args) => bench::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),
@@ -70,9 +74,19 @@ fn config(args: &Simulation) -> Result<Config> {
         name => Some(variant(info, name)?),
     };
     let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
+    config.tuned = tuned();
     config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
     set_all(config.mode.as_mut(), &args.set)?;
     Ok(config)
+}
+
+/// What is remembered of earlier searches. A list that is of no use is no reason not to start.
+fn tuned() -> Tuned {
+    let load = |path: PathBuf| Tuned::load(&path);
+    Tuned::path().map_or(Ok(Tuned::default()), load).unwrap_or_else(|error| {
+        eprintln!("note: {error}; `auto` guesses. `bench --tune` writes it anew");
+        Tuned::default()
+    })
 }
 
 fn mode(name: &str) -> Result<&'static ModeInfo> {

@@ -12,6 +12,7 @@ pub use self::frame::{Frame, Stats};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::trial::{Study, Trial};
 
 /// What the window tells the worker.
 #[derive(Debug)]
@@ -22,6 +23,11 @@ pub enum Command {
     Step,
     /// The scene from its start.
     Restart,
+    /// Measure, for the mode, the scene and the number of bodies in force, while these stand still. Whatever else is
+    /// asked for ends it.
+    Study(Study),
+    /// Go on with the simulation.
+    EndStudy,
     /// The newest frame is on the screen; another may be made.
     FrameTaken,
     /// The end.
@@ -39,6 +45,15 @@ pub enum Notice {
         wanted: Box<Config>,
         /// What still runs.
         in_force: Box<Config>,
+    },
+    /// A study goes on: the share that is done, and what was measured.
+    Trial(f32, Trial),
+    /// A study came to its end, or to one before its time.
+    StudyEnded {
+        /// Which.
+        study: Study,
+        /// Whether it was carried out to its end.
+        complete: bool,
     },
     /// The device failed; nothing runs any more.
     Failed(Error),

@@ -2,6 +2,7 @@
 //! column.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -13,6 +14,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
+use crate::trial::Study;
 
 /// The device time that a burst of `auto` length may take, so that a frame a 60th of a second keeps up.
 const BURST_SECONDS: f64 = 0.014;
@@ -154,6 +156,8 @@ impl Worker<'_> {
         match command {
             Command::FrameTaken => self.screen_is_ready = true,
             Command::Quit => self.quit = true,
+            Command::Study(study) => self.study(study)?,
+            Command::EndStudy => {}
             // A held key asks for more steps than there can be; they are not saved up.
             Command::Step => self.single_steps = 1,
             Command::Restart => {
@@ -178,6 +182,33 @@ impl Worker<'_> {
                 self.conclude(outcome, *config);
             }
         }
+        Ok(())
+    }
+
+    /// Measures, with the simulation standing still, until there is something else to do.
+    fn study(&mut self, study: Study) -> Result<()> {
+        if self.under_way && !self.complete_burst()? {
+            return Ok(());
+        }
+        let Self { engine, inbox, notices, wake, waiting, .. } = self;
+        let mut complete = true;
+        let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
+            // Nobody listening means that the window is gone, which is about to be heard.
+            let _ = notices.send(Notice::Trial(share, *trial));
+            wake();
+            waiting.extend(inbox.try_iter());
+            complete = waiting.iter().all(|command| matches!(command, Command::FrameTaken));
+            if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        // What the study's own bodies do not fit into leaves those of the simulation as they were.
+        if let Err(error) = outcome {
+            complete = false;
+            let in_force = Box::new(self.engine.config().clone());
+            let _ = self.notices.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
+        }
+        let _ = self.notices.send(Notice::StudyEnded { study, complete });
+        (self.wake)();
+        self.meter.reset();
         Ok(())
     }
 
@@ -244,7 +275,7 @@ impl Worker<'_> {
         match command {
             Command::Quit | Command::Restart => true,
             Command::Configure(config) => self.engine.reseeds(config),
-            Command::Step | Command::FrameTaken => false,
+            Command::Step | Command::FrameTaken | Command::Study(_) | Command::EndStudy => false,
         }
     }
 

@@ -3,6 +3,7 @@
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
 use crate::modes::ModeInfo;
+use crate::trial::Study;
 
 /// What a key or a button of the panel asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,8 @@ pub(super) enum Command {
     Panel,
     Help,
     Close,
+    Study(Study),
+    EndStudy,
     Quit,
 }
 

@@ -19,6 +19,7 @@ use crate::compute::DeviceInfo;
 use crate::config::Config;
 use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
+use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
 use keys::Command;
 use widgets::Sink;
@@ -58,6 +59,15 @@ impl Model<'_> {
     }
 }
 
+/// The last study of the device, as far as it has come.
+#[derive(Debug, Clone, Default)]
+struct Lab {
+    /// Which is under way, and the share of it that is done.
+    under_way: Option<(Study, f32)>,
+    /// What it measured, in order.
+    trials: Vec<Trial>,
+}
+
 /// What a person asked for that the user interface cannot do by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -67,6 +77,10 @@ pub enum Action {
     Restart,
     /// Move the camera so that every body is in view.
     FrameAll,
+    /// Measure.
+    Study(Study),
+    /// Measure no more.
+    EndStudy,
     /// End the program.
     Quit,
 }
@@ -90,6 +104,7 @@ pub struct Ui {
     /// Whether the help is shown.
     pub help: bool,
     dialogs: Dialogs,
+    lab: Lab,
     /// The other modes, as they were left.
     left: Vec<Config>,
 }
@@ -100,7 +115,7 @@ impl Ui {
         theme::apply(ctx);
         // A second pass would show the same frame twice, and what was asked for in the first would be lost.
         ctx.options_mut(|options| options.max_passes = std::num::NonZeroUsize::MIN);
-        Self { panel: true, help: false, dialogs: Dialogs::default(), left: Vec::new() }
+        Self { panel: true, help: false, dialogs: Dialogs::default(), lab: Lab::default(), left: Vec::new() }
     }
 
     /// Tells the person of an error, with the compiler's log if it has one. It stays until it is closed.
@@ -108,11 +123,25 @@ impl Ui {
         self.dialogs.push(title.into(), text.into(), log);
     }
 
+    /// Takes in what a study measured, and the share of it that is done.
+    pub fn trial(&mut self, share: f32, trial: Trial) {
+        if let Some((_, done)) = &mut self.lab.under_way {
+            *done = share;
+        }
+        self.lab.trials.push(trial);
+    }
+
+    /// Takes in that no study is under way any more, and gives what the last one measured.
+    pub fn study_ended(&mut self) -> &[Trial] {
+        self.lab.under_way = None;
+        &self.lab.trials
+    }
+
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
         match self.panel {
-            true => panel::show(ctx, &mut model, &mut sink),
+            true => panel::show(ctx, &mut model, &self.lab, &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model);
@@ -152,6 +181,11 @@ impl Ui {
                 return Some(Action::Step);
             }
             Command::Restart => return Some(Action::Restart),
+            Command::Study(study) => {
+                self.lab = Lab { under_way: Some((study, 0.0)), trials: Vec::new() };
+                return Some(Action::Study(study));
+            }
+            Command::EndStudy => return Some(Action::EndStudy),
             Command::FrameAll => return Some(Action::FrameAll),
             Command::Quit => return Some(Action::Quit),
         }

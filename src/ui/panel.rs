@@ -1,13 +1,14 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
-use egui::{Button, CollapsingHeader, ComboBox, DragValue, RichText, vec2};
+use egui::{Button, CollapsingHeader, ComboBox, DragValue, ProgressBar, RichText, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
-use super::{Model, format, theme};
+use super::{Lab, Model, format, theme};
 use crate::config::{Config, Start};
-use crate::modes::{MODES, Variant};
+use crate::modes::{MODES, Recipe, Variant};
+use crate::trial::{Study, Trial};
 
 /// The largest burst that can be typed.
 const MAX_STEPS_PER_FRAME: u32 = 10_000;
@@ -15,7 +16,7 @@ const MAX_STEPS_PER_FRAME: u32 = 10_000;
 const DRAWN_SEEDS: u64 = 1_000_000;
 
 /// Shows the panel at the left of what is still free.
-pub(super) fn show(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) {
+pub(super) fn show(ctx: &egui::Context, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
     let frame = egui::Frame::NONE.fill(theme::SURFACE).inner_margin(margin);
     egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
@@ -26,7 +27,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) {
                 ui.set_max_width(ui.available_width() - 8.0);
                 run(ui, model, sink);
                 scene(ui, model, sink);
-                kernel(ui, model, sink);
+                kernel(ui, model, lab, sink);
                 parameters(ui, model.config, sink);
             });
         },
@@ -37,15 +38,15 @@ fn header(ui: &mut egui::Ui, sink: &mut Sink) {
     ui.horizontal(|ui| {
         ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            command(ui, sink, ("hide", "Hide"), Command::Panel);
-            command(ui, sink, ("keys", "Keys"), Command::Help);
+            command(ui, sink, ("hide", "Hide", &keys::hint(Command::Panel)), Command::Panel);
+            command(ui, sink, ("keys", "Keys", &keys::hint(Command::Help)), Command::Help);
         });
     });
 }
 
-/// A button that does what a key does.
-fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text): (&str, &str), command: Command) {
-    let button = ui.button(text).on_hover_text(keys::hint(command));
+/// A button, with what it does.
+fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text, help): (&str, &str, &str), command: Command) {
+    let button = ui.button(text).on_hover_text(help);
     sink.note(key, &button);
     if button.clicked() {
         sink.commands.push(command);
@@ -56,7 +57,7 @@ fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text): (&str, &str), comman
 pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
     egui::Area::new("hidden panel".into())
         .anchor(egui::Align2::LEFT_TOP, [10.0, 10.0])
-        .show(ctx, |ui| command(ui, sink, ("show", "☰ Panel"), Command::Panel));
+        .show(ctx, |ui| command(ui, sink, ("show", "☰ Panel", &keys::hint(Command::Panel)), Command::Panel));
 }
 
 fn section(ui: &mut egui::Ui, title: &str) {
@@ -186,11 +187,11 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     });
 }
 
-fn kernel(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     section(ui, "Kernel");
     variant(ui, model, sink);
     work_group(ui, model, sink);
-    tuning(ui, model, sink);
+    tuning(ui, model, lab, sink);
     let Model { config, stats, .. } = model;
     row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
         let in_force = stats.steps_per_frame;
@@ -234,30 +235,73 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     });
 }
 
-/// What else the variant is compiled with, for whoever looks for it.
-fn tuning(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+/// What else the variant is compiled with and what is the fastest, for whoever looks for it.
+fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
-    if recipe.variant.knobs.is_empty() {
-        return;
-    }
     let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::TEXT)).id_salt("tuning");
     let header = header.show(ui, |ui| {
-        for (knob, in_force) in recipe.knobs() {
-            let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
-            let names: Vec<String> = knob.options.iter().map(u32::to_string).collect();
-            row(ui, knob.name, knob.summary, |ui, _| {
-                let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
-                let auto = Auto { chosen, in_force: place(in_force) };
-                let options = names.iter().map(|name| (name.as_str(), ""));
-                match auto_chips(ui, sink, (knob.name, knob.name), options, auto) {
-                    Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
-                    Some(None) => config.knobs.remove(knob.name),
-                    None => None,
-                };
-            });
-        }
+        knobs(ui, config, recipe, sink);
+        studies(ui, lab, sink);
     });
     sink.note("tuning", &header.header_response);
+}
+
+fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sink) {
+    for (knob, in_force) in recipe.knobs() {
+        let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
+        let names: Vec<String> = knob.options.iter().map(u32::to_string).collect();
+        row(ui, knob.name, knob.summary, |ui, _| {
+            let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
+            let auto = Auto { chosen, in_force: place(in_force) };
+            let options = names.iter().map(|name| (name.as_str(), ""));
+            match auto_chips(ui, sink, (knob.name, knob.name), options, auto) {
+                Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
+                Some(None) => config.knobs.remove(knob.name),
+                None => None,
+            };
+        });
+    }
+}
+
+/// Buttons that measure; while one does, how far it is.
+fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
+    row(ui, "Measure", "What is fast on this device; the simulation stands still meanwhile.", |ui, _| {
+        if let Some((_, share)) = lab.under_way {
+            command(ui, sink, ("end study", "Stop", "go on with the simulation"), Command::EndStudy);
+            ui.add(ProgressBar::new(share).desired_height(8.0));
+            return;
+        }
+        for (key, text, help, study) in [
+            (
+                "tune",
+                "Tune",
+                "try variants, work-groups and knobs for half a minute; `auto` takes the fastest from then on",
+                Study::Tune,
+            ),
+            (
+                "sweep work-groups",
+                "Work-groups",
+                "measure every variant with every work-group size",
+                Study::WorkGroups,
+            ),
+            ("sweep bodies", "Bodies", "measure every variant with more and more bodies", Study::Bodies),
+        ] {
+            command(ui, sink, (key, text, help), Command::Study(study));
+        }
+    });
+    let fastest = lab.trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    if let Some(Trial { recipe, bodies, pairs_per_second }) = fastest {
+        let Recipe { variant, work_group, .. } = recipe;
+        let (speed, words) = (format::si(*pairs_per_second), recipe.words());
+        note(
+            ui,
+            &format!(
+                "{} tried; fastest: {} × {work_group} {words}, {speed}/s at {bodies}",
+                lab.trials.len(),
+                variant.name
+            ),
+        );
+    }
 }
 
 fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {

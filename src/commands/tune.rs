@@ -1,0 +1,101 @@
+//! `gravitile bench --tune`: the search for the fastest recipe, which `auto` takes from then on.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{bench, modes_for, open, print_json, set_all, tuned};
+use crate::cli::Bench;
+use crate::compute::Device;
+use crate::config::Config;
+use crate::engine::Resolved;
+use crate::error::Result;
+use crate::modes::ModeInfo;
+use crate::trial::{Study, Trial};
+use crate::tuned::Tuned;
+
+pub(super) fn call(args: &Bench) -> Result<ExitCode> {
+    let device = open(args.device.device.as_deref())?;
+    let mut tuned = tuned();
+    let mut configs = Vec::new();
+    for info in modes_for(args.mode.as_deref())? {
+        let sizes: Vec<_> = args.bodies.iter().copied().map(Some).collect();
+        for bodies in if sizes.is_empty() { vec![None] } else { sizes } {
+            let mut config = Config::new(info);
+            config.bodies = bodies;
+            set_all(config.mode.as_mut(), &args.set)?;
+            Resolved::new(&config, &device.info)?;
+            configs.push(config);
+        }
+    }
+    if !args.json {
+        println!("{} · driver {} · search for the fastest", device.info.name, device.info.driver);
+        println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
+    }
+    let mut rows = Vec::new();
+    for config in &configs {
+        let trials = search(&device, config)?;
+        for Trial { recipe, bodies, pairs_per_second } in &trials {
+            tuned.remember(&device.info, config.mode.info(), *bodies, (recipe, *pairs_per_second));
+        }
+        // Saved after each: a search that is ended keeps what came before.
+        if let Some(path) = Tuned::path() {
+            tuned.save(&path)?;
+        }
+        for trial in &trials {
+            if !args.json {
+                print(config.mode.info(), trial);
+            }
+            rows.push(row(config.mode.info(), trial));
+        }
+    }
+    if args.json {
+        print_json(&serde_json::json!({ "device": *device.info, "rows": rows }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The fastest recipe of each variant, in the order of the ladder.
+fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
+    let bar = ProgressBar::new(1000);
+    let style = ProgressStyle::with_template("{bar:40} {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut trials: Vec<Trial> = Vec::new();
+    let outcome = Study::Tune.run(device, config, &mut |share, trial| {
+        trials.push(*trial);
+        bar.set_position((share * 1000.0) as u64);
+        bar.set_message(format!(
+            "{} tried, now {} {}",
+            trials.len(),
+            trial.recipe.variant.name,
+            trial.recipe.words()
+        ));
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    outcome?;
+    Ok(Trial::best_of_each(&trials))
+}
+
+fn print(info: &'static ModeInfo, trial: &Trial) {
+    let Trial { recipe, bodies, pairs_per_second } = trial;
+    let speed = bench::speed(info, *pairs_per_second);
+    let words = recipe.words();
+    println!(
+        "{:<10} {:<10} {bodies:>8} {:>10}  {speed}  {words}",
+        info.name, recipe.variant.name, recipe.work_group
+    );
+}
+
+fn row(info: &'static ModeInfo, trial: &Trial) -> serde_json::Value {
+    let Trial { recipe, bodies, pairs_per_second } = trial;
+    serde_json::json!({
+        "mode": info.name,
+        "variant": recipe.variant.name,
+        "bodies": bodies,
+        "work_group": recipe.work_group,
+        "knobs": recipe.values(),
+        "interactions_per_second": pairs_per_second,
+    })
+}
