@@ -52,9 +52,18 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     // Before anything is printed or measured: what is not possible is said at once.
     let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
     let tuned = tuned();
-    for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
+    let ladders = ladders(args.mode.as_deref(), &args.variant)?;
+    let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
+    let trials = knobs(&all, &args.knob)?;
+    for (info, variants) in ladders {
         for &bodies in &sizes {
-            rounds.push(contestants(&device, (info, &variants), (bodies, &tuned), args, &mut left_out)?);
+            rounds.push(contestants(
+                &device,
+                (info, &variants),
+                (bodies, &tuned, &trials),
+                args,
+                &mut left_out,
+            )?);
         }
     }
     if rounds.iter().all(Vec::is_empty)
@@ -97,7 +106,7 @@ struct Lap {
 fn contestants(
     device: &Device,
     (info, variants): (&'static ModeInfo, &[&'static Variant]),
-    (bodies, tuned): (usize, &Tuned),
+    (bodies, tuned, trials): (usize, &Tuned, &Trials),
     args: &Bench,
     left_out: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
@@ -105,11 +114,10 @@ fn contestants(
         [] => vec![None],
         sizes => sizes.iter().copied().map(Some).collect(),
     };
-    let trials = knobs(variants, &args.knob)?;
     let mut configs = Vec::new();
     for &variant in variants {
         for &work_group in &work_groups {
-            for knobs in combinations(variant, &trials) {
+            for knobs in combinations(variant, trials) {
                 let mut config = Config::new(info);
                 (config.bodies, config.variant, config.work_group) =
                     (Some(bodies), Some(variant), work_group);

@@ -19,6 +19,11 @@ fn gravitile(folder: &Path, args: &str) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
         command.env_remove(name);
     }
+    // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
+    command.env("XDG_CACHE_HOME", folder).env("MESA_SHADER_CACHE_DISABLE", "true");
+    if let Some(cache) = dirs::cache_dir() {
+        command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
+    }
     command
 }
 

@@ -41,6 +41,17 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --set flat=maybe", &["flat=maybe", "true or false"]),
     ("run LONG --set eps=0.1 dt=7", &["dt=7", "0.00001 to 0.1"]),
     ("bench --set nope=1", &["`nope`", "dt, eps"]),
+    // Knobs.
+    ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
+    ("run LONG --knob nope=1", &["no knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
+    ("run LONG --knob k=3", &["k may be 1, 2, 4"]),
+    ("run LONG --knob k=", &["k may be 1, 2, 4"]),
+    ("run LONG --knob k=1,2", &["one value", "bench"]),
+    ("run LONG --variant vector --knob k=1", &["no knob `k`", "lanes, vectors, root"]),
+    ("run LONG --variant tiled --knob k=1", &["this variant has no knobs"]),
+    ("bench --variant tiled --knob k=1", &["no knobs"]),
+    ("bench --tune --variant tiled", &["--tune", "--variant"]),
+    ("bench --tune --bodies 0", &["0 bodies", "room for 1 to "]),
     // Numbers of bodies and work-items.
     ("run LONG --bodies 0", &["--bodies 0", "auto or a whole number from 1"]),
     ("run LONG --bodies -3", &["--bodies -3", "auto or a whole number from 1"]),

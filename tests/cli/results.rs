@@ -245,3 +245,35 @@ fn help_explains_every_command_and_option() {
         }
     }
 }
+
+#[test]
+fn a_search_is_remembered_and_a_broken_list_is_told_and_ignored() {
+    let folder = folder();
+    let report = json(folder.path(), "bench --tune --mode gravity --bodies 512 --json");
+    let rows = report["rows"].as_array().unwrap();
+    let best = rows.iter().max_by(|a, b| {
+        number(&a["interactions_per_second"]).total_cmp(&number(&b["interactions_per_second"]))
+    });
+    let best = best.unwrap();
+    let run = json(folder.path(), "run --bodies 512 --steps 1 --json");
+    for key in ["variant", "work_group", "knobs"] {
+        assert_eq!(run[key], best[key], "{key}");
+    }
+    let list = folder.path().join("gravitile").join("tuned.json");
+    std::fs::write(&list, "no list").unwrap();
+    let output = gravitile(folder.path(), "run --bodies 512 --steps 1").assert().success();
+    let told = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(told.starts_with("note: cannot read") && told.contains("tuned.json"), "{told}");
+}
+
+#[test]
+fn knobs_are_set_and_wrong_ones_are_told() {
+    let folder = folder();
+    let run = json(folder.path(), "run --bodies 64 --steps 1 --variant blocked --knob k=4 split=2 --json");
+    assert_eq!((&run["knobs"]["k"], &run["knobs"]["split"]), (&4.into(), &2.into()));
+    let report = json(
+        folder.path(),
+        "bench --mode gravity --bodies 64 --variant naive,vector --knob lanes=8,16 vectors=1,4 --repeats 1 --json",
+    );
+    assert_eq!(names(&report["rows"], "variant"), ["naive", "vector", "vector", "vector", "vector"]);
+}

@@ -47,6 +47,11 @@ impl Display {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
+        command.env("XDG_CACHE_HOME", self.folder.path());
+        if let Some(cache) = dirs::cache_dir() {
+            command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
+        }
         command
     }
 
