@@ -38,20 +38,6 @@ fn every_variant_agrees_on_a_gpu() {
     }
 }
 
-/// A variant like `name` with a mistake in it.
-fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
-    let variant = support::gravity().variant(name).unwrap();
-    assert!(variant.source.contains(right), "{name} has no `{right}` any more");
-    Box::leak(Box::new(Variant {
-        name: variant.name,
-        summary: variant.summary,
-        file: variant.file,
-        source: Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str()),
-        local_bytes: variant.local_bytes,
-        bodies_per_item: variant.bodies_per_item,
-    }))
-}
-
 #[test]
 fn mistakes_are_found() {
     let device = support::cpu();
@@ -65,7 +51,7 @@ fn mistakes_are_found() {
         ("unrolled", "for (; k < WORK_GROUP; ++k)", "for (; k + 1 < WORK_GROUP; ++k)"),
     ];
     for (name, right, wrong) in mistakes {
-        let variant = mistaken(name, right, wrong);
+        let variant = support::mistaken(support::gravity(), name, right, wrong);
         let rows = work_groups(&device.info, variant)
             .into_iter()
             .map(|work_group| check::row(&device, variant, work_group, &cases).unwrap());

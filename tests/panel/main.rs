@@ -13,10 +13,10 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
-use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading};
+use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
-use gravitile::session::Stats;
+use gravitile::session::{Rung, Stats};
 use gravitile::ui::{Action, CONTROLS, Model, Ui, WindowStats};
 
 const WORK_GROUPS: [usize; 3] = [16, 64, 256];

@@ -5,7 +5,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{self, Device, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
-use gravitile::modes::{self, ModeInfo};
+use gravitile::modes::{self, ModeInfo, Variant};
 use gravitile::params;
 
 /// The CPU device that `scripts/setup` installs. Tests do not run without one.
@@ -49,6 +49,20 @@ pub fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config 
 
 pub fn engine(config: Config) -> Engine {
     Engine::new(cpu(), config).expect("the engine starts")
+}
+
+/// A variant like `name` with a mistake in it.
+pub fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'static Variant {
+    let variant = info.variant(name).unwrap();
+    assert!(variant.source.contains(right), "{name} has no `{right}` any more");
+    Box::leak(Box::new(Variant {
+        name: variant.name,
+        summary: variant.summary,
+        file: variant.file,
+        source: Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str()),
+        local_bytes: variant.local_bytes,
+        bodies_per_item: variant.bodies_per_item,
+    }))
 }
 
 /// The RMS distance between two sets of places.
