@@ -12,7 +12,7 @@ use gravitile::error::Error;
 use gravitile::modes::Variant;
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
 use gravitile::params::{self, Effect};
-use gravitile::session::{Command, Frame, Notice, Session};
+use gravitile::session::{Command, Frame, Notice, Session, Stats};
 use support::{cpu, engine, gravity, mistaken, scene};
 
 /// A session with what it takes to wait for its frames.
@@ -119,23 +119,22 @@ fn frames_follow_each_other_and_the_clock_with_them() {
 
 #[test]
 fn the_accuracy_of_each_variant_is_told() {
-    let mut watched = Watched::new(small());
     let info = gravity();
+    let of = |variant| Config { variant: Some(variant), ..small() };
+    let mut watched = Watched::new(of(&info.variants[0]));
     for (seen, variant) in info.variants.iter().enumerate() {
-        watched.configure(&Config { variant: Some(variant), ..small() });
-        let frame = watched
-            .frame_where(|f| f.stats.variant == variant.name && f.stats.device_pairs_per_second().is_some());
-        // Not yet judged itself: no other's error is shown for it.
-        assert!(frame.stats.relative_error.is_none() || frame.stats.ladder.len() > seen);
-        let told = |f: &Frame| f.stats.variant == variant.name && f.stats.relative_error.is_some();
-        let stats = watched.frame_where(told).stats;
+        watched.configure(&of(variant));
+        let first = watched.frame_where(|frame| frame.stats.variant == variant.name);
+        assert_eq!(first.stats.relative_error, None, "it is not yet judged");
+        let own = |stats: &Stats| stats.ladder.iter().find(|rung| rung.variant == variant.name).cloned();
+        let stats = watched.frame_where(|f| own(&f.stats).is_some_and(|r| r.relative_error.is_some())).stats;
         assert!(stats.relative_error.is_some_and(|error| error > 0.0 && error < TOLERANCE), "{stats:?}");
-        let rung = stats.ladder.iter().find(|rung| rung.variant == variant.name).unwrap();
+        let rung = own(&stats).unwrap();
         assert!(rung.relative_error == stats.relative_error && rung.pairs_per_second > 0.0);
         assert_eq!(stats.ladder.len(), seen + 1, "the others are remembered");
     }
     let wrong = mistaken(info, "tiled", "sum, own.xyz, tile[k], eps2", "sum, own.xyz, tile[k], 2.0f * eps2");
-    watched.configure(&Config { variant: Some(wrong), ..small() });
+    watched.configure(&of(wrong));
     let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > WORRYING);
     watched.frame_where(told);
     // Of another number of bodies nothing is known.

@@ -136,7 +136,11 @@ fn truth(model: &Model) -> Vec<Row> {
 }
 
 fn error(relative: Option<f64>) -> String {
-    relative.map_or_else(|| "–".to_owned(), |error| format!("{error:.1e}"))
+    match relative {
+        None => "–".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(error) => format!("{error:.1e}"),
+    }
 }
 
 /// What each variant was last seen to do, in the order of the ladder.

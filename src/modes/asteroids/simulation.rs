@@ -1,6 +1,7 @@
 //! Asteroids on a device.
 
 use std::any::Any;
+use std::cell::OnceCell;
 
 use glam::DVec3;
 
@@ -268,11 +269,12 @@ impl Simulation for AsteroidSimulation {
             Ok(Bodies { positions, velocities })
         };
         let (params, before, after) = (self.params.clone(), read(1)?, read(0)?);
-        let radii = params.radii(&before);
+        // Taken where the sample is walked.
+        let radii = OnceCell::new();
         let judge = move |i: usize| {
             let (x_before, v_before, _) = body(&before, i);
             let (x_after, v_after, _) = body(&after, i);
-            let (x_right, v_right) = params.moved(i, &before, &radii);
+            let (x_right, v_right) = params.moved(i, &before, radii.get_or_init(|| params.radii(&before)));
             let row = |v: DVec3| v.extend(0.0).to_array();
             let effect =
                 |x: DVec3, v: DVec3| Effect { velocity: row(v - v_before), position: row(x - x_before) };
