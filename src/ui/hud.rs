@@ -50,7 +50,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
                 // One alone is what stands above already.
                 if rungs.len() > 1 {
                     ui.add_space(6.0);
-                    line(ui, &rung("Variants seen", ("pairs", "error"), theme::WEAK));
+                    line(ui, &rung("Variants seen", ("on device", "error"), theme::WEAK));
                     rungs.iter().for_each(|row| line(ui, row));
                 }
             }
