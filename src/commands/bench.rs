@@ -12,7 +12,7 @@ use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
-use crate::modes::accuracy::{SAMPLE, choose, relative_error};
+use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Variant};
 
 /// A timing shorter than this says more about the clock.
@@ -142,7 +142,7 @@ impl Row {
         let speed = speed(self.info, self.interactions_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
-        let error = self.relative_error.map_or_else(|| "–".to_owned(), |error| format!("{error:.1e}"));
+        let error = accuracy::text(self.relative_error);
         println!(
             "{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8}  {speed}{cells}"
         );

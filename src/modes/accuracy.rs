@@ -46,6 +46,15 @@ pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)
 }
 
+/// A relative error as it is shown.
+pub fn text(relative_error: Option<f64>) -> String {
+    match relative_error {
+        None => "–".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(error) => format!("{error:.1e}"),
+    }
+}
+
 /// Sums of squares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {

@@ -4,7 +4,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, theme};
-use crate::modes::accuracy::WORRYING;
+use crate::modes::accuracy::{self, WORRYING};
 use crate::session::{Rung, Stats};
 
 /// Wide enough for the longest row: nothing moves when a number changes.
@@ -117,7 +117,7 @@ fn truth(model: &Model) -> Vec<Row> {
     let stats: &Stats = model.stats;
     let (label, help) = model.config.mode.info().error;
     let worries = stats.relative_error.is_some_and(|error| error > WORRYING);
-    let mut rows = vec![row(label, error(stats.relative_error), help).warns(worries)];
+    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help).warns(worries)];
     if let Some(drift) = stats.energy_drift {
         rows.push(row(
             "Energy drift",
@@ -135,14 +135,6 @@ fn truth(model: &Model) -> Vec<Row> {
     rows
 }
 
-fn error(relative: Option<f64>) -> String {
-    match relative {
-        None => "–".to_owned(),
-        Some(0.0) => "0".to_owned(),
-        Some(error) => format!("{error:.1e}"),
-    }
-}
-
 /// What each variant was last seen to do, in the order of the ladder.
 fn ladder(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_force, .. } = model.stats;
@@ -152,7 +144,7 @@ fn ladder(model: &Model) -> Vec<Row> {
         .map(|Rung { variant, pairs_per_second, relative_error }| {
             let color = if variant == in_force { theme::STRONG } else { theme::WEAK };
             let speed = format!("{}/s", format::si(*pairs_per_second));
-            rung(variant, (&speed, &error(*relative_error)), color)
+            rung(variant, (&speed, &accuracy::text(*relative_error)), color)
         })
         .collect()
 }
