@@ -27,7 +27,7 @@ pub enum Command {
     Run(Run),
     /// Step without a window and draw the result to a PNG
     Render(Render),
-    /// Measure interactions/s of variants, numbers of bodies and work-group sizes
+    /// Measure speed and error of variants × numbers of bodies × work-group sizes
     Bench(Bench),
     /// Compare every variant with the f64 reference; exit code 1 if one is off
     Check(Check),

@@ -5,6 +5,7 @@ use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Kind, Pending};
 use crate::config::{Config, Start};
 use crate::error::{Error, Result};
+use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
 use crate::params::Effect;
 use crate::scene::Setup;
@@ -70,8 +71,8 @@ pub fn most_telling_bodies(kind: Kind) -> usize {
     }
 }
 
-/// What a body takes of the host's memory besides, which a CPU shares with its device: in f64 while a scene is made, in
-/// f32, and in three frames.
+/// What a body takes of the host's memory besides, which a CPU shares with its device: in f64 while a scene is made, or
+/// as a sample of the accuracy; in f32; and in three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// The most bodies that a device has room for. A change builds the new bodies beside the old, so at most half
@@ -262,6 +263,14 @@ impl Engine {
         let baseline = *self.baseline.get_or_insert(sums.energy());
         let drift = relative_drift(baseline, sums.energy());
         Ok((sums, self.config.mode.conserves_energy().then_some(drift)))
+    }
+
+    /// What the last step did to the bodies `chosen` (see [`Simulation::sample`]). Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        self.simulation.sample(chosen)
     }
 
     /// The bodies now. Waits.

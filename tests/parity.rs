@@ -33,14 +33,6 @@ fn every_variant_agrees_on_a_gpu() {
     }
 }
 
-/// A variant like `name` with a mistake in it.
-fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
-    let variant = support::gravity().variant(name).unwrap();
-    assert!(variant.source.contains(right), "{name} has no `{right}` any more");
-    let source = Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str());
-    Box::leak(Box::new(Variant { source, ..*variant }))
-}
-
 #[test]
 fn mistakes_are_found() {
     let device = support::cpu();
@@ -59,7 +51,7 @@ fn mistakes_are_found() {
         ("blocked", "body.w == 0.0f", "false"),
     ];
     for (name, right, wrong) in mistakes {
-        let variant = mistaken(name, right, wrong);
+        let variant = support::mistaken(support::gravity(), name, right, wrong);
         let mut rows = check::plans(&device.info, variant)
             .into_iter()
             .map(|plan| check::row(&device, &plan, &cases).unwrap());

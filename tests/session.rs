@@ -10,9 +10,10 @@ use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::error::Error;
 use gravitile::modes::Variant;
+use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
 use gravitile::params::{self, Effect};
-use gravitile::session::{Command, Frame, Notice, Session};
-use support::{cpu, engine, gravity, scene};
+use gravitile::session::{Command, Frame, Notice, Session, Stats};
+use support::{cpu, engine, gravity, mistaken, scene};
 
 /// A session with what it takes to wait for its frames.
 struct Watched {
@@ -116,6 +117,44 @@ fn frames_follow_each_other_and_the_clock_with_them() {
     let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
     assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
     assert!(measured.stats.energy_drift.is_some());
+}
+
+#[test]
+fn the_accuracy_of_each_variant_is_told() {
+    let info = gravity();
+    let of = |variant| Config { variant: Some(variant), ..small() };
+    let mut watched = Watched::new(of(&info.variants[0]));
+    for (seen, variant) in info.variants.iter().enumerate() {
+        watched.configure(&of(variant));
+        let first = watched.frame_where(|frame| frame.stats.variant == variant.name);
+        assert_eq!(first.stats.relative_error, None, "it is not yet judged");
+        let own = |stats: &Stats| stats.ladder.iter().find(|rung| rung.variant == variant.name).cloned();
+        let stats = watched.frame_where(|f| own(&f.stats).is_some_and(|r| r.relative_error.is_some())).stats;
+        assert!(stats.relative_error.is_some_and(|error| error > 0.0 && error < TOLERANCE), "{stats:?}");
+        let rung = own(&stats).unwrap();
+        assert!(rung.relative_error == stats.relative_error && rung.pairs_per_second > 0.0);
+        assert_eq!(stats.ladder.len(), seen + 1, "the others are remembered");
+    }
+    let wrong = mistaken(info, "tiled", "sum, own.xyz, tile[k], eps2", "sum, own.xyz, tile[k], 2.0f * eps2");
+    watched.configure(&of(wrong));
+    let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > WORRYING);
+    watched.frame_where(told);
+    // Of another number of bodies nothing is known.
+    watched.configure(&Config { bodies: Some(100), ..small() });
+    let fresh = watched.frame_where(|frame| frame.stats.bodies == 100).stats;
+    assert_eq!((fresh.relative_error, fresh.ladder), (None, Vec::new()));
+}
+
+#[test]
+fn a_single_step_is_judged_while_it_pauses() {
+    let mut watched = Watched::new(Config { running: false, ..small() });
+    assert_eq!(watched.frame().stats.relative_error, None);
+    watched.session.send(Command::Step);
+    let judged = watched.frame_where(|frame| frame.stats.relative_error.is_some());
+    assert_eq!(judged.stats.step, 1);
+    watched.configure(&Config { running: false, variant: Some(&gravity().variants[0]), ..small() });
+    let other = watched.frame_where(|frame| frame.stats.variant == gravity().variants[0].name);
+    assert_eq!(other.stats.relative_error, None, "it is another variant's");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes.
+//! `gravitile bench`: speed and error of modes × variants × numbers of bodies × work-group sizes.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -13,11 +13,15 @@ use crate::compute::Kind;
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
+use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::tuned::Tuned;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
+
+/// Pairs that the error of a row is worked out from: a quarter of a second's work at most.
+const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// One line of the table.
 #[derive(Debug, Serialize)]
@@ -38,6 +42,8 @@ struct Row {
     interactions_per_second: f64,
     /// The fastest and the slowest timing.
     range: [f64; 2],
+    /// How far the last step is from the same in f64, over a sample of bodies.
+    relative_error: Option<f64>,
     /// How full the cells around a body are, where a variant has cells.
     bodies_a_cell: Option<f64>,
 }
@@ -76,8 +82,8 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10}  speed",
-            "mode", "variant", "bodies", "work-group", "steps/s"
+            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8}  speed",
+            "mode", "variant", "bodies", "work-group", "steps/s", "error"
         );
     }
     let mut rows = Vec::new();
@@ -175,8 +181,9 @@ impl Row {
         let speed = speed(self.info, self.interactions_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
+        let error = accuracy::text(self.relative_error);
         println!(
-            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}{cells}  {}",
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8}  {speed}{cells}  {}",
             self.recipe.words()
         );
     }
@@ -189,6 +196,8 @@ impl Lap {
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
         let median = self.seconds[self.seconds.len() / 2];
         let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
+        let chosen = choose(resolved.bodies, (SAMPLED_PAIRS / resolved.bodies).clamp(1, SAMPLE));
+        let relative_error = self.engine.sample(chosen)?.and_then(relative_error);
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
@@ -204,6 +213,7 @@ impl Lap {
             steps_per_second: f64::from(self.steps) / median,
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
+            relative_error,
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }

@@ -7,14 +7,13 @@ use crate::bodies::Bodies;
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
 use crate::error::{Error, Result};
+use crate::modes::accuracy::{Effect, Judged, TOLERANCE, relative_error};
 use crate::modes::{Mode, ModeInfo, Recipe, Variant};
 use crate::params::{self, combinations};
 use crate::scene::{Scene, Setup};
 
 /// Around the powers of two where tails go wrong.
 pub const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// The relative RMS error that passes.
-pub const TOLERANCE: f64 = 1e-4;
 /// Below this change an agreement would say nothing.
 const LEAST_EFFECT: f64 = 1e-3;
 const STEPS: u32 = 3;
@@ -173,8 +172,7 @@ fn case(
     mode.reference(&mut end, STEPS);
     let equal = if masses == Masses::Equal { " of one mass" } else { "" };
     let name = format!("{n} bodies{equal}, {}{options}", scene.name);
-    let (effect, _) = difference(&start.to_f64(), &end, &start);
-    if effect < LEAST_EFFECT {
+    if rms_change(&start, &end) < LEAST_EFFECT {
         return Err(Error::Invalid(format!("nothing happens in {name}: a check would say nothing")));
     }
     Ok(Case { name, mode: mode.boxed(), start, end, telling })
@@ -215,31 +213,32 @@ pub fn row(device: &Device, plan: &Plan, cases: &[Case]) -> Result<Row> {
             let mut simulation = case.mode.build(device, *recipe, &case.start)?;
             simulation.start(STEPS);
             while simulation.advance()? {}
-            let (effect, error) = difference(&simulation.state()?.to_f64(), &case.end, &case.start);
-            let relative = error / effect;
-            if relative > row.worst || relative.is_nan() {
-                (row.worst, row.case) = (relative, format!("{} {}", case.name, recipe.words()));
+            let error = error(&simulation.state()?.to_f64(), case);
+            if error > row.worst {
+                (row.worst, row.case) = (error, format!("{} {}", case.name, recipe.words()));
             }
         }
     }
     Ok(row)
 }
 
-/// The RMS change from `start` to the reference `end`, and the RMS difference of `bodies` from it, of whichever
-/// of velocity and position is relatively farther off.
-fn difference(bodies: &Bodies<f64>, end: &Bodies<f64>, start: &Bodies) -> (f64, f64) {
-    let start = start.to_f64();
-    let velocity = rms_pair(&bodies.velocities, &end.velocities, &start.velocities);
-    let position = rms_pair(&bodies.positions, &end.positions, &start.positions);
-    // The worse of both; whatever is not a number is worst.
-    let relative = |(effect, error): (f64, f64)| error / effect;
-    if relative(position) <= relative(velocity) { velocity } else { position }
+/// How far `bodies` are from the end of `case`, relative to the change from its start.
+fn error(bodies: &Bodies<f64>, case: &Case) -> f64 {
+    let start = case.start.to_f64();
+    let change = |now: &Bodies<f64>, i: usize| {
+        let minus = |now: &[f64; 4], start: &[f64; 4]| std::array::from_fn(|k| now[k] - start[k]);
+        Effect {
+            velocity: minus(&now.velocities[i], &start.velocities[i]),
+            position: minus(&now.positions[i], &start.positions[i]),
+        }
+    };
+    let judge = |i| Judged { computed: change(bodies, i), right: change(&case.end, i) };
+    relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
 }
 
-fn rms_pair(rows: &[[f64; 4]], end: &[[f64; 4]], start: &[[f64; 4]]) -> (f64, f64) {
-    let rms = |a: &[[f64; 4]], b: &[[f64; 4]]| {
-        let squares = a.iter().zip(b).flat_map(|(a, b)| (0..4).map(|k| (a[k] - b[k]).powi(2)));
-        (squares.sum::<f64>() / a.len() as f64).sqrt()
-    };
-    (rms(end, start), rms(rows, end))
+/// The RMS change of velocity.
+fn rms_change(start: &Bodies, end: &Bodies<f64>) -> f64 {
+    let rows = start.velocities.iter().zip(&end.velocities);
+    let squares = rows.flat_map(|(start, end)| (0..4).map(|k| (end[k] - f64::from(start[k])).powi(2)));
+    (squares.sum::<f64>() / start.len() as f64).sqrt()
 }

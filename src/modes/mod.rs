@@ -1,6 +1,7 @@
 //! What can be simulated. A mode is a plain struct of parameters, a ladder of kernel variants, a set of
 //! scenes and an f64 reference; adding a mode is a folder here, kernels beside it, and a row in [`MODES`].
 
+pub mod accuracy;
 pub mod asteroids;
 pub mod gravity;
 mod recipe;
@@ -9,6 +10,7 @@ mod reduction;
 use std::any::Any;
 use std::fmt;
 
+use self::accuracy::Sample;
 pub use self::recipe::{Knob, Recipe};
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
@@ -30,6 +32,8 @@ pub struct ModeInfo {
     pub pairs: &'static str,
     /// Floating-point operations that a pair counts for in the literature, if it counts them.
     pub flops_per_pair: Option<f64>,
+    /// What the error that [`Simulation::sample`] leads to is called, and what that means.
+    pub error: (&'static str, &'static str),
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
@@ -252,6 +256,14 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
+
+    /// What the last step did to the bodies `chosen`, to be compared with the same in f64; less those held out. It is
+    /// read from what the step left behind, so it takes no other step and changes nothing. None if no whole burst has
+    /// ended under today's parameters. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
     /// What is conserved, reduced on the device. Waits; the potential costs about as much as a step.
     ///

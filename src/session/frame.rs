@@ -52,13 +52,35 @@ pub struct Stats {
     pub diagnostics: Option<Diagnostics>,
     /// Relative change of the energy since the scene began or a parameter was last changed.
     pub energy_drift: Option<f64>,
+    /// How far what the steps do is from the same in f64, over a sample of bodies: see
+    /// [`crate::modes::accuracy::relative_error`]. None until it is known, or where there is nothing to compare.
+    pub relative_error: Option<f64>,
+    /// What the variants of this mode were last seen to do with this many bodies, in the order they were seen.
+    pub ladder: Vec<Rung>,
     /// Bodies held out because they stopped being finite.
     pub nonfinite: usize,
+}
+
+/// Speed and accuracy of a variant, as they were last seen.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Rung {
+    /// The variant.
+    pub variant: &'static str,
+    /// Pairs a second of the device's time: the screen's pace says nothing of a variant.
+    pub pairs_per_second: f64,
+    /// As [`Stats::relative_error`].
+    pub relative_error: Option<f64>,
 }
 
 impl Stats {
     /// Pairs a second: N² for each step.
     pub fn interactions_per_second(&self) -> f64 {
         (self.bodies as f64).powi(2) * self.steps_per_second
+    }
+
+    /// Pairs a second of the device's time; none before a step was measured.
+    pub fn device_pairs_per_second(&self) -> Option<f64> {
+        let seconds = self.device_ms_per_step * 1e-3;
+        (seconds > 0.0).then(|| (self.bodies as f64).powi(2) / seconds)
     }
 }

@@ -1,5 +1,6 @@
 //! The simulation on a thread of its own, and the handle that the window holds.
 
+mod accuracy;
 mod frame;
 mod meter;
 mod worker;
@@ -8,7 +9,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-pub use self::frame::{Frame, Stats};
+pub use self::frame::{Frame, Rung, Stats};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
+use super::accuracy::{Judge, Ladder};
 use super::meter::Meter;
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
@@ -57,6 +58,8 @@ pub(super) fn run(
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
+        judge: Judge::new(),
+        ladder: Ladder::default(),
     };
     while !worker.quit {
         if let Err(error) = worker.turn() {
@@ -92,6 +95,8 @@ struct Worker<'a> {
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
     next_measurement: Instant,
+    judge: Judge,
+    ladder: Ladder,
 }
 
 impl Worker<'_> {
@@ -120,8 +125,18 @@ impl Worker<'_> {
 
     /// Takes in what was said; without work, waits for it.
     fn listen(&mut self) {
-        if !self.has_work() {
-            self.waiting.push_back(self.inbox.recv().unwrap_or(Command::Quit));
+        let verdict = self.judge.verdict();
+        if self.has_work() {
+            self.judge.hear(verdict.try_recv());
+        } else {
+            select! {
+                recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit)),
+                recv(verdict) -> verdict => {
+                    self.judge.hear(verdict.map_err(|_| TryRecvError::Disconnected));
+                    // While it runs, the next frame tells.
+                    self.stale |= !self.engine.config().running;
+                }
+            }
         }
         self.waiting.extend(self.inbox.try_iter());
     }
@@ -232,8 +247,12 @@ impl Worker<'_> {
             self.next_measurement = self.next_measurement.min(Instant::now() + DIAGNOSTICS_EVERY);
             self.sums = None;
         }
+        if effect >= Some(Effect::Live) {
+            self.judge.forget();
+        }
         if effect >= Some(Effect::Rebuild) {
             self.meter.reset();
+            self.judge.hurry();
         }
         if effect == Some(Effect::Reseed) {
             self.next_measurement = Instant::now();
@@ -283,8 +302,8 @@ impl Worker<'_> {
     fn publish(&mut self) -> Result<()> {
         let stats = self.stats();
         let (step, _) = self.engine.clock();
-        let measures = self.measurement_is_due();
-        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures;
+        let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
+        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures && !judges;
         let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
@@ -306,17 +325,20 @@ impl Worker<'_> {
         (self.wake)();
         self.meter.note(Instant::now(), step, self.engine.take_seconds());
         if measures {
-            self.measure()?
+            self.measure()?;
+        }
+        if judges {
+            self.judge()?;
         }
         Ok(())
     }
 
     /// How the simulation is doing at the burst that was last completed.
-    fn stats(&self) -> Stats {
+    fn stats(&mut self) -> Stats {
         let (step, time) = self.engine.clock();
         let resolved = self.engine.resolved();
         let (steps_per_second, step_seconds) = self.meter.rates();
-        Stats {
+        let mut stats = Stats {
             mode: self.engine.config().mode.info().name,
             generation: self.engine.generation(),
             step,
@@ -333,8 +355,12 @@ impl Worker<'_> {
             device: self.engine.device().info.name.as_str().into(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
             energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
+            relative_error: self.judge.relative_error(),
+            ladder: Vec::new(),
             nonfinite: 0, // counted when the frame is whole
-        }
+        };
+        self.ladder.note(&mut stats);
+        stats
     }
 
     /// Energy and momentum cost about a step: never where that would be felt.
@@ -354,6 +380,19 @@ impl Worker<'_> {
         self.next_measurement = Instant::now() + pause;
         // The first numbers of a scene are worth a frame of their own.
         self.stale |= !self.engine.config().running;
+        Ok(())
+    }
+
+    /// Hands what the last step did to some bodies over to be judged. It was computed in the ordinary course and is
+    /// only read.
+    fn judge(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let bodies = self.engine.resolved().bodies;
+        let chosen = self.judge.choose(bodies);
+        let pairs = chosen.len() as f64 * bodies as f64;
+        if let Some(sample) = self.engine.sample(chosen)? {
+            self.judge.judge(sample, pairs, start.elapsed());
+        }
         Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! The quiet overlay at the top right: how fast it goes and how true it stays.
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
+use egui::{Align, Align2, Color32, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, theme};
-use crate::session::Stats;
+use crate::modes::accuracy::{self, WORRYING};
+use crate::session::{Rung, Stats};
 
 /// Wide enough for the longest row: nothing moves when a number changes.
 const WIDTH: f32 = 252.0;
@@ -14,12 +15,18 @@ struct Row {
     label: &'static str,
     value: String,
     help: &'static str,
-    /// Whether it is one to worry about.
-    warns: bool,
+    color: Color32,
 }
 
 fn row(label: &'static str, value: String, help: &'static str) -> Row {
-    Row { label, value, help, warns: false }
+    Row { label, value, help, color: theme::TEXT }
+}
+
+impl Row {
+    /// One to worry about, if `warns`.
+    fn warns(self, warns: bool) -> Self {
+        Self { color: if warns { theme::WARNING } else { self.color }, ..self }
+    }
 }
 
 /// Shows the overlay.
@@ -37,8 +44,15 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
                 let Model { config: _, stats, device: _, window: _, max_bodies: _, recipe: _ } = model;
                 speed(model).iter().for_each(|row| line(ui, row));
                 ui.add_space(6.0);
-                truth(stats).iter().for_each(|row| line(ui, row));
+                truth(model).iter().for_each(|row| line(ui, row));
                 held_out(ui, stats.nonfinite);
+                let rungs = ladder(model);
+                // One alone is what stands above already.
+                if rungs.len() > 1 {
+                    ui.add_space(6.0);
+                    line(ui, &rung("Variants seen", ("on device", "error"), theme::WEAK));
+                    rungs.iter().for_each(|row| line(ui, row));
+                }
             }
         });
     });
@@ -99,8 +113,11 @@ fn speed(model: &Model) -> Vec<Row> {
     ]
 }
 
-fn truth(stats: &Stats) -> Vec<Row> {
-    let mut rows = Vec::new();
+fn truth(model: &Model) -> Vec<Row> {
+    let stats: &Stats = model.stats;
+    let (label, help) = model.config.mode.info().error;
+    let worries = stats.relative_error.is_some_and(|error| error > WORRYING);
+    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help).warns(worries)];
     if let Some(drift) = stats.energy_drift {
         rows.push(row(
             "Energy drift",
@@ -111,14 +128,31 @@ fn truth(stats: &Stats) -> Vec<Row> {
     if let Some(diagnostics) = &stats.diagnostics {
         let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
         rows.push(row("Momentum", format!("{:.2e}", ratio(size, diagnostics.momentum_scale)), "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; without a planet it should not change"));
-        rows.extend(diagnostics.readings.iter().map(|reading| Row {
-            label: reading.label,
-            value: format::significant(reading.value, 3),
-            help: reading.help,
-            warns: reading.warns,
+        rows.extend(diagnostics.readings.iter().map(|reading| {
+            row(reading.label, format::significant(reading.value, 3), reading.help).warns(reading.warns)
         }));
     }
     rows
+}
+
+/// What each variant was last seen to do, in the order of the ladder.
+fn ladder(model: &Model) -> Vec<Row> {
+    let Stats { ladder, variant: in_force, .. } = model.stats;
+    let seen = |name| ladder.iter().find(|rung| rung.variant == name);
+    let rungs = model.config.mode.info().variants.iter().filter_map(|variant| seen(variant.name));
+    rungs
+        .map(|Rung { variant, pairs_per_second, relative_error }| {
+            let color = if variant == in_force { theme::STRONG } else { theme::WEAK };
+            let speed = format!("{}/s", format::si(*pairs_per_second));
+            rung(variant, (&speed, &accuracy::text(*relative_error)), color)
+        })
+        .collect()
+}
+
+/// A row of two columns.
+fn rung(label: &'static str, (speed, error): (&str, &str), color: Color32) -> Row {
+    let help = "what each variant was last seen to do with this many bodies: pairs a second while the device steps, and the error";
+    Row { color, ..row(label, format!("{speed:>8} {error:>8}"), help) }
 }
 
 /// 0 where there is nothing to compare with.
@@ -135,12 +169,11 @@ fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
 }
 
 fn line(ui: &mut egui::Ui, row: &Row) {
-    let Row { label, value, help, warns } = row;
-    let colour = if *warns { theme::WARNING } else { theme::TEXT };
+    let Row { label, value, help, color } = row;
     let line = ui.horizontal(|ui| {
         ui.label(RichText::new(*label).small().color(theme::WEAK));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(colour)).truncate());
+            ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(*color)).truncate());
         });
     });
     line.response.on_hover_text(*help);

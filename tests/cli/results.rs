@@ -5,6 +5,7 @@ use std::fs;
 use clap::CommandFactory;
 use gravitile::cli::Cli;
 use gravitile::modes::MODES;
+use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::view::BACKGROUND;
 use image::GenericImageView;
 use serde_json::Value;
@@ -191,6 +192,7 @@ fn bench_has_a_row_for_each_variant() {
     for row in report["rows"].as_array().unwrap() {
         assert_eq!(row["bodies"], 256);
         assert!(number(&row["interactions_per_second"]) > 0.0, "{row}");
+        assert!(number(&row["relative_error"]) < TOLERANCE, "{row}");
     }
     let text = stdout(
         folder.path(),

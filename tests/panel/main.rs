@@ -14,10 +14,10 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
 use gravitile::engine::Resolved;
-use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading};
+use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
-use gravitile::session::Stats;
+use gravitile::session::{Rung, Stats};
 use gravitile::ui::{Action, CONTROLS, Model, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;

@@ -117,13 +117,38 @@ fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
 fn the_overlay_tells_speed_and_truth() {
     let mut window = open(MODES[0]);
     // 1024² pairs, 1000 times a second.
-    for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00"] {
-        assert!(window.query_by_label(text).is_some(), "{text}");
+    for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00", "Force error", "–"] {
+        assert!(window.query_all_by_label(text).next().is_some(), "{text}");
     }
     assert!(window.query_by_label_contains("not finite").is_none());
     window.state_mut().stats.nonfinite = 2;
     window.run();
     assert!(window.query_by_label_contains("2 bodies not finite").is_some());
+}
+
+#[test]
+fn the_overlay_compares_the_variants_that_were_seen() {
+    for info in MODES {
+        let mut window = open(info);
+        let rung = |variant: &Variant, relative_error| Rung {
+            variant: variant.name,
+            pairs_per_second: 16.6e9,
+            relative_error,
+        };
+        let stats = &mut window.state_mut().stats;
+        stats.relative_error = Some(2.14e-6);
+        stats.ladder = vec![rung(&info.variants[1], Some(2.14e-6))];
+        window.run();
+        assert!(window.query_by_label(info.error.0).is_some() && window.query_by_label("2.1e-6").is_some());
+        assert!(window.query_by_label("Variants seen").is_none(), "one alone compares with nothing");
+
+        window.state_mut().stats.ladder.push(rung(&info.variants[0], None));
+        window.run();
+        assert!(window.query_by_label("Variants seen").is_some());
+        let heights =
+            ["16.6 G/s        –", "16.6 G/s   2.1e-6"].map(|text| window.get_by_label(text).rect().top());
+        assert!(heights[0] < heights[1], "the ladder is climbed from the top down");
+    }
 }
 
 #[test]

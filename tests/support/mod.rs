@@ -56,6 +56,14 @@ pub fn engine(config: Config) -> Engine {
     Engine::new(cpu(), config).expect("the engine starts")
 }
 
+/// A variant like `name` with a mistake in it.
+pub fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'static Variant {
+    let variant = info.variant(name).unwrap();
+    assert!(variant.source.contains(right), "{name} has no `{right}` any more");
+    let source = Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str());
+    Box::leak(Box::new(Variant { source, ..*variant }))
+}
+
 /// The RMS distance between two sets of places.
 pub fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
     let squares = a

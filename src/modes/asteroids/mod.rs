@@ -18,6 +18,10 @@ pub static INFO: ModeInfo = ModeInfo {
     summary: "bodies with a size collide, round a planet",
     pairs: "pairs",
     flops_per_pair: None,
+    error: (
+        "Step error",
+        "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
+    ),
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
     check_scenes: &["belt", "box"],

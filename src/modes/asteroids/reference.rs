@@ -18,7 +18,6 @@ impl Asteroids {
         let radii = self.radii(bodies);
         let moved: Vec<_> = (0..bodies.len()).map(|i| self.moved(i, bodies, &radii)).collect();
         for (i, (x, v)) in moved.into_iter().enumerate() {
-            let finite = |v: Vector| v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             if finite(x) && finite(v) {
                 bodies.positions[i] = [x.x, x.y, x.z, bodies.positions[i][3]];
                 bodies.velocities[i] = [v.x, v.y, v.z, 0.0];
@@ -28,16 +27,21 @@ impl Asteroids {
         }
     }
 
-    fn radii(&self, bodies: &Bodies<f64>) -> Vec<f64> {
-        let units = unit_radii(bodies.positions.iter().map(|x| x[3]));
+    pub(super) fn radii<T: Copy + Into<f64>>(&self, bodies: &Bodies<T>) -> Vec<f64> {
+        let units = unit_radii(bodies.positions.iter().map(|x| x[3].into()));
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
     /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push, all from the old state.
-    fn moved(&self, i: usize, bodies: &Bodies<f64>, radii: &[f64]) -> (Vector, Vector) {
+    pub(super) fn moved<T: Copy + Into<f64>>(
+        &self,
+        i: usize,
+        bodies: &Bodies<T>,
+        radii: &[f64],
+    ) -> (Vector, Vector) {
         let (x, v, _) = body(bodies, i);
         let mut contacts = Contacts::default();
-        for j in (0..bodies.len()).filter(|j| *j != i) {
+        for j in (0..bodies.positions.len()).filter(|j| *j != i) {
             self.collide(&mut contacts, i, j, bodies, radii);
         }
         self.bounce_off_planet(&mut contacts, x, v, radii[i]);
@@ -46,7 +50,14 @@ impl Asteroids {
         (x + v * dt + contacts.dx, v)
     }
 
-    fn collide(&self, contacts: &mut Contacts, i: usize, j: usize, bodies: &Bodies<f64>, radii: &[f64]) {
+    fn collide<T: Copy + Into<f64>>(
+        &self,
+        contacts: &mut Contacts,
+        i: usize,
+        j: usize,
+        bodies: &Bodies<T>,
+        radii: &[f64],
+    ) {
         let ((x_i, v_i, m_i), (x_j, v_j, m_j)) = (body(bodies, i), body(bodies, j));
         let d = x_j - x_i;
         let overlap = radii[i] + radii[j] - d.length();
@@ -99,7 +110,13 @@ impl Asteroids {
     }
 }
 
-fn body(bodies: &Bodies<f64>, i: usize) -> (Vector, Vector, f64) {
-    let ([x, y, z, m], [vx, vy, vz, _]) = (bodies.positions[i], bodies.velocities[i]);
+pub(super) fn finite(v: Vector) -> bool {
+    v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT))
+}
+
+/// Place, velocity and mass.
+pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector, Vector, f64) {
+    let [x, y, z, m] = bodies.positions[i].map(Into::into);
+    let [vx, vy, vz, _] = bodies.velocities[i].map(Into::into);
     (Vector::new(x, y, z), Vector::new(vx, vy, vz), m)
 }

@@ -1,12 +1,17 @@
 //! Asteroids on a device.
 
 use std::any::Any;
+use std::cell::OnceCell;
+
+use glam::DVec3;
 
 use super::grid::Grid;
+use super::reference::{body, finite};
 use super::{Asteroids, Colour, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
+use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
@@ -31,6 +36,8 @@ pub(super) struct AsteroidSimulation {
     /// Places and velocities now, and where the next step puts them: swapped by arguments.
     x: [Buffer<[f32; 4]>; 2],
     v: [Buffer<[f32; 4]>; 2],
+    /// Whether the last step was taken under today's parameters: then it went from `[1]` to `[0]`.
+    stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
     contact: Buffer<[f32; 4]>,
     packed: Buffer<[f32; 4]>,
@@ -92,6 +99,7 @@ impl AsteroidSimulation {
             reduction,
             x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
+            stepped: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
             packed: Buffer::new(device, count)?,
             value: Buffer::new(device, count)?,
@@ -182,10 +190,12 @@ impl Simulation for AsteroidSimulation {
             .downcast_ref::<Asteroids>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
         self.params = params.clone();
+        self.stepped = false;
         Ok(())
     }
 
     fn start(&mut self, steps: u32) {
+        self.stepped |= steps > 0;
         self.burst = Burst { steps, ..Burst::default() };
     }
 
@@ -238,6 +248,37 @@ impl Simulation for AsteroidSimulation {
             values,
             shape: Shape::Spheres { planet },
         }))
+    }
+
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        if !self.stepped || self.burst.step < self.burst.steps {
+            return Ok(None);
+        }
+        let read = |at: usize| -> Result<Bodies> {
+            let (mut positions, velocities) = (self.x[at].read()?, self.v[at].read()?);
+            // Masses stay, also of bodies that are held out: radii are relative to their mean.
+            positions.iter_mut().zip(&velocities).for_each(|(x, v)| x[3] = v[3]);
+            Ok(Bodies { positions, velocities })
+        };
+        let (params, before, after) = (self.params.clone(), read(1)?, read(0)?);
+        // Taken where the sample is walked.
+        let radii = OnceCell::new();
+        let judge = move |i: usize| {
+            let (x_before, v_before, _) = body(&before, i);
+            let (x_after, v_after, _) = body(&after, i);
+            let (x_right, v_right) = params.moved(i, &before, radii.get_or_init(|| params.radii(&before)));
+            let row = |v: DVec3| v.extend(0.0).to_array();
+            let effect =
+                |x: DVec3, v: DVec3| Effect { velocity: row(v - v_before), position: row(x - x_before) };
+            // What comes of storing the bodies in f32 is no kernel's error.
+            let stored = |v: DVec3| v.as_vec3().as_dvec3();
+            let judged = Judged {
+                computed: effect(x_after, v_after),
+                right: effect(stored(x_right), stored(v_right)),
+            };
+            (finite(x_right) && finite(v_right)).then_some(judged)
+        };
+        Ok(Some(Box::new(chosen.into_iter().filter_map(judge))))
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {

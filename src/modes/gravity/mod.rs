@@ -18,6 +18,10 @@ pub static INFO: ModeInfo = ModeInfo {
     summary: "every body attracts every other",
     pairs: "interactions",
     flops_per_pair: Some(20.0),
+    error: (
+        "Force error",
+        "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
+    ),
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],

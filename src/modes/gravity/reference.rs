@@ -10,10 +10,11 @@ impl Gravity {
     /// s(r) from the squared distance.
     fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
-        match self.softening {
-            Softening::Plummer => (r2 + eps2).powf(-1.5),
-            Softening::Clamp => r2.max(eps2).powf(-1.5),
-        }
+        let r2 = match self.softening {
+            Softening::Plummer => r2 + eps2,
+            Softening::Clamp => r2.max(eps2),
+        };
+        1.0 / (r2 * r2.sqrt())
     }
 
     /// The potential of a pair over −G m_i m_j: its derivative is r·s(r).
@@ -27,13 +28,17 @@ impl Gravity {
     }
 
     /// a_i = G Σ_j m_j d_ij s(|d_ij|).
-    pub(super) fn accelerations(&self, bodies: &Bodies<f64>) -> Vec<Vector> {
-        let pull = |own: Vector, other: &[f64; 4]| {
+    pub(super) fn acceleration<T: Copy + Into<f64>>(&self, i: usize, positions: &[[T; 4]]) -> Vector {
+        let own = place(&positions[i]);
+        let pull = |other: &[T; 4]| {
             let d = place(other) - own;
-            d * (other[3] * self.fade(d.length_squared()))
+            d * (other[3].into() * self.fade(d.length_squared()))
         };
-        let sum = |own| bodies.positions.iter().map(|other| pull(own, other)).sum::<Vector>();
-        bodies.positions.iter().map(|own| sum(place(own)) * f64::from(self.g)).collect()
+        positions.iter().map(pull).sum::<Vector>() * f64::from(self.g)
+    }
+
+    fn accelerations(&self, bodies: &Bodies<f64>) -> Vec<Vector> {
+        (0..bodies.len()).map(|i| self.acceleration(i, &bodies.positions)).collect()
     }
 
     pub(super) fn reference_step(&self, bodies: &mut Bodies<f64>) {
@@ -110,6 +115,6 @@ impl Gravity {
     }
 }
 
-fn place(row: &[f64; 4]) -> Vector {
-    Vector::new(row[0], row[1], row[2])
+fn place<T: Copy + Into<f64>>([x, y, z, _]: &[T; 4]) -> Vector {
+    Vector::new((*x).into(), (*y).into(), (*z).into())
 }

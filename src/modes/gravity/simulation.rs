@@ -4,9 +4,10 @@ use std::any::Any;
 
 use super::step::Step;
 use super::{Gravity, INFO, Integrator, Softening};
-use crate::bodies::{Bodies, Points, Shape};
+use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
+use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
@@ -37,6 +38,9 @@ pub(super) struct GravitySimulation {
     phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
     a_is_current: bool,
+    /// Whether the last step was taken under today's parameters. The last pass of a burst always evaluates the force,
+    /// where its bodies come from: then `a` belongs to `x[1]`.
+    stepped: bool,
     burst: Burst,
 }
 
@@ -113,6 +117,7 @@ impl GravitySimulation {
             a: Buffer::zeroed(device, bodies.len())?,
             value: Buffer::new(device, bodies.len())?,
             a_is_current: false,
+            stepped: false,
             burst: Burst::default(),
         })
     }
@@ -164,7 +169,7 @@ impl Simulation for GravitySimulation {
             .downcast_ref::<Gravity>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
         self.params = params.clone();
-        self.a_is_current = false;
+        (self.a_is_current, self.stepped) = (false, false);
         Ok(())
     }
 
@@ -175,7 +180,7 @@ impl Simulation for GravitySimulation {
             self.burst.evaluates = leapfrog && !self.a_is_current;
             self.burst.passes = u64::from(steps) + u64::from(leapfrog) + u64::from(self.burst.evaluates);
             // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
-            self.a_is_current = leapfrog;
+            (self.a_is_current, self.stepped) = (leapfrog, true);
         }
     }
 
@@ -211,6 +216,21 @@ impl Simulation for GravitySimulation {
         let pending = self.x[0].read_into(positions)?.and(self.value.read_into(values)?);
         self.lane.flush()?;
         Ok(pending.map(|(positions, values)| Points { positions, values, shape: Shape::Glow }))
+    }
+
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        if !self.stepped || self.burst.pass < self.burst.passes {
+            return Ok(None);
+        }
+        let (params, x, a) = (self.params.clone(), self.x[1].read()?, self.a.read()?);
+        let judge = move |i: usize| {
+            let right = params.acceleration(i, &x).extend(0.0).to_array();
+            let effect = |velocity| Effect { velocity, ..Effect::default() };
+            // Beyond all bounds a body is held out, in f64 too.
+            let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
+            bounded.then(|| Judged { computed: effect(a[i].map(f64::from)), right: effect(right) })
+        };
+        Ok(Some(Box::new(chosen.into_iter().filter_map(judge))))
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {

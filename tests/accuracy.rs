@@ -1,0 +1,144 @@
+//! The live measure of accuracy: small for what is right, large for what is wrong, silent where there is nothing to
+//! say; and it disturbs nothing.
+
+mod support;
+
+use std::sync::Arc;
+
+use gravitile::bodies::Bodies;
+use gravitile::config::{Config, Start};
+use gravitile::engine::Engine;
+use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, choose, relative_error};
+use gravitile::modes::{MODES, ModeInfo, Variant};
+use gravitile::params::{self, combinations};
+use support::{engine, gravity, mistaken, scene};
+
+fn sample(engine: &mut Engine) -> Option<Vec<Judged>> {
+    let chosen = choose(engine.resolved().bodies, SAMPLE);
+    engine.sample(chosen).unwrap().map(Iterator::collect)
+}
+
+fn error(engine: &mut Engine) -> Option<f64> {
+    sample(engine).and_then(relative_error)
+}
+
+/// A scene in which every body moves in its own way.
+fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Config {
+    let mut config = Config { bodies: Some(600), ..Config::new(info) };
+    config.select_scene(info.scene(scene).unwrap());
+    for (key, value) in options {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    let mut bodies = engine(config.clone()).state().unwrap();
+    for (i, v) in bodies.velocities.iter_mut().enumerate() {
+        v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
+    }
+    Config { start: Start::Loaded { name: scene.to_owned(), bodies: Arc::new(bodies) }, ..config }
+}
+
+/// Every variant of a mode, in its check scenes, with every combination of its options.
+fn all(info: &'static ModeInfo) -> Vec<Config> {
+    let mut configs = Vec::new();
+    for scene in info.check_scenes {
+        for options in combinations(info.mode_for(info.scene(scene).unwrap()).as_mut()) {
+            let config = stirred(info, scene, &options);
+            let variants = info.variants.iter();
+            configs.extend(variants.map(|variant| Config { variant: Some(variant), ..config.clone() }));
+        }
+    }
+    configs
+}
+
+#[test]
+fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
+    for config in MODES.iter().flat_map(|info| all(info)) {
+        let name = || format!("{:?} {}", config.mode, config.variant.unwrap().name);
+        let (mut watched, mut alone) = (engine(config.clone()), engine(config.clone()));
+        assert!(sample(&mut watched).is_none(), "{}: before the first step", name());
+        for steps in [1, 3, 2] {
+            watched.run(steps, |_| ()).unwrap();
+            alone.run(steps, |_| ()).unwrap();
+            assert_eq!(sample(&mut watched).unwrap().len(), SAMPLE);
+            // Where there is an error to tell, there is an effect that it is relative to.
+            let error = error(&mut watched).unwrap();
+            assert!(error < TOLERANCE, "{}: {error}", name());
+        }
+        assert!(watched.state().unwrap() == alone.state().unwrap(), "{}", name());
+    }
+}
+
+#[test]
+fn mistakes_show() {
+    let asteroids = &gravitile::modes::asteroids::INFO;
+    let mistakes: [(&'static ModeInfo, _, _, _); 6] = [
+        (gravity(), "naive", "j < n", "j + 10 < n"),
+        (gravity(), "private", "x_in[j], eps2", "x_in[j], eps2 * 1.01f"),
+        (gravity(), "tiled", "start < n", "start + WORK_GROUP <= n"),
+        (gravity(), "unrolled", "PULL(k + 7)", "PULL(k + 6)"),
+        (gravity(), "vector", "const float16 pull = ", "const float16 pull = 1.001f * "),
+        (asteroids, "naive", "j != i", "j > i"),
+    ];
+    for (info, name, right, wrong) in mistakes {
+        let error_of = |variant: &'static Variant| {
+            let scene = info.check_scenes.last().unwrap();
+            let mut engine = engine(Config { variant: Some(variant), ..stirred(info, scene, &[]) });
+            engine.run(5, |_| ()).unwrap();
+            error(&mut engine).unwrap()
+        };
+        let (right_error, wrong_error) =
+            (error_of(info.variant(name).unwrap()), error_of(mistaken(info, name, right, wrong)));
+        assert!(wrong_error > TOLERANCE && right_error < TOLERANCE, "{wrong} in {name}: {wrong_error}");
+    }
+}
+
+#[test]
+fn without_an_effect_there_is_nothing_to_say() {
+    let lone = Bodies { positions: vec![[0.1, 0.2, 0.3, 1.0]], velocities: vec![[0.0; 4]] };
+    let lone = Start::Loaded { name: "one".to_owned(), bodies: Arc::new(lone) };
+    let weightless = scene("plummer", Some(100), &[("g", "0")]);
+    for config in [Config { start: lone, ..Config::new(gravity()) }, weightless] {
+        let mut engine = engine(config);
+        engine.run(2, |_| ()).unwrap();
+        assert_eq!((sample(&mut engine).is_some(), error(&mut engine)), (true, None));
+    }
+}
+
+#[test]
+fn what_was_computed_under_other_parameters_is_not_judged() {
+    for info in MODES {
+        let mut engine = engine(Config { bodies: Some(100), ..Config::new(info) });
+        engine.run(2, |_| ()).unwrap();
+        for variant in [None, Some(&info.variants[0])] {
+            let mut config = Config { variant, ..engine.config().clone() };
+            params::set(config.mode.as_mut(), "g", if variant.is_some() { "2" } else { "3" }).unwrap();
+            engine.configure(config).unwrap();
+            assert!(sample(&mut engine).is_none());
+            engine.start(0);
+            assert!(sample(&mut engine).is_none());
+            engine.run(1, |_| ()).unwrap();
+            assert!(error(&mut engine).unwrap() < TOLERANCE);
+        }
+    }
+}
+
+#[test]
+fn bodies_held_out_do_not_spoil_it() {
+    for info in MODES {
+        let config = Config { bodies: Some(200), ..Config::new(info) };
+        let mut bodies = engine(config.clone()).state().unwrap();
+        bodies.velocities[5] = [f32::NAN; 4];
+        // This one leaves all bounds on the way.
+        (bodies.positions[9][0], bodies.velocities[9]) = (9.9e17, [9e17, 0.0, 0.0, 0.0]);
+        let start = Start::Loaded { name: "held out".to_owned(), bodies: Arc::new(bodies) };
+        let config = Config { start, ..config };
+        for variant in info.variants {
+            let mut engine = engine(Config { variant: Some(variant), ..config.clone() });
+            for _ in 0..6 {
+                engine.run(1, |_| ()).unwrap();
+                let error = error(&mut engine).unwrap();
+                assert!(error < TOLERANCE, "{} {}: {error}", info.name, variant.name);
+            }
+            assert_eq!(engine.state().unwrap().nonfinite(), 2);
+        }
+    }
+}
