@@ -5,7 +5,7 @@ mod support;
 
 use gravitile::commands::check::{self, Case};
 use gravitile::compute::Device;
-use gravitile::modes::{MODES, Variant};
+use gravitile::modes::MODES;
 
 fn every_variant_agrees(device: &Device) {
     for info in MODES {

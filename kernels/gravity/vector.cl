@@ -1,5 +1,9 @@
 // For CPUs: a work-item steps VECTORS vectors of LANES bodies, and every other body is spread over the lanes in turn.
 // A compiler that does not turn scalar work-items into vectors is given them ready-made.
+//
+// The sum is taken over CHUNK others at a time, so that small pulls are not lost in a sum that has grown large.
+#define CHUNK 1024
+
 typedef union {
     wide all;
     float one[LANES];
@@ -39,17 +43,30 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     const uint first = VECTORS * LANES * get_global_id(0);
     if (first >= n)
         return;
-    Columns own[VECTORS];
-#pragma unroll
+    Columns whole[VECTORS];
     for (uint k = 0; k < VECTORS; ++k)
-        own[k] = gather(first + k * LANES, n, x_in);
-    for (uint j = 0; j < n; ++j) {
-        const float4 other = x_in[j];
+        whole[k] = gather(first + k * LANES, n, x_in);
+    for (uint start = 0; start < n; start += CHUNK) {
+        Columns part[VECTORS];
 #pragma unroll
-        for (uint k = 0; k < VECTORS; ++k)
-            attract_columns(&own[k], other, eps2);
+        for (uint k = 0; k < VECTORS; ++k) {
+            const wide none = (wide)(0.0f);
+            const Columns from_here = { whole[k].x, whole[k].y, whole[k].z, none, none, none };
+            part[k] = from_here;
+        }
+        const uint end = min(start + CHUNK, n);
+        for (uint j = start; j < end; ++j) {
+            const float4 other = x_in[j];
+#pragma unroll
+            for (uint k = 0; k < VECTORS; ++k)
+                attract_columns(&part[k], other, eps2);
+        }
+        for (uint k = 0; k < VECTORS; ++k) {
+            whole[k].ax += part[k].ax;
+            whole[k].ay += part[k].ay;
+            whole[k].az += part[k].az;
+        }
     }
-#pragma unroll
     for (uint k = 0; k < VECTORS; ++k)
-        finish(&own[k], first + k * LANES, n, c, x_in, x_out, v, a);
+        finish(&whole[k], first + k * LANES, n, c, x_in, x_out, v, a);
 }
