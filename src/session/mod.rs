@@ -5,6 +5,7 @@ mod meter;
 mod worker;
 
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -22,6 +23,8 @@ pub enum Command {
     Step,
     /// The scene from its start.
     Restart,
+    /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
+    Refresh(Duration),
     /// The newest frame is on the screen; another may be made.
     FrameTaken,
     /// The end.
