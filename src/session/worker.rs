@@ -276,7 +276,7 @@ impl Worker<'_> {
             self.read_ms = seconds * 1e3;
         }
         frame.value_range = frame.points.value_range();
-        frame.stats = stats;
+        frame.stats = Stats { read_ms: self.read_ms, ..stats };
         frame.stats.nonfinite = frame.points.nonfinite();
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
