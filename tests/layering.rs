@@ -33,9 +33,10 @@ const LAYERS: &[(&str, &str)] = &[
     ("modes", "scene compute bodies error params"),
     ("scene", "bodies error params"),
     // Knows no physics: neither bodies nor parameters.
-    ("compute", "error"),
-    ("bodies", "error params"),
+    ("compute", "memory error"),
+    ("bodies", "memory error params"),
     ("files", "error"),
+    ("memory", ""),
     ("error", "params"),
     ("params", ""),
 ];

@@ -63,6 +63,7 @@ impl Open {
             waker(proxy),
         )?;
         let window = Window::new(event_loop, size)?;
+        session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // A closed loop wants no repaint.

@@ -3,6 +3,7 @@
 mod buffer;
 mod device;
 mod lane;
+mod pinned;
 mod program;
 mod timing;
 

@@ -6,6 +6,7 @@ pub mod asteroids;
 pub mod gravity;
 mod recipe;
 mod reduction;
+mod snapshot;
 
 use std::any::Any;
 use std::fmt;
@@ -251,7 +252,8 @@ pub trait Simulation {
     /// If the device fails.
     fn state(&mut self) -> Result<Bodies>;
 
-    /// Queues the read-back of what is drawn into the memory of `points`, whatever that held.
+    /// Queues the read-back of what is drawn into the memory of `points`, whatever that held. It runs beside the steps
+    /// that are started next and does not see them. One at a time: the answer comes before the next is asked for.
     ///
     /// # Errors
     /// If the device fails.

@@ -42,6 +42,11 @@ pub struct Stats {
     pub steps_per_second: f64,
     /// Device time of one step in ms, from profiling events where the device has them.
     pub device_ms_per_step: f64,
+    /// The share of the time that the device was busy with steps, over the last second or so.
+    pub device_busy: f64,
+    /// The same since the simulation was opened, pauses and all.
+    #[serde(skip)]
+    pub device_busy_overall: f64,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
     /// Whether time goes on.

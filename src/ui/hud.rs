@@ -96,7 +96,14 @@ fn speed(model: &Model) -> Vec<Row> {
     vec![
         row("Screen", now(format!("{:.0} fps", window.fps)), "pictures drawn a second"),
         row("Steps", now(measured(stats.steps_per_second, "/s")), "steps a second by the clock on the wall"),
-        row("Step on device", ms(stats.device_ms_per_step), "time that the device takes for one step"),
+        row(
+            "Step on device",
+            match model.config.running && stats.device_busy > 0.0 {
+                true => format!("{} · {:.0} % busy", ms(stats.device_ms_per_step), stats.device_busy * 100.0),
+                false => ms(stats.device_ms_per_step),
+            },
+            "time that the device takes for one step, and the share of the time that it is busy with steps",
+        ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(
             "Upload + draw",

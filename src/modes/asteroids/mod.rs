@@ -8,6 +8,7 @@ use self::simulation::AsteroidSimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
+use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -221,7 +222,7 @@ impl Mode for Asteroids {
 
     fn bytes_per_body(&self) -> usize {
         // Places and velocities twice, and once more sorted or in columns; contacts; what is drawn; the cell list.
-        8 * size_of::<[f32; 4]>() + size_of::<f32>() + 2 * size_of::<[u32; 4]>()
+        7 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
     }
 
     fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {

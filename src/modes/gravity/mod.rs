@@ -8,6 +8,7 @@ use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
+use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -282,8 +283,8 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions twice, velocities, accelerations; the value drawn; the potential.
-        4 * size_of::<[f32; 4]>() + size_of::<f32>() + size_of::<f64>()
+        // Positions twice, velocities, accelerations; what is drawn; the potential.
+        4 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + size_of::<f64>()
     }
 
     fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {
