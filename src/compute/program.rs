@@ -154,11 +154,12 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with `args` in their order; the event tells when it ran.
+    /// Queues the kernel with `args` in their order. The event, if one is wanted, tells when it ran: a thousand short
+    /// kernels are queued faster without.
     ///
     /// # Errors
     /// If an argument or the range does not fit.
-    pub(super) fn enqueue(&self, range: Range, args: &[Arg]) -> Result<core::Event> {
+    pub(super) fn enqueue(&self, range: Range, args: &[Arg], event: Option<&mut core::Event>) -> Result<()> {
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {
             let value = match arg {
@@ -171,7 +172,6 @@ impl Kernel {
             };
             core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
         }
-        let mut event = core::Event::null();
         // SAFETY: the arguments were checked by OpenCL against the kernel's signature in number and size;
         // each kernel bounds its accesses by the count that it is given, which its owner keeps within the
         // buffers.
@@ -184,10 +184,9 @@ impl Kernel {
                 &[range.count, 1, 1],
                 Some([range.group, 1, 1]),
                 None::<core::Event>,
-                Some(&mut event),
+                event,
             )
         }
-        .map_err(fail)?;
-        Ok(event)
+        .map_err(fail)
     }
 }
