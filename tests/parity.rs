@@ -49,6 +49,7 @@ fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
         source: Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str()),
         local_bytes: variant.local_bytes,
         bodies_per_item: variant.bodies_per_item,
+        all_pairs: variant.all_pairs,
     }))
 }
 

@@ -48,7 +48,8 @@ impl Watched {
 
     /// The first frame of which `wanted` holds.
     fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
-        for _ in 0..1000 {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
             let frame = self.frame();
             if wanted(&frame) {
                 return frame;
@@ -93,6 +94,7 @@ static BROKEN: Variant = Variant {
     source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
     local_bytes: 0,
     bodies_per_item: 1,
+    all_pairs: true,
 };
 
 #[test]
@@ -114,6 +116,22 @@ fn frames_follow_each_other_and_the_clock_with_them() {
     let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
     assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
     assert!(measured.stats.energy_drift.is_some());
+}
+
+#[test]
+fn the_limit_is_found_while_it_runs() {
+    let mut watched = Watched::new(small());
+    assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
+    let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
+    // Each mode has its own, and what does not look at all pairs has none.
+    let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
+    let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
+    watched.configure(&with("tiled"));
+    let other = watched.frame_where(|frame| frame.stats.mode == "asteroids" && frame.stats.limit.is_some());
+    assert_ne!(other.stats.limit, stats.limit);
+    watched.configure(&with("grid"));
+    assert_eq!(watched.frame_where(|frame| frame.stats.variant == "grid").stats.limit, None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
-//! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes.
+//! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes, and how near that comes to
+//! what the device can do.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -7,12 +9,12 @@ use serde::Serialize;
 
 use super::{ladders, open, print_json, set_all};
 use crate::cli::Bench;
-use crate::compute::Device;
-use crate::compute::Kind;
+use crate::compute::{Device, Kind, Roofline};
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
-use crate::modes::{ModeInfo, Variant};
+use crate::modes::{Busy, ModeInfo, Variant};
+use crate::ui;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
@@ -33,6 +35,12 @@ struct Row {
     interactions_per_second: f64,
     /// The fastest and the slowest timing.
     range: [f64; 2],
+    /// The median over the mode's limit on this device, where the variant looks at all pairs.
+    share_of_limit: Option<f64>,
+    /// How busy that keeps the parts of the device, ...
+    busy: Option<Busy>,
+    /// ... and which of them holds it up.
+    bound_by: Option<&'static str>,
     /// How full the cells around a body are, where a variant has cells.
     bodies_a_cell: Option<f64>,
 }
@@ -46,9 +54,10 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     };
     // Before anything is printed or measured: what is not possible is said at once.
     let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
-    for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
+    let ladders = ladders(args.mode.as_deref(), &args.variant)?;
+    for (info, variants) in &ladders {
         for &bodies in &sizes {
-            rounds.push(contestants(&device, (info, &variants), bodies, args, &mut left_out)?);
+            rounds.push(contestants(&device, (info, variants), bodies, args, &mut left_out)?);
         }
     }
     if rounds.iter().all(Vec::is_empty)
@@ -58,16 +67,18 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
+    let limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
+        println!("{}", limits.text());
         println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10}  speed",
-            "mode", "variant", "bodies", "work-group", "steps/s"
+            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>7} {:<10}  speed",
+            "mode", "variant", "bodies", "work-group", "steps/s", "% limit", "bound by"
         );
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(&device, round, args.repeats)? {
+        for row in measure(&device, &limits, round, args.repeats)? {
             if !args.json {
                 row.print();
             }
@@ -75,9 +86,64 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if args.json {
-        print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
+        print_json(&serde_json::json!({
+            "device": *device.info,
+            "roofline": limits.roofline,
+            "limits": limits.pairs_per_second(),
+            "repeats": args.repeats,
+            "rows": rows
+        }));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the device can do.
+struct Limits {
+    roofline: Roofline,
+    /// Pairs a second of each mode.
+    pairs: Vec<(&'static ModeInfo, f64)>,
+}
+
+impl Limits {
+    fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
+        let roofline = Roofline::measure(device)?;
+        let pairs = modes.map(|info| Ok((info, info.pair.limit(device)?))).collect::<Result<_>>()?;
+        Ok(Self { roofline, pairs })
+    }
+
+    /// `fma 256 G/s · root 12.0 G/s · …`.
+    fn text(&self) -> String {
+        let Roofline {
+            multiply_adds_per_second: multiply_adds,
+            roots_per_second: roots,
+            fetched_bytes_per_second: fetched,
+            copied_bytes_per_second: copied,
+        } = self.roofline;
+        let rate =
+            |(name, value, unit): (&str, f64, &str)| format!("{name} {}{unit}/s", ui::format::si(value));
+        let rates = [
+            ("fma", multiply_adds, ""),
+            ("root", roots, ""),
+            ("fetch from cache", fetched, "B"),
+            ("copy", copied, "B"),
+        ];
+        let limits = self.pairs.iter().map(|(info, limit)| {
+            format!("limit of {}: {} {}/s", info.name, ui::format::si(*limit).trim_end(), info.pairs)
+        });
+        rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
+    }
+
+    fn pairs_per_second(&self) -> BTreeMap<&'static str, f64> {
+        self.pairs.iter().map(|(info, limit)| (info.name, *limit)).collect()
+    }
+
+    /// How busy a speed keeps the device, if all pairs are looked at.
+    fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<Busy> {
+        let (_, limit) = self.pairs.iter().find(|(other, _)| *other == info)?;
+        let bytes = resolved.variant.bytes_per_pair(resolved.work_group);
+        let busy = Busy::new(speed, *limit, &info.pair, bytes, &self.roofline);
+        resolved.variant.all_pairs.then_some(busy)
+    }
 }
 
 /// One contestant.
@@ -115,7 +181,7 @@ fn contestants(
 }
 
 /// Times contestants. They take turns, so that a machine that slows down slows all of them.
-fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+fn measure(device: &Device, limits: &Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
@@ -127,7 +193,7 @@ fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Ro
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
         }
     }
-    laps.into_iter().map(Lap::row).collect()
+    laps.into_iter().map(|lap| lap.row(limits)).collect()
 }
 
 impl Row {
@@ -136,14 +202,16 @@ impl Row {
         let speed = speed(self.info, self.interactions_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
+        let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        let bound = self.bound_by.unwrap_or("–");
         println!(
-            "{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2}  {speed}{cells}"
+            "{mode:<10} {variant:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {share:>7} {bound:<10}  {speed}{cells}"
         );
     }
 }
 
 impl Lap {
-    fn row(mut self) -> Result<Row> {
+    fn row(mut self, limits: &Limits) -> Result<Row> {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
@@ -152,6 +220,7 @@ impl Lap {
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
+        let busy = limits.busy(info, resolved, pairs / median);
         Ok(Row {
             info,
             mode: info.name,
@@ -162,6 +231,9 @@ impl Lap {
             steps_per_second: f64::from(self.steps) / median,
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
+            share_of_limit: busy.map(|busy| busy.arithmetic),
+            busy,
+            bound_by: busy.map(|busy| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }

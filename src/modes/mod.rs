@@ -3,11 +3,13 @@
 
 pub mod asteroids;
 pub mod gravity;
+mod limit;
 mod reduction;
 
 use std::any::Any;
 use std::fmt;
 
+pub use self::limit::{Busy, Pair};
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
 use crate::error::Result;
@@ -28,6 +30,8 @@ pub struct ModeInfo {
     pub pairs: &'static str,
     /// Floating-point operations that a pair counts for in the literature, if it counts them.
     pub flops_per_pair: Option<f64>,
+    /// What a pair takes of a device.
+    pub pair: Pair,
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
@@ -55,6 +59,8 @@ pub struct Variant {
     pub local_bytes: usize,
     /// Bodies that one work-item steps.
     pub bodies_per_item: usize,
+    /// Whether it looks at every pair, so that what a pair takes limits it.
+    pub all_pairs: bool,
 }
 
 /// Modes are told apart by their rows.
@@ -114,6 +120,7 @@ macro_rules! variant {
             source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", $name, ".cl")),
             local_bytes: $local_bytes,
             bodies_per_item: $bodies_per_item,
+            all_pairs: true,
         }
     };
 }

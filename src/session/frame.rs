@@ -39,6 +39,9 @@ pub struct Stats {
     pub steps_per_second: f64,
     /// Device time of one step in ms, from profiling events where the device has them.
     pub device_ms_per_step: f64,
+    /// Pairs a second that their arithmetic allows on the device; none until it was measured, and where the variant does not
+    /// look at all pairs.
+    pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
     /// Whether time goes on.
@@ -57,5 +60,11 @@ impl Stats {
     /// Pairs a second: N² for each step.
     pub fn interactions_per_second(&self) -> f64 {
         (self.bodies as f64).powi(2) * self.steps_per_second
+    }
+
+    /// The speed of the device while it steps over the limit, where both are known.
+    pub fn share_of_limit(&self) -> Option<f64> {
+        let speed = (self.bodies as f64).powi(2) / (self.device_ms_per_step * 1e-3);
+        self.limit.map(|limit| speed / limit).filter(|share| share.is_finite())
     }
 }

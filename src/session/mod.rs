@@ -1,6 +1,7 @@
 //! The simulation on a thread of its own, and the handle that the window holds.
 
 mod frame;
+mod gauge;
 mod meter;
 mod worker;
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::gauge::Gauge;
 use super::meter::Meter;
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
@@ -52,6 +53,7 @@ pub(super) fn run(
         quit: false,
         burst: 1,
         meter: Meter::default(),
+        gauge: Gauge::new(),
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
@@ -86,6 +88,7 @@ struct Worker<'a> {
     /// Steps of the last burst.
     burst: u32,
     meter: Meter,
+    gauge: Gauge,
     read_ms: f64,
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
@@ -253,7 +256,10 @@ impl Worker<'_> {
         let stats = self.stats();
         let (step, _) = self.engine.clock();
         let measures = self.measurement_is_due();
-        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures;
+        let info = self.engine.config().mode.info();
+        // Once steps go on at a rate that can be compared; never before the first picture.
+        let gauges = self.meter.rates().0 > 0.0 && self.gauge.is_due(self.engine.device(), info);
+        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures && !gauges;
         let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
@@ -263,6 +269,10 @@ impl Worker<'_> {
             (self.burst, self.under_way) = (steps, true);
         }
         let (points, seconds) = pending.wait()?;
+        if gauges {
+            // Before the window wakes and draws: that would take cores from a CPU.
+            self.gauge.turn(info);
+        }
         frame.points = points;
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
@@ -296,6 +306,7 @@ impl Worker<'_> {
             steps_per_frame: self.burst,
             steps_per_second,
             device_ms_per_step: step_seconds * 1e3,
+            limit: self.gauge.limit(self.engine.config().mode.info()).filter(|_| resolved.variant.all_pairs),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),

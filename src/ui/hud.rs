@@ -83,6 +83,11 @@ fn speed(model: &Model) -> Vec<Row> {
         row("Screen", now(format!("{:.0} fps", window.fps)), "pictures drawn a second"),
         row("Steps", now(measured(stats.steps_per_second, "/s")), "steps a second by the clock on the wall"),
         row("Step on device", ms(stats.device_ms_per_step), "time that the device takes for one step"),
+        row(
+            "Speed of limit",
+            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            "pairs a second while the device steps, over what their arithmetic alone would allow there; a kernel that does not look at all pairs has no limit",
+        ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(
             "Upload + draw",

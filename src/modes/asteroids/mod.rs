@@ -8,7 +8,7 @@ use self::simulation::AsteroidSimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Pair, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -18,6 +18,7 @@ pub static INFO: ModeInfo = ModeInfo {
     summary: "bodies with a size collide, round a planet",
     pairs: "pairs",
     flops_per_pair: None,
+    pair: Pair::new(source!("asteroids/limit.cl"), 4, 0.0),
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
     check_scenes: &["belt", "box"],
@@ -35,7 +36,10 @@ static VARIANTS: [Variant; 5] = [
     variant!("asteroids", "tiled", 16, 1, "places loaded once per work-group into local memory"),
     variant!("asteroids", "tiled-both", 32, 1, "the tile holds velocities too"),
     variant!("asteroids", "vector", 0, 4, "for CPUs: four bodies against 16 others at once, 64 to a branch"),
-    variant!("asteroids", "grid", 0, 1, "bodies sorted into cells: only neighbours are looked at"),
+    Variant {
+        all_pairs: false,
+        ..variant!("asteroids", "grid", 0, 1, "bodies sorted into cells: only neighbours are looked at")
+    },
 ];
 
 /// The parameters of asteroids.

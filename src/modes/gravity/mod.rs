@@ -8,7 +8,7 @@ use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Pair, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -18,6 +18,7 @@ pub static INFO: ModeInfo = ModeInfo {
     summary: "every body attracts every other",
     pairs: "interactions",
     flops_per_pair: Some(20.0),
+    pair: Pair::new(source!("gravity/limit.cl"), 3, 1.0),
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],

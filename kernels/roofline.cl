@@ -1,0 +1,110 @@
+// What a device can do at most: kernels that do one thing only. An item has CHAINS columns of LANES numbers, which stay in
+// registers and do not wait for each other, and in each of `rounds` rounds does one operation to every number. What comes
+// in is not known before it runs, and all of it goes into `out`, so that no compiler can leave work out.
+//
+// A mode's own operation, the pair, stands in kernels/MODE/limit.cl and is built behind this file.
+
+// A compiler for CPUs that does not turn work-items into vectors is given them ready-made.
+#if LANES == 16
+typedef float16 REAL;
+#define RAMP (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#else
+typedef float REAL;
+#define RAMP 0.0f
+#endif
+
+// Written out for each column: arrays of vectors would live in memory.
+#define EACH_3(DO) DO(0) DO(1) DO(2)
+#define EACH_4(DO) EACH_3(DO) DO(3)
+#define EACH_12(DO) EACH_4(DO) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define EACH PASTE(EACH_, CHAINS)
+
+// Differs between items, so that none does the work of all.
+float item_share(void)
+{
+    return (float)(get_global_id(0) & 15) * 0.0625f;
+}
+
+float total(REAL x)
+{
+#if LANES == 16
+    const float8 a = x.lo + x.hi;
+    const float4 b = a.lo + a.hi;
+    const float2 c = b.lo + b.hi;
+    return c.x + c.y;
+#else
+    return x;
+#endif
+}
+
+// 1/√x. With FAST_ROOT the machine's own instruction, good to 2^-14 or better, or no program: the host tries that first.
+// NVIDIA's native_rsqrt() takes care of denormals with three instructions more, and PoCL divides by a root.
+REAL root(REAL x)
+{
+#ifndef FAST_ROOT
+    return native_rsqrt(x);
+#elif LANES == 1 && defined(__NV_CL_C_VERSION)
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#elif LANES == 16 && defined(__AVX512F__)
+    float16 y;
+    __asm__("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x));
+    return y;
+#else
+#error "no root of its own"
+#endif
+}
+
+#if CHAINS == 12
+#define START(k) REAL a##k = seed * (1.0f + k) + item_share() + RAMP;
+#define MULTIPLY_ADD(k) a##k = fma(a##k, m, c);
+#define ROOT(k) a##k = root(a##k);
+#define ADD(k) sum += a##k;
+
+__kernel void multiply_adds(const uint rounds, const float seed, __global float *out)
+{
+    const REAL m = seed, c = 1.0f - seed;
+    EACH(START)
+    for (uint r = 0; r < rounds; ++r) {
+        EACH(MULTIPLY_ADD)
+    }
+    REAL sum = 0.0f;
+    EACH(ADD)
+    out[get_global_id(0)] = total(sum);
+}
+
+__kernel void roots(const uint rounds, const float seed, __global float *out)
+{
+    EACH(START)
+    for (uint r = 0; r < rounds; ++r) {
+        EACH(ROOT)
+    }
+    REAL sum = 0.0f;
+    EACH(ADD)
+    out[get_global_id(0)] = total(sum);
+}
+
+// Four fetches a round of what all items want at the same time and caches hold, as kernels of all pairs do.
+__kernel void fetches(const uint rounds, const float seed, __global float *out, __global const float4 *from)
+{
+    float4 a = (float4)(seed), b = a, c = a, d = a;
+    for (uint r = 0; r < rounds; ++r) {
+        const uint k = 4 * r % FETCHED;
+        a += from[k];
+        b += from[k + 1];
+        c += from[k + 2];
+        d += from[k + 3];
+    }
+    const float4 sum = (a + b) + (c + d);
+    out[get_global_id(0)] = sum.x + sum.y + sum.z + sum.w;
+}
+
+// One pass, whatever `rounds` says: the host queues it so often.
+__kernel void copies(const uint rounds, const float seed, __global REAL *out, __global const REAL *from)
+{
+    out[get_global_id(0)] = from[get_global_id(0)];
+}
+#endif
