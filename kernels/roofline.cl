@@ -39,22 +39,25 @@ float total(REAL x)
 #endif
 }
 
-// 1/√x. With FAST_ROOT the machine's own instruction, good to 2^-14 or better, or no program: the host tries that first.
-// NVIDIA's native_rsqrt() takes care of denormals with three instructions more, and PoCL divides by a root.
+// 1/√x. With FAST_ROOT as the machine's own instruction has it, good to 2^-14 or better: NVIDIA's native_rsqrt() takes care
+// of denormals with three instructions more, and PoCL divides by a root. A compiler may know the macro and refuse the
+// instruction, so the host tries with FAST_ROOT first.
+#if LANES == 1 && defined(__NV_CL_C_VERSION)
+#define ROOT_INSTRUCTION(x, y) asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x))
+#elif LANES == 16 && defined(__AVX512F__)
+#define ROOT_INSTRUCTION(x, y) __asm__("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x))
+#else
+#undef FAST_ROOT
+#endif
+
 REAL root(REAL x)
 {
-#ifndef FAST_ROOT
-    return native_rsqrt(x);
-#elif LANES == 1 && defined(__NV_CL_C_VERSION)
-    float y;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#elif LANES == 16 && defined(__AVX512F__)
-    float16 y;
-    __asm__("vrsqrt14ps %1, %0" : "=v"(y) : "v"(x));
+#ifdef FAST_ROOT
+    REAL y;
+    ROOT_INSTRUCTION(x, y);
     return y;
 #else
-#error "no root of its own"
+    return native_rsqrt(x);
 #endif
 }
 

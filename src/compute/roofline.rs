@@ -225,7 +225,7 @@ fn copied_bytes(device: &Device) -> usize {
     wanted.min(device.info.memory_bytes / 16).min(device.info.max_alloc_bytes) as usize
 }
 
-/// With the machine's own root, where it has one that the compiler takes.
+/// With the machine's own root, if its compiler takes that.
 fn program(device: &Device, micro: &Micro, lanes: usize) -> Result<Program> {
     let sources: Vec<Source> = [ROOFLINE].into_iter().chain(micro.source).collect();
     let defines = [("LANES", lanes), ("CHAINS", micro.chains), ("FETCHED", FETCHED), ("FAST_ROOT", 1)];
