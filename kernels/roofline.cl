@@ -7,9 +7,13 @@
 // A compiler for CPUs that does not turn work-items into vectors is given them ready-made.
 #if LANES == 16
 typedef float16 REAL;
+typedef float16 FETCH; // the widest that is fetched at once
+#define FETCH_TOTAL(x) total(x)
 #define RAMP (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #else
 typedef float REAL;
+typedef float4 FETCH;
+#define FETCH_TOTAL(x) (x.x + x.y + x.z + x.w)
 #define RAMP 0.0f
 #endif
 
@@ -90,19 +94,21 @@ __kernel void roots(const uint rounds, const float seed, __global float *out)
     out[get_global_id(0)] = total(sum);
 }
 
-// Four fetches a round of what all items want at the same time and caches hold, as kernels of all pairs do.
-__kernel void fetches(const uint rounds, const float seed, __global float *out, __global const float4 *from)
+// A fetch a column of what all items want at the same time and caches hold, as kernels of all pairs do.
+#define FETCH_START(k) FETCH b##k = (FETCH)(seed);
+#define FETCH_ADD(k) b##k += from[at + k];
+#define FETCH_SUM(k) all += b##k;
+
+__kernel void fetches(const uint rounds, const float seed, __global float *out, __global const FETCH *from)
 {
-    float4 a = (float4)(seed), b = a, c = a, d = a;
+    EACH(FETCH_START)
     for (uint r = 0; r < rounds; ++r) {
-        const uint k = 4 * r % FETCHED;
-        a += from[k];
-        b += from[k + 1];
-        c += from[k + 2];
-        d += from[k + 3];
+        const uint at = r % FETCHED * CHAINS;
+        EACH(FETCH_ADD)
     }
-    const float4 sum = (a + b) + (c + d);
-    out[get_global_id(0)] = sum.x + sum.y + sum.z + sum.w;
+    FETCH all = (FETCH)(0.0f);
+    EACH(FETCH_SUM)
+    out[get_global_id(0)] = FETCH_TOTAL(all);
 }
 
 // One pass, whatever `rounds` says: the host queues it so often.

@@ -95,7 +95,7 @@ fn rates_hang_together() {
     } = Roofline::measure(&device).unwrap();
     // A device does many multiply-adds in the time of a pair: no load of the machine turns that round.
     for ModeInfo { name, pair, .. } in MODES {
-        let limit = pair.limit(&device).unwrap();
+        let limit = Probe::new(&device, &pair.micro).unwrap().measure().unwrap();
         assert!(limit > 0.0 && limit < multiply_adds, "{name}: {limit} of {multiply_adds}");
     }
     for rate in [multiply_adds, roots, fetched, copied] {

@@ -1,7 +1,6 @@
 //! `gravitile bench`: interactions/s of modes × variants × numbers of bodies × work-group sizes, and how near that comes to
 //! what the device can do.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use super::{ladders, open, print_json, set_all};
 use crate::cli::Bench;
-use crate::compute::{Device, Kind, Roofline};
+use crate::compute::{Device, Kind, Probe, Roofline};
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
@@ -35,7 +34,9 @@ struct Row {
     interactions_per_second: f64,
     /// The fastest and the slowest timing.
     range: [f64; 2],
-    /// The median over the mode's limit on this device, where the variant looks at all pairs.
+    /// The mode's limit on this device as best known by then, where the variant looks at all pairs.
+    limit_per_second: Option<f64>,
+    /// The median over that.
     share_of_limit: Option<f64>,
     /// How busy that keeps the parts of the device, ...
     busy: Option<Busy>,
@@ -67,7 +68,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
-    let limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
+    let mut limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!("{}", limits.text());
@@ -78,7 +79,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(&device, &limits, round, args.repeats)? {
+        for row in measure(&device, &mut limits, round, args.repeats)? {
             if !args.json {
                 row.print();
             }
@@ -89,7 +90,6 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         print_json(&serde_json::json!({
             "device": *device.info,
             "roofline": limits.roofline,
-            "limits": limits.pairs_per_second(),
             "repeats": args.repeats,
             "rows": rows
         }));
@@ -100,15 +100,25 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
 /// What the device can do.
 struct Limits {
     roofline: Roofline,
-    /// Pairs a second of each mode.
-    pairs: Vec<(&'static ModeInfo, f64)>,
+    /// What measures the limit of each mode, in pairs a second.
+    probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
 impl Limits {
     fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
         let roofline = Roofline::measure(device)?;
-        let pairs = modes.map(|info| Ok((info, info.pair.limit(device)?))).collect::<Result<_>>()?;
-        Ok(Self { roofline, pairs })
+        let probe = |info: &'static ModeInfo| {
+            let mut probe = Probe::new(device, &info.pair.micro)?;
+            while probe.turn()? {}
+            Ok((info, probe))
+        };
+        Ok(Self { roofline, probes: modes.map(probe).collect::<Result<_>>()? })
+    }
+
+    /// Looks again: on a machine with other work, the first look may have been at a bad time.
+    fn refine(&mut self, info: &ModeInfo) -> Result<()> {
+        let probe = self.probes.iter_mut().find(|(other, _)| *other == info);
+        probe.map_or(Ok(()), |(_, probe)| probe.turn().map(drop))
     }
 
     /// `fma 256 G/s · root 12.0 G/s · …`.
@@ -127,22 +137,18 @@ impl Limits {
             ("fetch from cache", fetched, "B"),
             ("copy", copied, "B"),
         ];
-        let limits = self.pairs.iter().map(|(info, limit)| {
-            format!("limit of {}: {} {}/s", info.name, ui::format::si(*limit).trim_end(), info.pairs)
+        let limits = self.probes.iter().map(|(info, probe)| {
+            format!("limit of {}: {} {}/s", info.name, ui::format::si(probe.rate()).trim_end(), info.pairs)
         });
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    fn pairs_per_second(&self) -> BTreeMap<&'static str, f64> {
-        self.pairs.iter().map(|(info, limit)| (info.name, *limit)).collect()
-    }
-
-    /// How busy a speed keeps the device, if all pairs are looked at.
-    fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<Busy> {
-        let (_, limit) = self.pairs.iter().find(|(other, _)| *other == info)?;
+    /// The limit, and how busy a speed keeps the device, if all pairs are looked at.
+    fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, Busy)> {
+        let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let bytes = resolved.variant.bytes_per_pair(resolved.work_group);
-        let busy = Busy::new(speed, *limit, &info.pair, bytes, &self.roofline);
-        resolved.variant.all_pairs.then_some(busy)
+        let busy = Busy::new(speed, probe.rate(), &info.pair, bytes, &self.roofline);
+        resolved.variant.all_pairs.then_some((probe.rate(), busy))
     }
 }
 
@@ -181,7 +187,7 @@ fn contestants(
 }
 
 /// Times contestants. They take turns, so that a machine that slows down slows all of them.
-fn measure(device: &Device, limits: &Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
@@ -191,6 +197,7 @@ fn measure(device: &Device, limits: &Limits, configs: Vec<Config>, repeats: u32)
     for _ in 0..repeats {
         for lap in &mut laps {
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            limits.refine(lap.engine.config().mode.info())?;
         }
     }
     laps.into_iter().map(|lap| lap.row(limits)).collect()
@@ -220,7 +227,7 @@ impl Lap {
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
-        let busy = limits.busy(info, resolved, pairs / median);
+        let (limit_per_second, busy) = limits.busy(info, resolved, pairs / median).unzip();
         Ok(Row {
             info,
             mode: info.name,
@@ -231,7 +238,8 @@ impl Lap {
             steps_per_second: f64::from(self.steps) / median,
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
-            share_of_limit: busy.map(|busy| busy.arithmetic),
+            limit_per_second,
+            share_of_limit: busy.map(|busy: Busy| busy.arithmetic),
             busy,
             bound_by: busy.map(|busy| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),

@@ -22,8 +22,8 @@ const TIMING_SECONDS: f64 = 0.01;
 const TIMINGS: u32 = 8;
 /// What kernels take for a number that a compiler does not know.
 const SEED: f32 = 0.75;
-/// `float4`s that are fetched again and again: the first cache holds them.
-const FETCHED: usize = 1024;
+/// Rounds after which the same is fetched again: the first cache holds it.
+const FETCHED: usize = 32;
 
 /// Rates of a device.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -69,7 +69,7 @@ pub struct Micro {
 enum Work {
     /// Arithmetic in registers: one operation a round for each number of its columns.
     Chains,
-    /// Four `float4` a round.
+    /// As many fetches of the widest vector.
     Fetch,
     /// One element, in as many passes as there are rounds.
     Copy,
@@ -120,7 +120,7 @@ impl Probe {
         let lanes = lanes(info.kind);
         let kernel = program(device, micro, lanes)?.kernel(micro.name)?;
         let group = match (info.kind, micro.work) {
-            (Kind::Cpu, Work::Chains) => 1,
+            (Kind::Cpu, Work::Chains | Work::Fetch) => 1,
             _ => 64.min(info.max_work_group),
         };
         let groups = match (info.kind, micro.work) {
@@ -133,7 +133,10 @@ impl Probe {
         let range = Range { offset: 0, count: groups.max(1) * group, group };
         let (per_item, [written, read]) = match micro.work {
             Work::Chains => (micro.chains * lanes, [range.count, 1]),
-            Work::Fetch => (4 * size_of::<[f32; 4]>(), [range.count, 4 * FETCHED]),
+            Work::Fetch => {
+                let width = lanes.max(4);
+                (micro.chains * width * size_of::<f32>(), [range.count, FETCHED * micro.chains * width])
+            }
             Work::Copy => (2 * lanes * size_of::<f32>(), [range.count * lanes; 2]),
         };
         let probe = Self {
@@ -152,7 +155,7 @@ impl Probe {
         Ok(probe)
     }
 
-    /// Times once, for about a hundredth of a second, and says whether that was not yet the last time.
+    /// Times once, for about a hundredth of a second, and says whether more turns are wanted; they never do harm.
     ///
     /// # Errors
     /// If the device fails.

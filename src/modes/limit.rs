@@ -1,14 +1,13 @@
 //! How near a speed comes to what a device can do, and what holds it up.
 
 use super::Variant;
-use crate::compute::{Device, Micro, Probe, Roofline, Source};
-use crate::error::Result;
+use crate::compute::{Micro, Roofline, Source};
 
 /// What a pair takes at the least, whichever way it is computed.
 #[derive(Debug)]
 pub struct Pair {
-    /// Its arithmetic alone, on operands in registers: measured rather than counted, since devices differ in what they do
-    /// at the same time.
+    /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs. Measured
+    /// rather than counted, since devices differ in what they do at the same time.
     pub micro: Micro,
     /// Reciprocal roots in it.
     pub roots: f64,
@@ -18,14 +17,6 @@ impl Pair {
     /// `limit` has the kernel `pairs`, for `chains` bodies at once.
     pub(super) const fn new(limit: Source, chains: usize, roots: f64) -> Self {
         Self { micro: Micro::pairs(limit, chains), roots }
-    }
-
-    /// Measures the pairs a second that their arithmetic allows: no variant that looks at all of them is quicker.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn limit(&self, device: &Device) -> Result<f64> {
-        Probe::new(device, &self.micro)?.measure()
     }
 }
 

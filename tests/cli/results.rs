@@ -197,11 +197,11 @@ fn bench_has_a_row_for_each_variant() {
         assert!(speed > 0.0, "{row}");
         // A cell list looks at few pairs: no limit on all of them holds for it.
         let looks_at_all = row["variant"] != "grid";
-        for key in ["share_of_limit", "busy", "bound_by"] {
+        for key in ["limit_per_second", "share_of_limit", "busy", "bound_by"] {
             assert_eq!(row[key].is_null(), !looks_at_all, "{key} of {row}");
         }
         if looks_at_all {
-            let limit = number(&report["limits"][row["mode"].as_str().unwrap()]);
+            let limit = number(&row["limit_per_second"]);
             assert!((number(&row["share_of_limit"]) * limit / speed - 1.0).abs() < 1e-9, "{row}");
         }
     }
