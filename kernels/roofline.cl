@@ -8,12 +8,12 @@
 #if LANES == 16
 typedef float16 REAL;
 typedef float16 FETCH; // the widest that is fetched at once
-#define FETCH_TOTAL(x) total(x)
+#define FETCH_TOTAL(all) total(all)
 #define RAMP (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #else
 typedef float REAL;
 typedef float4 FETCH;
-#define FETCH_TOTAL(x) (x.x + x.y + x.z + x.w)
+#define FETCH_TOTAL(all) (all.x + all.y + all.z + all.w)
 #define RAMP 0.0f
 #endif
 

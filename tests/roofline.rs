@@ -2,7 +2,7 @@
 
 mod support;
 
-use gravitile::compute::{Micro, Probe, Roofline};
+use gravitile::compute::{Micro, Probe, Program, Roofline, Source};
 use gravitile::modes::{MODES, ModeInfo};
 use support::cpu;
 
@@ -82,6 +82,24 @@ fn asteroids(share: f64, k: f64, lane: f64) -> [f64; 2] {
         other[4] -= 1.0 / 1024.0;
     }
     [least, least.abs()]
+}
+
+/// On a GPU a column is a single number. There may be none here, but there is a compiler.
+#[test]
+fn the_form_for_gpus_builds() {
+    let source = |file: String| {
+        let text = std::fs::read_to_string(format!("{}/kernels/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        Source { file: file.leak(), text: text.leak() }
+    };
+    let build = |chains: &str, files: &[Source]| {
+        let defines = [("LANES", "1"), ("CHAINS", chains), ("FETCHED", "32")];
+        Program::build(&cpu(), files, &defines.map(|(name, value)| (name, value.to_owned()))).unwrap();
+    };
+    let roofline = source("roofline.cl".to_owned());
+    build("12", &[roofline]);
+    for info in MODES {
+        build("4", &[roofline, source(format!("{}/limit.cl", info.name))]);
+    }
 }
 
 #[test]
