@@ -24,6 +24,7 @@
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
+//! * what a pair costs, and so what limits a device: `pair` of a mode; read by `bench` and the overlay
 //! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;

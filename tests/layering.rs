@@ -96,8 +96,18 @@ fn tables_name_rows_below() {
 fn no_machine_paths() {
     // In pieces, so that this file may be read too.
     let forbidden = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
-    let roots =
-        ["README.md", "CHANGELOG.md", "src", "tests", "kernels", "shaders", "assets", "scripts", ".ci"];
+    let roots = [
+        "README.md",
+        "CHANGELOG.md",
+        "src",
+        "tests",
+        "benches",
+        "kernels",
+        "shaders",
+        "assets",
+        "scripts",
+        ".ci",
+    ];
     for file in roots.iter().flat_map(|root| files(root)) {
         let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
         for (line, number) in text.lines().zip(1..) {

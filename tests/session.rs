@@ -50,7 +50,8 @@ impl Watched {
 
     /// The first frame of which `wanted` holds.
     fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
-        for _ in 0..1000 {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
             let frame = self.frame();
             if wanted(&frame) {
                 return frame;
@@ -97,6 +98,7 @@ static BROKEN: Variant = Variant {
     work_group: |_| 64,
     bodies_per_group: |recipe| recipe.work_group,
     local_bytes: |_| 0,
+    all_pairs: true,
 };
 
 #[test]
@@ -207,6 +209,22 @@ fn a_single_step_is_judged_while_it_pauses() {
     watched.configure(&Config { running: false, variant: Some(&gravity().variants[0]), ..small() });
     let other = watched.frame_where(|frame| frame.stats.variant == gravity().variants[0].name);
     assert_eq!(other.stats.relative_error, None, "it is another variant's");
+}
+
+#[test]
+fn the_limit_is_found_while_it_runs() {
+    let mut watched = Watched::new(small());
+    assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
+    let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
+    // Each mode has its own, and what does not look at all pairs has none.
+    let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
+    let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
+    watched.configure(&with("tiled"));
+    let other = watched.frame_where(|frame| frame.stats.mode == "asteroids" && frame.stats.limit.is_some());
+    assert_ne!(other.stats.limit, stats.limit);
+    watched.configure(&with("grid"));
+    assert_eq!(watched.frame_where(|frame| frame.stats.variant == "grid").stats.limit, None);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `gravitile bench`: speed and error of modes × variants × numbers of bodies × work-group sizes.
+//! `gravitile bench`: speed and error of modes × variants × numbers of bodies × work-group sizes, and how near that comes to
+//! what the device can do.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -8,14 +9,14 @@ use serde::Serialize;
 
 use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
 use crate::cli::Bench;
-use crate::compute::Device;
-use crate::compute::Kind;
+use crate::compute::{Device, Kind, Probe, Roofline};
 use crate::config::Config;
 use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
-use crate::modes::{ModeInfo, Recipe, Variant};
+use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::tuned::Tuned;
+use crate::ui;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
@@ -44,6 +45,14 @@ struct Row {
     range: [f64; 2],
     /// How far the last step is from the same in f64, over a sample of bodies.
     relative_error: Option<f64>,
+    /// The mode's limit on this device as best known by then, where the variant looks at all pairs.
+    limit_per_second: Option<f64>,
+    /// The median over that.
+    share_of_limit: Option<f64>,
+    /// How busy that keeps the parts of the device, ...
+    busy: Option<Busy>,
+    /// ... and which of them holds it up.
+    bound_by: Option<&'static str>,
     /// How full the cells around a body are, where a variant has cells.
     bodies_a_cell: Option<f64>,
 }
@@ -61,11 +70,11 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     let ladders = ladders(args.mode.as_deref(), &args.variant)?;
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
-    for (info, variants) in ladders {
+    for (info, variants) in &ladders {
         for &bodies in &sizes {
             rounds.push(contestants(
                 &device,
-                (info, &variants),
+                (info, variants),
                 (bodies, &tuned, &trials),
                 args,
                 &mut left_out,
@@ -79,16 +88,18 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
+    let mut limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
+        println!("{}", limits.text());
         println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8}  speed",
-            "mode", "variant", "bodies", "work-group", "steps/s", "error"
+            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
+            "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
         );
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(&device, round, args.repeats)? {
+        for row in measure(&device, &mut limits, round, args.repeats)? {
             if !args.json {
                 row.print();
             }
@@ -96,9 +107,69 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if args.json {
-        print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
+        print_json(&serde_json::json!({
+            "device": *device.info,
+            "roofline": limits.roofline,
+            "repeats": args.repeats,
+            "rows": rows
+        }));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the device can do.
+struct Limits {
+    roofline: Roofline,
+    /// What measures the limit of each mode, in pairs a second.
+    probes: Vec<(&'static ModeInfo, Probe)>,
+}
+
+impl Limits {
+    fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
+        let roofline = Roofline::measure(device)?;
+        let probe = |info: &'static ModeInfo| {
+            let mut probe = Probe::new(device, &info.pair.micro)?;
+            while probe.turn()? {}
+            Ok((info, probe))
+        };
+        Ok(Self { roofline, probes: modes.map(probe).collect::<Result<_>>()? })
+    }
+
+    /// Looks again: on a machine with other work, the first look may have been at a bad time.
+    fn refine(&mut self, info: &ModeInfo) -> Result<()> {
+        let probe = self.probes.iter_mut().find(|(other, _)| *other == info);
+        probe.map_or(Ok(()), |(_, probe)| probe.turn().map(drop))
+    }
+
+    /// `fma 256 G/s · root 12.0 G/s · …`.
+    fn text(&self) -> String {
+        let Roofline {
+            multiply_adds_per_second: multiply_adds,
+            roots_per_second: roots,
+            fetched_bytes_per_second: fetched,
+            copied_bytes_per_second: copied,
+        } = self.roofline;
+        let rate =
+            |(name, value, unit): (&str, f64, &str)| format!("{name} {}{unit}/s", ui::format::si(value));
+        let rates = [
+            ("fma", multiply_adds, ""),
+            ("root", roots, ""),
+            ("fetch from cache", fetched, "B"),
+            ("copy", copied, "B"),
+        ];
+        let limits = self.probes.iter().map(|(info, probe)| {
+            format!("limit of {}: {} {}/s", info.name, ui::format::si(probe.rate()).trim_end(), info.pairs)
+        });
+        rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The limit, and how busy a speed keeps the device, if all pairs are looked at.
+    fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, Busy)> {
+        let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
+        let bytes = resolved.recipe.bytes_per_pair();
+        let busy = Busy::new(speed, probe.rate(), &info.pair, bytes, &self.roofline);
+        resolved.recipe.variant.all_pairs.then_some((probe.rate(), busy))
+    }
 }
 
 /// One contestant.
@@ -154,7 +225,7 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
 }
 
 /// Times contestants. They take turns, so that a machine that slows down slows all of them.
-fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
@@ -164,9 +235,10 @@ fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Ro
     for _ in 0..repeats {
         for lap in &mut laps {
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            limits.refine(lap.engine.config().mode.info())?;
         }
     }
-    laps.into_iter().map(Lap::row).collect()
+    laps.into_iter().map(|lap| lap.row(limits)).collect()
 }
 
 impl Row {
@@ -182,15 +254,17 @@ impl Row {
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
         let error = accuracy::text(self.relative_error);
+        let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        let bound = self.bound_by.unwrap_or("–");
         println!(
-            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8}  {speed}{cells}  {}",
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>7} {bound:<10}  {speed}{cells}  {}",
             self.recipe.words()
         );
     }
 }
 
 impl Lap {
-    fn row(mut self) -> Result<Row> {
+    fn row(mut self, limits: &Limits) -> Result<Row> {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
@@ -201,6 +275,7 @@ impl Lap {
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
+        let (limit_per_second, busy) = limits.busy(info, resolved, pairs / median).unzip();
         Ok(Row {
             info,
             recipe: resolved.recipe,
@@ -214,6 +289,10 @@ impl Lap {
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
             relative_error,
+            limit_per_second,
+            share_of_limit: busy.map(|busy: Busy| busy.arithmetic),
+            busy,
+            bound_by: busy.map(|busy| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }

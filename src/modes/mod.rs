@@ -4,6 +4,7 @@
 pub mod accuracy;
 pub mod asteroids;
 pub mod gravity;
+mod limit;
 mod recipe;
 mod reduction;
 mod snapshot;
@@ -12,6 +13,7 @@ use std::any::Any;
 use std::fmt;
 
 use self::accuracy::Sample;
+pub use self::limit::{Busy, Pair};
 pub use self::recipe::{Knob, Recipe};
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
@@ -35,6 +37,8 @@ pub struct ModeInfo {
     pub flops_per_pair: Option<f64>,
     /// What the error that [`Simulation::sample`] leads to is called, and what that means.
     pub error: (&'static str, &'static str),
+    /// What a pair takes of a device.
+    pub pair: Pair,
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
@@ -66,6 +70,8 @@ pub struct Variant {
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
+    /// Whether it looks at every pair, so that what a pair takes limits it.
+    pub all_pairs: bool,
 }
 
 /// Variants are told apart by their rows.
@@ -137,6 +143,7 @@ macro_rules! variant {
             },
             bodies_per_group: |recipe| recipe.work_group,
             local_bytes: |_| 0,
+            all_pairs: true,
         }
     };
 }

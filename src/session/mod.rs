@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod frame;
+mod gauge;
 mod meter;
 mod worker;
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
 use super::accuracy::{Judge, Ladder};
+use super::gauge::Gauge;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
@@ -59,6 +60,7 @@ pub(super) fn run(
         burst: 1,
         refresh: REFRESH,
         meter: Meter::new(),
+        gauge: Gauge::new(),
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
@@ -97,6 +99,7 @@ struct Worker<'a> {
     /// The time between two pictures of the screen.
     refresh: Duration,
     meter: Meter,
+    gauge: Gauge,
     read_ms: f64,
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
@@ -316,7 +319,12 @@ impl Worker<'_> {
         let stats = self.stats();
         let (step, _) = self.engine.clock();
         let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
-        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures && !judges;
+        let info = self.engine.config().mode.info();
+        // Once steps go on at a rate that can be compared; never before the first picture.
+        let gauges =
+            self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
+        let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
+        let goes_on = self.engine.config().running && is_idle;
         let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
@@ -326,6 +334,10 @@ impl Worker<'_> {
             (self.burst, self.under_way) = (steps, true);
         }
         let (points, seconds) = pending.wait()?;
+        if gauges {
+            // Before the window wakes and draws: that would take cores from a CPU.
+            self.gauge.turn(info);
+        }
         frame.points = points;
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
@@ -365,6 +377,10 @@ impl Worker<'_> {
             device_ms_per_step: step_seconds * 1e3,
             device_busy: busy,
             device_busy_overall: self.meter.busy(),
+            limit: self
+                .gauge
+                .limit(self.engine.config().mode.info())
+                .filter(|_| resolved.recipe.variant.all_pairs),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),

@@ -104,6 +104,11 @@ fn speed(model: &Model) -> Vec<Row> {
             },
             "time that the device takes for one step, and the share of the time that it is busy with steps",
         ),
+        row(
+            "Speed of limit",
+            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            "pairs a second while the device steps, over what their arithmetic alone would allow there; a kernel that does not look at all pairs has no limit",
+        ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(
             "Upload + draw",

@@ -3,7 +3,7 @@
 
 mod dialogs;
 mod fields;
-mod format;
+pub mod format;
 mod help;
 mod hud;
 mod keys;

@@ -189,17 +189,33 @@ fn bench_has_a_row_for_each_variant() {
         MODES.iter().flat_map(|info| info.variants).map(|variant| variant.name.to_owned()).collect();
     let report = json(folder.path(), "bench --bodies 256 --repeats 1 --json");
     assert_eq!(names(&report["rows"], "variant"), wanted);
+    for rate in report["roofline"].as_object().unwrap().values() {
+        assert!(number(rate) > 0.0, "{}", report["roofline"]);
+    }
     for row in report["rows"].as_array().unwrap() {
         assert_eq!(row["bodies"], 256);
-        assert!(number(&row["interactions_per_second"]) > 0.0, "{row}");
         assert!(number(&row["relative_error"]) < TOLERANCE, "{row}");
+        let speed = number(&row["interactions_per_second"]);
+        assert!(speed > 0.0, "{row}");
+        // A cell list looks at few pairs: no limit on all of them holds for it.
+        let looks_at_all = row["variant"] != "grid";
+        for key in ["limit_per_second", "share_of_limit", "busy", "bound_by"] {
+            assert_eq!(row[key].is_null(), !looks_at_all, "{key} of {row}");
+        }
+        if looks_at_all {
+            let limit = number(&row["limit_per_second"]);
+            assert!((number(&row["share_of_limit"]) * limit / speed - 1.0).abs() < 1e-9, "{row}");
+        }
     }
     let text = stdout(
         folder.path(),
         "bench --mode gravity --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1",
     );
-    let rows: Vec<Vec<_>> =
-        text.lines().skip(2).map(|line| line.split_whitespace().take(4).collect()).collect();
+    for words in ["fma ", "root ", "copy ", "limit of gravity: ", "% limit", "bound by"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+    let rows = text.lines().filter(|line| line.starts_with("gravity "));
+    let rows: Vec<Vec<_>> = rows.map(|line| line.split_whitespace().take(4).collect()).collect();
     assert_eq!(rows.len(), 8, "{text}");
     for bodies in ["128", "256"] {
         for (variant, group) in [("naive", "1"), ("naive", "32"), ("tiled", "1"), ("tiled", "32")] {

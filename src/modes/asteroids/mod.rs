@@ -9,7 +9,7 @@ use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -23,6 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
+    pair: Pair::new(&[source!("asteroids/limit.cl")], 4, 0.0),
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
     check_scenes: &["belt", "box"],
@@ -50,7 +51,10 @@ static VARIANTS: [Variant; 5] = [
         bodies_per_group: |recipe| 4 * recipe.work_group,
         ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
     },
-    variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at"),
+    Variant {
+        all_pairs: false,
+        ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
+    },
 ];
 
 /// The parameters of asteroids.

@@ -6,10 +6,10 @@ mod step;
 
 use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
-use crate::compute::{Device, Kind};
+use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
+use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -23,6 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Force error",
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
+    pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 1.0),
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],
@@ -32,6 +33,9 @@ pub static INFO: ModeInfo = ModeInfo {
         Kind::Gpu | Kind::Accelerator => &VARIANTS[5],
     },
 };
+
+/// The force on several bodies at once.
+const COLUMNS: Source = source!("gravity/columns.cl");
 
 static VARIANTS: [Variant; 6] = [
     variant!("gravity", "naive", "every operand from global memory, the sum too"),

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::step::Step;
-use super::{Gravity, INFO, Integrator, Softening};
+use super::{COLUMNS, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -13,7 +13,6 @@ use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
 const FORCE: Source = source!("gravity/force.cl");
-const COLUMNS: Source = source!("gravity/columns.cl");
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
 
