@@ -59,7 +59,7 @@ REAL root(REAL x)
     ROOT_INSTRUCTION(x, y);
     return y;
 #else
-    return native_rsqrt(x);
+    return reciprocal_root(x);
 #endif
 }
 
