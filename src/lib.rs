@@ -28,6 +28,7 @@
 
 pub mod app;
 pub mod bodies;
+pub mod chart;
 pub mod cli;
 pub mod commands;
 pub mod compute;

@@ -7,17 +7,24 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
+use crate::chart::{Axis, Chart};
 use crate::cli::Bench;
 use crate::compute::Device;
+use crate::compute::DeviceInfo;
 use crate::compute::Kind;
 use crate::config::Config;
-use crate::engine::{Engine, Resolved};
+use crate::engine::{self, Engine, Resolved};
 use crate::error::{Error, Result};
+use crate::files::Output;
 use crate::modes::{ModeInfo, Recipe, Variant};
+use crate::trial::Trial;
 use crate::tuned::Tuned;
+use crate::ui::Export;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
+/// Where a line over numbers of bodies begins.
+const LEAST_BODIES: usize = 256;
 
 /// One line of the table.
 #[derive(Debug, Serialize)]
@@ -43,8 +50,13 @@ struct Row {
 }
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
+    let plot = match args.plot.as_deref() {
+        Some(path) => Some((Export::of(path)?, Output::create(path)?)),
+        None => None,
+    };
     let device = open(args.device.device.as_deref())?;
     let sizes = match (args.bodies.as_slice(), device.info.kind) {
+        ([], kind) if args.plot.is_some() => sweep(engine::most_telling_bodies(kind)),
         ([], Kind::Cpu) => vec![1_024, 4_096, 16_384],
         ([], _) => vec![16_384, 65_536, 262_144],
         (sizes, _) => sizes.to_vec(),
@@ -80,10 +92,45 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             rows.push(row);
         }
     }
+    if let Some((kind, output)) = plot {
+        let charts = charts(&rows, &device.info);
+        output.save(|file| kind.write(&charts, file))?;
+    }
     if args.json {
         print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Numbers of bodies for a line over them.
+fn sweep(most: usize) -> Vec<usize> {
+    (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
+}
+
+/// A chart for each mode, against the number of bodies; where several work-group sizes were measured, against these,
+/// and then a chart for each number of bodies.
+fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
+    let several = |row: &Row| {
+        let same =
+            |other: &&Row| (other.mode, other.variant, other.bodies) == (row.mode, row.variant, row.bodies);
+        rows.iter().filter(same).any(|other| other.work_group != row.work_group)
+    };
+    let axis = if rows.iter().any(several) { Axis::WorkGroup } else { Axis::Bodies };
+    let mut charts: Vec<Chart> = Vec::new();
+    for row in rows {
+        let trial =
+            Trial { recipe: row.recipe, bodies: row.bodies, pairs_per_second: row.interactions_per_second };
+        let belongs = |chart: &Chart| {
+            let same_bodies = chart.trials.iter().all(|other| other.bodies == row.bodies);
+            chart.info == row.info && (axis == Axis::Bodies || same_bodies)
+        };
+        // They come by mode, then by number of bodies.
+        if !charts.last().is_some_and(belongs) {
+            charts.push(Chart::new(axis, &Config::new(row.info), device));
+        }
+        charts.last_mut().into_iter().for_each(|chart| chart.trials.push(trial));
+    }
+    charts
 }
 
 /// One contestant.
@@ -101,13 +148,20 @@ fn contestants(
     args: &Bench,
     left_out: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
-    let work_groups = match args.work_group.as_slice() {
-        [] => vec![None],
-        sizes => sizes.iter().copied().map(Some).collect(),
-    };
     let trials = knobs(variants, &args.knob)?;
     let mut configs = Vec::new();
     for &variant in variants {
+        let work_groups = match args.work_group.as_slice() {
+            // One number of bodies alone would be a line of one point.
+            [] if args.plot.is_some() && args.bodies.len() == 1 => {
+                Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
+            }
+            sizes => sizes.to_vec(),
+        };
+        let work_groups = match work_groups.as_slice() {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
         for &work_group in &work_groups {
             for knobs in combinations(variant, &trials) {
                 let mut config = Config::new(info);

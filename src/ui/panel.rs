@@ -289,7 +289,13 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             command(ui, sink, (key, text, help), Command::Study(study));
         }
     });
-    let fastest = lab.trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    if lab.chart.is_some() && !lab.is_open {
+        row(ui, "", "", |ui, _| {
+            command(ui, sink, ("chart", "Show chart", "what was measured last, drawn"), Command::Chart);
+        });
+    }
+    let trials = lab.chart.as_ref().map_or(&[][..], |chart| &chart.trials);
+    let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
     if let Some(Trial { recipe, bodies, pairs_per_second }) = fastest {
         let Recipe { variant, work_group, .. } = recipe;
         let (speed, words) = (format::si(*pairs_per_second), recipe.words());
@@ -297,7 +303,7 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             ui,
             &format!(
                 "{} tried; fastest: {} × {work_group} {words}, {speed}/s at {bodies}",
-                lab.trials.len(),
+                trials.len(),
                 variant.name
             ),
         );
