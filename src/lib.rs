@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → engine → config → modes → scene, compute → bodies, files → error → params
+//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → bodies, files → error → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -24,6 +24,7 @@
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
+//! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
 //! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;

@@ -271,6 +271,9 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             ui.add(ProgressBar::new(share).desired_height(8.0));
             return;
         }
+        // As narrow as chips: all of them beside the label.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         for (key, text, help, study) in [
             (
                 "tune",

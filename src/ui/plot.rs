@@ -124,8 +124,9 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
         .pivot(Align2::LEFT_BOTTOM)
         .default_pos(free.left_bottom());
     window.show(ctx, |ui| {
-        let footer = ui.spacing().interact_size.y + 2.0 * ui.spacing().item_spacing.y;
-        draw(ui, chart, ui.available_height() - footer);
+        let rows = if saved.is_some() { 2.0 } else { 1.0 };
+        let footer = rows * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
+        draw(ui, chart, ui.available_height() - footer - ui.spacing().item_spacing.y);
         ui.horizontal(|ui| {
             for kind in Export::ALL {
                 let name = kind.extension();
@@ -146,12 +147,13 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
                         sink.commands.push(Command::EndStudy);
                     }
                     ui.add(ProgressBar::new(*share).desired_height(8.0));
-                } else if let Some(saved) = saved {
-                    let text = RichText::new(format!("saved as {saved}")).small().color(theme::WEAK);
-                    ui.add(Label::new(text).truncate());
                 }
             });
         });
+        if let Some(saved) = saved {
+            let text = RichText::new(format!("saved as {saved}")).small().color(theme::WEAK);
+            ui.add(Label::new(text).truncate());
+        }
     });
 }
 
