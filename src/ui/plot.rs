@@ -124,9 +124,8 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
         .pivot(Align2::LEFT_BOTTOM)
         .default_pos(free.left_bottom());
     window.show(ctx, |ui| {
-        let rows = if saved.is_some() { 2.0 } else { 1.0 };
-        let footer = rows * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
-        draw(ui, chart, ui.available_height() - footer - ui.spacing().item_spacing.y);
+        let below = 2.0 * ui.spacing().interact_size.y + 3.0 * ui.spacing().item_spacing.y;
+        draw(ui, chart, ui.available_height() - below);
         ui.horizontal(|ui| {
             for kind in Export::ALL {
                 let name = kind.extension();
@@ -150,10 +149,11 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
                 }
             });
         });
-        if let Some(saved) = saved {
-            let text = RichText::new(format!("saved as {saved}")).small().color(theme::WEAK);
-            ui.add(Label::new(text).truncate());
-        }
+        let text = match saved {
+            Some(path) => format!("saved as {path}"),
+            None => "Point at a mark to read its numbers.".to_owned(),
+        };
+        ui.add(Label::new(RichText::new(text).small().color(theme::WEAK)).truncate());
     });
 }
 
@@ -272,7 +272,7 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
 /// All that there is to say of a point.
 fn told(chart: &Chart, trial: &Trial) -> String {
     let Trial { recipe, bodies, pairs_per_second } = trial;
-    let speed = format::si(*pairs_per_second) + &chart.unit();
+    let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
     let words = format!("{} × {} {}", recipe.variant.name, recipe.work_group, recipe.words());
     format!("{}\n{speed}\n{} bodies", words.trim_end(), format::count(*bodies as u64))
 }

@@ -151,3 +151,25 @@ fn a_picture_has_the_colours_of_its_lines() {
     assert_eq!((two.dimensions(), colours(&two)), ((1600, 2000), MODES[0].variants.len()));
     assert_eq!(two.get_pixel(0, 0), two.get_pixel(1599, 1999), "one ground");
 }
+
+#[test]
+fn pointing_at_a_mark_tells_its_numbers() {
+    let mut window = open(MODES[0]);
+    study(&mut window, "Bodies");
+    let trial = trials(window.state(), 1024, 8)[0];
+    window.state_mut().ui().trial(1.0, trial);
+    window.run();
+    let rect = window.ctx.memory(|memory| memory.area_rect("Chart").unwrap());
+    let told = "naive × 8\n8.00 G interactions/s\n1\u{2009}024 bodies";
+    assert!(window.query_by_label(told).is_none());
+    let rows = (0..).map(|row| rect.top() + 20.0 * row as f32).take_while(|&y| y < rect.bottom());
+    let found = rows.filter(|&y| {
+        // The only point stands in the middle of the axes.
+        (0..6).any(|column| {
+            window.hover_at(egui::pos2(rect.center().x + 10.0 * column as f32, y));
+            window.run();
+            window.query_by_label(told).is_some()
+        })
+    });
+    assert!((1..=2).contains(&found.count()));
+}
