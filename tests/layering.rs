@@ -18,14 +18,15 @@ const LAYERS: &[(&str, &str)] = &[
     ("lib", ""),
     (
         "commands",
-        "cli app ui view session trial engine config tuned modes scene compute bodies files error params",
+        "cli app ui view session chart trial engine config tuned modes scene compute bodies files error params",
     ),
     ("cli", "config modes scene compute error params"),
-    ("app", "ui view session trial engine config tuned modes scene compute bodies files error params"),
+    ("app", "ui view session chart trial engine config tuned modes scene compute bodies files error params"),
     // `compute` for DeviceInfo, which is plain data.
-    ("ui", "session trial config tuned modes scene compute error params"),
+    ("ui", "session chart trial config tuned modes scene compute error params"),
     ("view", "bodies error"),
     ("session", "trial engine config modes compute bodies error params"),
+    ("chart", "trial config modes compute"),
     ("trial", "engine config modes scene compute bodies error params"),
     ("engine", "config tuned modes scene compute bodies error params"),
     ("config", "tuned modes scene bodies error params"),

@@ -7,19 +7,25 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::limits::Limits;
 use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
+use crate::chart::{Axis, Chart};
 use crate::cli::Bench;
-use crate::compute::{Device, Kind, Probe, Roofline};
+use crate::compute::{Device, DeviceInfo, Kind};
 use crate::config::Config;
-use crate::engine::{Engine, Resolved};
+use crate::engine::{self, Engine, Resolved};
 use crate::error::{Error, Result};
+use crate::files::Output;
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
+use crate::trial::Trial;
 use crate::tuned::Tuned;
-use crate::ui;
+use crate::ui::Export;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
+/// Where a line over numbers of bodies begins.
+const LEAST_BODIES: usize = 256;
 
 /// Pairs that the error of a row is worked out from: a quarter of a second's work at most.
 const SAMPLED_PAIRS: usize = 1 << 24;
@@ -58,8 +64,13 @@ struct Row {
 }
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
+    let plot = match args.plot.as_deref() {
+        Some(path) => Some((Export::of(path)?, Output::create(path)?)),
+        None => None,
+    };
     let device = open(args.device.device.as_deref())?;
     let sizes = match (args.bodies.as_slice(), device.info.kind) {
+        ([], kind) if args.plot.is_some() => sweep(engine::most_telling_bodies(kind)),
         ([], Kind::Cpu) => vec![1_024, 4_096, 16_384],
         ([], _) => vec![16_384, 65_536, 262_144],
         (sizes, _) => sizes.to_vec(),
@@ -106,10 +117,14 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             rows.push(row);
         }
     }
+    if let Some((kind, output)) = plot {
+        let charts = charts(&rows, &device.info);
+        output.save(|file| kind.write(&charts, file))?;
+    }
     if args.json {
         print_json(&serde_json::json!({
             "device": *device.info,
-            "roofline": limits.roofline,
+            "roofline": limits.roofline(),
             "repeats": args.repeats,
             "rows": rows
         }));
@@ -117,59 +132,35 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the device can do.
-struct Limits {
-    roofline: Roofline,
-    /// What measures the limit of each mode, in pairs a second.
-    probes: Vec<(&'static ModeInfo, Probe)>,
+/// Numbers of bodies for a line over them.
+fn sweep(most: usize) -> Vec<usize> {
+    (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
-impl Limits {
-    fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
-        let roofline = Roofline::measure(device)?;
-        let probe = |info: &'static ModeInfo| {
-            let mut probe = Probe::new(device, &info.pair.micro)?;
-            while probe.turn()? {}
-            Ok((info, probe))
+/// A chart for each mode, against the number of bodies; where several work-group sizes were measured, against these,
+/// and then a chart for each number of bodies.
+fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
+    let several = |row: &Row| {
+        let same =
+            |other: &&Row| (other.mode, other.variant, other.bodies) == (row.mode, row.variant, row.bodies);
+        rows.iter().filter(same).any(|other| other.work_group != row.work_group)
+    };
+    let axis = if rows.iter().any(several) { Axis::WorkGroup } else { Axis::Bodies };
+    let mut charts: Vec<Chart> = Vec::new();
+    for row in rows {
+        let trial =
+            Trial { recipe: row.recipe, bodies: row.bodies, pairs_per_second: row.interactions_per_second };
+        let belongs = |chart: &Chart| {
+            let same_bodies = chart.trials.iter().all(|other| other.bodies == row.bodies);
+            chart.info == row.info && (axis == Axis::Bodies || same_bodies)
         };
-        Ok(Self { roofline, probes: modes.map(probe).collect::<Result<_>>()? })
+        // They come by mode, then by number of bodies.
+        if !charts.last().is_some_and(belongs) {
+            charts.push(Chart::new(axis, &Config::new(row.info), device));
+        }
+        charts.last_mut().into_iter().for_each(|chart| chart.trials.push(trial));
     }
-
-    /// Looks again: on a machine with other work, the first look may have been at a bad time.
-    fn refine(&mut self, info: &ModeInfo) -> Result<()> {
-        let probe = self.probes.iter_mut().find(|(other, _)| *other == info);
-        probe.map_or(Ok(()), |(_, probe)| probe.turn().map(drop))
-    }
-
-    /// `fma 256 G/s · root 12.0 G/s · …`.
-    fn text(&self) -> String {
-        let Roofline {
-            multiply_adds_per_second: multiply_adds,
-            roots_per_second: roots,
-            fetched_bytes_per_second: fetched,
-            copied_bytes_per_second: copied,
-        } = self.roofline;
-        let rate =
-            |(name, value, unit): (&str, f64, &str)| format!("{name} {}{unit}/s", ui::format::si(value));
-        let rates = [
-            ("fma", multiply_adds, ""),
-            ("root", roots, ""),
-            ("fetch from cache", fetched, "B"),
-            ("copy", copied, "B"),
-        ];
-        let limits = self.probes.iter().map(|(info, probe)| {
-            format!("limit of {}: {} {}/s", info.name, ui::format::si(probe.rate()).trim_end(), info.pairs)
-        });
-        rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
-    }
-
-    /// The limit, and how busy a speed keeps the device, if all pairs are looked at.
-    fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, Busy)> {
-        let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
-        let bytes = resolved.recipe.bytes_per_pair();
-        let busy = Busy::new(speed, probe.rate(), &info.pair, bytes, &self.roofline);
-        resolved.recipe.variant.all_pairs.then_some((probe.rate(), busy))
-    }
+    charts
 }
 
 /// One contestant.
@@ -187,12 +178,19 @@ fn contestants(
     args: &Bench,
     left_out: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
-    let work_groups = match args.work_group.as_slice() {
-        [] => vec![None],
-        sizes => sizes.iter().copied().map(Some).collect(),
-    };
     let mut configs = Vec::new();
     for &variant in variants {
+        let work_groups = match args.work_group.as_slice() {
+            // One number of bodies alone would be a line of one point.
+            [] if args.plot.is_some() && args.bodies.len() == 1 => {
+                Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
+            }
+            sizes => sizes.to_vec(),
+        };
+        let work_groups = match work_groups.as_slice() {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
         for &work_group in &work_groups {
             for knobs in combinations(variant, trials) {
                 let mut config = Config::new(info);

@@ -9,6 +9,10 @@ use crate::session::{Rung, Stats};
 
 /// Wide enough for the longest row: nothing moves when a number changes.
 const WIDTH: f32 = 252.0;
+/// Around that.
+const MARGIN: f32 = 10.0;
+/// What the overlay takes of the right edge.
+pub(super) const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 
 /// One line: what, how much, and what that means.
 struct Row {
@@ -31,11 +35,12 @@ impl Row {
 
 /// Shows the overlay.
 pub(super) fn show(ctx: &egui::Context, model: &Model) {
-    let area =
-        egui::Area::new("hud".into()).anchor(Align2::RIGHT_TOP, [-10.0, 10.0]).order(egui::Order::Background);
+    let area = egui::Area::new("hud".into())
+        .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
+        .order(egui::Order::Background);
     area.show(ctx, |ui| {
         let fill = theme::SURFACE.gamma_multiply(0.82);
-        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(10).show(ui, |ui| {
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
             ui.set_width(WIDTH);
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;

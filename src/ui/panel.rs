@@ -271,6 +271,9 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             ui.add(ProgressBar::new(share).desired_height(8.0));
             return;
         }
+        // As narrow as chips: all of them beside the label.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         for (key, text, help, study) in [
             (
                 "tune",
@@ -289,7 +292,13 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             command(ui, sink, (key, text, help), Command::Study(study));
         }
     });
-    let fastest = lab.trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    if lab.chart.is_some() && !lab.is_open {
+        row(ui, "", "", |ui, _| {
+            command(ui, sink, ("chart", "Show chart", "what was measured last, drawn"), Command::Chart);
+        });
+    }
+    let trials = lab.chart.as_ref().map_or(&[][..], |chart| &chart.trials);
+    let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
     if let Some(Trial { recipe, bodies, pairs_per_second }) = fastest {
         let Recipe { variant, work_group, .. } = recipe;
         let (speed, words) = (format::si(*pairs_per_second), recipe.words());
@@ -297,7 +306,7 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             ui,
             &format!(
                 "{} tried; fastest: {} × {work_group} {words}, {speed}/s at {bodies}",
-                lab.trials.len(),
+                trials.len(),
                 variant.name
             ),
         );

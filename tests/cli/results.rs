@@ -225,6 +225,43 @@ fn bench_has_a_row_for_each_variant() {
 }
 
 #[test]
+fn bench_draws_what_it_measured() {
+    let folder = folder();
+    let bench = "bench --mode gravity --variant naive,tiled --repeats 1";
+    let header = "device,driver,mode,scene,variant,bodies,work_group,knobs,interactions_per_second";
+    let rows = |args: &str| {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.csv"));
+        let text = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert_eq!(first, header);
+        rest.lines().map(|line| line.split(',').rev().take(5).map(str::to_owned).collect()).collect()
+    };
+    let of_size: Vec<Vec<String>> = rows("--bodies 64");
+    for size in ["1", "2", "64"] {
+        for variant in ["naive", "tiled"] {
+            let row = of_size.iter().find(|row| row[2] == size && row[4] == variant).unwrap();
+            assert!(row[3] == "64" && row[0].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        }
+    }
+    assert_eq!(
+        rows("--bodies 64,128").len(),
+        4,
+        "with several numbers of bodies one work-group size is enough"
+    );
+    // A picture of 1600 × 1000 pixels for each chart, with two lines in it.
+    for (args, charts) in [("--bodies 64,128", 1), ("--bodies 64,128 --work-group 4,8", 2)] {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.png"));
+        let picture = image::open(folder.path().join("x.png")).unwrap();
+        assert_eq!(picture.dimensions(), (1600, 1000 * charts), "{args}");
+        let picture = picture.into_rgb8();
+        for colour in [[0x56, 0xb4, 0xe9], [0x00, 0xb8, 0x86]] {
+            let drawn = picture.pixels().filter(|pixel| pixel.0 == colour).count();
+            assert!(drawn > 300, "{drawn} pixels of {colour:x?} with {args}");
+        }
+    }
+}
+
+#[test]
 fn bench_leaves_out_only_what_is_not_possible() {
     let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --json";
     let assert = gravitile(folder().path(), args).assert().success();
