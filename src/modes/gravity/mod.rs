@@ -123,14 +123,14 @@ const UNROLL: Knob = Knob {
 const ROOT: Knob = Knob {
     name: "root",
     define: "ROOT",
-    summary: "1: the machine's own reciprocal root, where the compiler takes it; 0: the portable one",
+    summary: "1 (on): the machine's own reciprocal root, where the compiler takes it; 0 (off): the portable one",
     options: &[0, 1],
     guess: |_, _| 1,
 };
 const EQUAL: Knob = Knob {
     name: "equal",
     define: "EQUAL",
-    summary: "1: where all masses are the same, the mass stands outside the sum; 0: it never does",
+    summary: "1 (on): where all masses are the same, the mass stands outside the sum; 0 (off): it never does",
     options: &[0, 1],
     guess: |_, _| 1,
 };
