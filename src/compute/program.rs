@@ -56,9 +56,10 @@ impl Program {
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
         let key = (text(joined)?, text(format!("{OPTIONS}{defines}"))?);
-        let mut cache = device.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = cache.get(&key) {
-            return Ok(Self { device: device.clone(), program: program.clone() });
+        // Not locked while a compiler is at work: two threads that want the same at the same time both build it.
+        let cache = || device.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = cache().get(&key).cloned() {
+            return Ok(Self { device: device.clone(), program });
         }
         let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
             .map_err(device.fail("creating a program"))?;
@@ -75,7 +76,7 @@ impl Program {
                 _ => build_error("the compiler gave no reason".to_owned()),
             });
         }
-        cache.insert(key, program.clone());
+        cache().insert(key, program.clone());
         Ok(Self { device: device.clone(), program })
     }
 
