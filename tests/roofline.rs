@@ -116,7 +116,9 @@ fn rates_hang_together() {
         roots_per_second: roots,
         fetched_bytes_per_second: fetched,
         copied_bytes_per_second: copied,
-    } = Roofline::measure(&device).unwrap();
+    } = Roofline::measure(&device, &mut |why| panic!("{why}"));
+    let [multiply_adds, roots, fetched, copied] =
+        [multiply_adds, roots, fetched, copied].map(|rate| rate.unwrap());
     // A device does many multiply-adds in the time of a pair: no load of the machine turns that round.
     for ModeInfo { name, pair, .. } in MODES {
         let limit = Probe::new(&device, &pair.micro).unwrap().measure().unwrap();

@@ -9,7 +9,7 @@ use super::buffer::Buffer;
 use super::device::{Device, Kind};
 use super::program::{Arg, Kernel, Program, Range, Source};
 use super::timing;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const ROOFLINE: Source = Source {
     file: "roofline.cl",
@@ -29,32 +29,29 @@ const SEED: f32 = 0.75;
 /// Rounds after which the same is fetched again: the first cache holds it.
 const FETCHED: usize = 32;
 
-/// Rates of a device.
+/// Rates of a device, as far as they could be measured.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
     /// Fused multiply-adds of one number in f32.
-    pub multiply_adds_per_second: f64,
+    pub multiply_adds_per_second: Option<f64>,
     /// Reciprocal square roots of one number in f32, as quick as the device has them.
-    pub roots_per_second: f64,
+    pub roots_per_second: Option<f64>,
     /// Bytes that work-items together fetch out of a cache, all the same ones at a time.
-    pub fetched_bytes_per_second: f64,
+    pub fetched_bytes_per_second: Option<f64>,
     /// Bytes of global memory, read and written, that a copy moves.
-    pub copied_bytes_per_second: f64,
+    pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures a device; takes a few tenths of a second.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn measure(device: &Device) -> Result<Self> {
-        let rate = |micro| Probe::new(device, micro)?.measure();
-        Ok(Self {
-            multiply_adds_per_second: rate(&Micro::MULTIPLY_ADDS)?,
-            roots_per_second: rate(&Micro::ROOTS)?,
-            fetched_bytes_per_second: rate(&Micro::FETCHES)?,
-            copied_bytes_per_second: rate(&Micro::COPIES)?,
-        })
+    /// Measures a device; takes a few tenths of a second. What fails is told to `failed` and left out.
+    pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
+        let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
+        Self {
+            multiply_adds_per_second: rate(&Micro::MULTIPLY_ADDS),
+            roots_per_second: rate(&Micro::ROOTS),
+            fetched_bytes_per_second: rate(&Micro::FETCHES),
+            copied_bytes_per_second: rate(&Micro::COPIES),
+        }
     }
 }
 
