@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → engine → config → modes → scene, compute → bodies, files → error → params
+//! commands → app → ui, view, session → engine → config → modes → scene, compute → bodies, lattice, files → error → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -35,6 +35,7 @@ pub mod config;
 pub mod engine;
 pub mod error;
 pub mod files;
+pub mod lattice;
 pub mod modes;
 pub mod params;
 pub mod scene;
