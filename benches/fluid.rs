@@ -13,9 +13,9 @@ use gravitile::modes::fluid::{Fluid, VARIANTS};
 fn plain_step(walls: &Walls, mode: &Fluid, old: &mut [[f32; SPEEDS]], new: &mut [[f32; SPEEDS]]) -> f32 {
     let (nx, ny) = (walls.nx, walls.ny);
     let (w1, w2) = (mode.density * mode.accel / 9.0, mode.density * mode.accel / 36.0);
-    for i in (ny - 2) * nx..(ny - 1) * nx {
-        let c = &mut old[i];
-        if !walls.solid[i] && c[3] > w1 && c[6] > w2 && c[7] > w2 {
+    let row = (ny - 2) * nx..(ny - 1) * nx;
+    for (c, solid) in old[row.clone()].iter_mut().zip(&walls.solid[row]) {
+        if !solid && c[3] > w1 && c[6] > w2 && c[7] > w2 {
             for (k, w) in [(1, w1), (5, w2), (8, w2), (3, -w1), (6, -w2), (7, -w2)] {
                 c[k] += w;
             }
@@ -89,6 +89,9 @@ fn for_this_machine(walls: &Walls, mode: &Fluid, cells: &mut [Vec<[f32; SPEEDS]>
     plain(walls, mode, cells, steps)
 }
 
+/// A contestant: its name, what it does, and how long that took.
+type Lap = (String, Box<dyn FnMut()>, Vec<f64>);
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let number = |k: usize| args.get(k).and_then(|arg| arg.parse::<usize>().ok());
@@ -101,7 +104,7 @@ fn main() {
     let cells = (side * side) as f64 * f64::from(steps);
     println!("{} · {side} × {side} · {steps} steps, best and median of 7, in MLUPS", device.info.name);
 
-    let mut laps: Vec<(String, Box<dyn FnMut()>, Vec<f64>)> = Vec::new();
+    let mut laps: Vec<Lap> = Vec::new();
     for variant in &VARIANTS {
         let mut recipe = Recipe::guess(variant, &device.info, side * side);
         if let (Some(work_group), Some(width)) = (number(2), number(3)) {
