@@ -16,12 +16,12 @@ typedef struct {
 #define THE_GRID { nx, ny, stride, plane }
 
 // Of what there is one a cell.
-uint single(const Grid *g, uint x, uint y)
+INLINED uint single(const Grid *g, uint x, uint y)
 {
     return y * g->stride + GHOST + x;
 }
 
-uint at(const Grid *g, uint speed, uint x, uint y)
+INLINED uint at(const Grid *g, uint speed, uint x, uint y)
 {
 #ifdef PLANES
     return speed * g->plane + single(g, x, y);
@@ -30,7 +30,7 @@ uint at(const Grid *g, uint speed, uint x, uint y)
 #endif
 }
 
-uint west_of(const Grid *g, uint x)
+INLINED uint west_of(const Grid *g, uint x)
 {
 #if GHOST
     return x - 1;
@@ -41,7 +41,7 @@ uint west_of(const Grid *g, uint x)
 #endif
 }
 
-uint east_of(const Grid *g, uint x)
+INLINED uint east_of(const Grid *g, uint x)
 {
 #if GHOST
     return x + 1;
@@ -54,7 +54,7 @@ uint east_of(const Grid *g, uint x)
 
 // What reaches the cells at (x, y) from around them. The grid wraps around; with INLET only upwards: there what leaves
 // at the right is gone, and what comes back is what came back before (no change across the edge).
-void pull(Cell *n, const Grid *g, __global const float *f, uint x, uint y, COEFFICIENTS c)
+INLINED void pull(Cell *n, const Grid *g, __global const float *f, uint x, uint y, COEFFICIENTS c)
 {
     const uint west = west_of(g, x), east = east_of(g, x);
     const uint south = y > 0 ? y - 1 : g->ny - 1, north = y + 1 < g->ny ? y + 1 : 0;
@@ -73,7 +73,7 @@ void pull(Cell *n, const Grid *g, __global const float *f, uint x, uint y, COEFF
 #endif
 }
 
-void get(Cell *n, const Grid *g, __global const float *f, uint x, uint y)
+INLINED void get(Cell *n, const Grid *g, __global const float *f, uint x, uint y)
 {
     n->f0 = LOAD(f + at(g, 0, x, y));
     n->f1 = LOAD(f + at(g, 1, x, y));
@@ -86,7 +86,7 @@ void get(Cell *n, const Grid *g, __global const float *f, uint x, uint y)
     n->f8 = LOAD(f + at(g, 8, x, y));
 }
 
-void put_speed(const Grid *g, __global float *f, uint speed, uint x, uint y, wide v)
+INLINED void put_speed(const Grid *g, __global float *f, uint speed, uint x, uint y, wide v)
 {
     __global float *p = f + at(g, speed, x, y);
 #if LANES == 1
@@ -123,7 +123,7 @@ void put_speed(const Grid *g, __global float *f, uint speed, uint x, uint y, wid
 #endif
 }
 
-void put(const Grid *g, __global float *f, uint x, uint y, const Cell *c)
+INLINED void put(const Grid *g, __global float *f, uint x, uint y, const Cell *c)
 {
     put_speed(g, f, 0, x, y, c->f0);
     put_speed(g, f, 1, x, y, c->f1);
@@ -141,13 +141,13 @@ void put(const Grid *g, __global float *f, uint x, uint y, const Cell *c)
 // cells are beyond the last row.
 #define HEIGHT (WORK_GROUP / WIDTH)
 
-uint group_number(void)
+INLINED uint group_number(void)
 {
     // Not get_group_id(), which begins anew with every slice of a pass.
     return get_global_id(0) / WORK_GROUP;
 }
 
-uint2 place_of_item(const Grid *g)
+INLINED uint2 place_of_item(const Grid *g)
 {
     const uint group = group_number(), lane = get_local_id(0);
     const uint across = (g->nx + WIDTH * LANES - 1) / (WIDTH * LANES);
@@ -160,7 +160,7 @@ uint2 place_of_item(const Grid *g)
 // here.
 #define SHARES 16
 
-void store_group_sum(float x, __local float *scratch, __global float *sum)
+INLINED void store_group_sum(float x, __local float *scratch, __global float *sum)
 {
     const uint lane = get_local_id(0);
     scratch[lane] = x;
