@@ -22,7 +22,7 @@ const SUMS: usize = 1 << 20;
 /// Work-items that add up the sums of a step.
 const SUM_GROUP: usize = 64;
 /// The last steps of a burst of which the mean speed is kept. A multiple of all numbers of steps that are summed.
-pub const SERIES: usize = 1 << 20;
+const SERIES: usize = 1 << 20;
 /// The most pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
 
@@ -354,7 +354,7 @@ impl FluidSimulation {
         })
     }
 
-    /// The mean speed over the free cells after each step of the last burst, or of its last [`SERIES`] steps. Waits.
+    /// The mean speed over the free cells after each step of the last burst, or of its last million steps. Waits.
     ///
     /// # Errors
     /// If the device fails.
