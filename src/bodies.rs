@@ -1,5 +1,7 @@
 //! Bodies on the host: what scenes make, files hold, devices are given and references step.
 
+use crate::memory::Memory;
+
 /// N bodies as the kernels lay them out: positions `(x, y, z, m)` and velocities `(vx, vy, vz, 0)`.
 ///
 /// The two lists always have the same length. `T` is `f32` towards the device, `f64` in the references.
@@ -66,9 +68,9 @@ impl Bodies<f64> {
 #[derive(Debug, Clone, Default)]
 pub struct Points {
     /// `(x, y, z, w)` of each body; what `w` is, `shape` says. Quarantined bodies have `w = 0`.
-    pub positions: Vec<[f32; 4]>,
+    pub positions: Memory<[f32; 4]>,
     /// What the colour shows, such as the speed of each body; −1 for a quarantined one.
-    pub values: Vec<f32>,
+    pub values: Memory<f32>,
     /// What a body looks like.
     pub shape: Shape,
 }

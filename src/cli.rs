@@ -165,6 +165,10 @@ pub struct Bench {
     /// Search for the fastest variant and its numbers, and let `auto` take them from now on
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats"])]
     pub tune: bool,
+    /// Draw the speeds to a PNG, or write them to a CSV, as the file's name ends: against the number of bodies, or
+    /// against the work-group size where several are asked for or there is one number of bodies alone
+    #[arg(long, value_name = "FILE", conflicts_with = "tune")]
+    pub plot: Option<PathBuf>,
     /// Timings of which the median counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,

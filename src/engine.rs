@@ -281,7 +281,7 @@ impl Engine {
         self.simulation.state()
     }
 
-    /// Queues the read-back of what is drawn into the memory of `points`.
+    /// Queues the read-back of what is drawn into the memory of `points` (see [`Simulation::publish`]).
     ///
     /// # Errors
     /// If the device fails.

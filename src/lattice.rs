@@ -1,5 +1,7 @@
 //! A flow on a grid, on the host: what scenes make, files hold, devices are given and references step.
 
+use crate::memory::Memory;
+
 /// Speeds that a cell knows: 0 rests, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE.
 pub const SPEEDS: usize = 9;
 
@@ -115,7 +117,7 @@ pub struct Image {
     /// Rows.
     pub height: usize,
     /// What there is in each pixel; [`Image::WALL`] where all is solid.
-    pub values: Vec<f32>,
+    pub values: Memory<f32>,
 }
 
 impl Image {

@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → engine → config → modes → scene, compute → bodies, lattice, files → error → params
+//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → bodies, lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -14,8 +14,8 @@
 //!   1 the panel edits a copy of the Config        a obey the Commands that wait
 //!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
 //!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
-//!   4 vertex buffer ← frame; View::draw           c queue the read-back of positions and speeds
-//!   5 the panel is painted over it; swap          d start the next burst behind it; wait for the
+//!   4 vertex buffer ← frame; View::draw           c queue a snapshot of positions and speeds and its read-back
+//!   5 the panel is painted over it; swap          d start the next burst beside it; wait for the
 //!                                                   read-back; publish the Frame; wake the window
 //! ```
 //! Frames are drawn when there is something new, never more often than the screen shows. A burst is some steps
@@ -24,10 +24,13 @@
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
+//! * what a pair costs, and so what limits a device: `pair` of a mode; read by `bench` and the overlay
+//! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
 //! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;
 pub mod bodies;
+pub mod chart;
 pub mod cli;
 pub mod commands;
 pub mod compute;
@@ -36,6 +39,7 @@ pub mod engine;
 pub mod error;
 pub mod files;
 pub mod lattice;
+pub mod memory;
 pub mod modes;
 pub mod params;
 pub mod scene;

@@ -71,12 +71,24 @@ impl Study {
     /// # Errors
     /// If the config is not possible or the device fails.
     pub fn run(self, device: &Device, config: &Config, report: Report) -> Result<()> {
+        let config = &self.subject(config);
         let Resolved { bodies, .. } = Resolved::new(config, &device.info)?;
         let most = engine::most_telling_bodies(device.info.kind);
         match self {
             Self::Tune => tune(device, config, bodies.min(most), report),
             Self::WorkGroups => work_groups(device, config, bodies.min(most), report),
             Self::Bodies => numbers(device, config, 4 * most, report),
+        }
+    }
+
+    /// What is measured for `config`. Where the number of bodies is fixed, there is nothing to see of more and more:
+    /// then it is another scene of the mode.
+    pub fn subject(self, config: &Config) -> Config {
+        match (self, config.start.fixed_bodies()) {
+            (Self::Bodies, Some(_)) => {
+                Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) }
+            }
+            _ => config.clone(),
         }
     }
 }
@@ -233,16 +245,11 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
 
 /// Every variant with numbers of bodies up to `most`, as long as a step does not take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
-    // Where the number is fixed there is nothing to see: then it is another scene.
-    let free = match config.start.fixed_bodies() {
-        Some(_) => Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) },
-        None => config.clone(),
-    };
     let most = most.min(engine::max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();
     let mut slow: Vec<&str> = Vec::new();
     for (nth, &count) in (1..).zip(&counts) {
-        let subject = Subject::new(device, &free, count);
+        let subject = Subject::new(device, config, count);
         for recipe in subject.guesses() {
             if slow.contains(&recipe.variant.name) {
                 continue;

@@ -70,12 +70,13 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
 #[test]
 fn mistakes_show() {
     let asteroids = &gravitile::modes::asteroids::INFO;
-    let mistakes: [(&'static ModeInfo, _, _, _); 6] = [
+    let mistakes: [(&'static ModeInfo, _, _, _); 7] = [
         (gravity(), "naive", "j < n", "j + 10 < n"),
         (gravity(), "private", "x_in[j], eps2", "x_in[j], eps2 * 1.01f"),
         (gravity(), "tiled", "start < n", "start + WORK_GROUP <= n"),
         (gravity(), "unrolled", "PULL(k + 7)", "PULL(k + 6)"),
-        (gravity(), "vector", "const float16 pull = ", "const float16 pull = 1.001f * "),
+        (gravity(), "vector", "other, eps2)", "other, eps2 * 1.01f)"),
+        (gravity(), "blocked", "other, eps2)", "other, eps2 * 1.01f)"),
         (asteroids, "naive", "j != i", "j > i"),
     ];
     for (info, name, right, wrong) in mistakes {

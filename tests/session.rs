@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use gravitile::bodies::Points;
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::error::Error;
-use gravitile::modes::Variant;
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
+use gravitile::modes::{MODES, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Session, Stats};
 use support::{cpu, engine, gravity, mistaken, scene};
@@ -49,7 +50,8 @@ impl Watched {
 
     /// The first frame of which `wanted` holds.
     fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
-        for _ in 0..1000 {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
             let frame = self.frame();
             if wanted(&frame) {
                 return frame;
@@ -96,6 +98,7 @@ static BROKEN: Variant = Variant {
     work_group: |_| 64,
     bodies_per_group: |recipe| recipe.work_group,
     local_bytes: |_| 0,
+    all_pairs: true,
 };
 
 #[test]
@@ -117,6 +120,57 @@ fn frames_follow_each_other_and_the_clock_with_them() {
     let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
     assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
     assert!(measured.stats.energy_drift.is_some());
+}
+
+/// Steps are under way before and after the snapshot, and memory goes round as in the session.
+#[test]
+fn a_frame_shows_its_step_though_the_next_burst_runs() {
+    for (info, variant) in MODES.iter().flat_map(|info| info.variants.iter().map(move |v| (info, v))) {
+        let config = Config { bodies: Some(1000), variant: Some(variant), ..Config::new(info) };
+        let (mut runs, mut stops) = (engine(config.clone()), engine(config));
+        let start = |engine: &mut Engine, steps| {
+            engine.start(steps);
+            while engine.advance().unwrap() {}
+        };
+        let mut points = Points::default();
+        let mut last = stops.state().unwrap();
+        for burst in 1..6 {
+            start(&mut runs, burst);
+            let pending = runs.publish(points).unwrap();
+            start(&mut runs, 3);
+            points = pending.wait().unwrap().0;
+
+            stops.run(burst, |_| ()).unwrap();
+            let state = stops.state().unwrap();
+            let (still, _) = stops.publish(Points::default()).unwrap().wait().unwrap();
+            let what = format!("{} {} in burst {burst}", info.name, variant.name);
+            assert!(points.positions == still.positions && points.values == still.values, "{what}");
+            assert!(places(&points.positions) == places(&state.positions), "{what}");
+            assert!(places(&state.positions) != places(&last.positions), "{what}: nothing moves");
+            last = state;
+            stops.run(3, |_| ()).unwrap();
+        }
+    }
+}
+
+/// Less what the fourth number means.
+fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
+    rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
+}
+
+#[test]
+fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
+    let mut watched = Watched::new(Config { free_run: true, ..small() });
+    // A screen that shows a picture a minute, and one that shows a thousand million a second.
+    watched.session.send(Command::Refresh(Duration::from_secs(60)));
+    let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 1).stats.steps_per_frame;
+    watched.session.send(Command::Refresh(Duration::from_nanos(1)));
+    watched.frame_where(|frame| frame.stats.steps_per_frame == 1);
+    watched.session.send(Command::Refresh(Duration::from_secs(60)));
+    watched.configure(&small());
+    let watchable = watched.frame_where(|frame| (2..most).contains(&frame.stats.steps_per_frame));
+    assert!(watchable.stats.device_busy > 0.0 && watchable.stats.device_busy_overall > 0.0);
+    assert!(watchable.stats.device_busy <= 1.0 && watchable.stats.device_busy_overall <= 1.0);
 }
 
 #[test]
@@ -155,6 +209,22 @@ fn a_single_step_is_judged_while_it_pauses() {
     watched.configure(&Config { running: false, variant: Some(&gravity().variants[0]), ..small() });
     let other = watched.frame_where(|frame| frame.stats.variant == gravity().variants[0].name);
     assert_eq!(other.stats.relative_error, None, "it is another variant's");
+}
+
+#[test]
+fn the_limit_is_found_while_it_runs() {
+    let mut watched = Watched::new(small());
+    assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
+    let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
+    // Each mode has its own, and what does not look at all pairs has none.
+    let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
+    let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
+    watched.configure(&with("tiled"));
+    let other = watched.frame_where(|frame| frame.stats.mode == "asteroids" && frame.stats.limit.is_some());
+    assert_ne!(other.stats.limit, stats.limit);
+    watched.configure(&with("grid"));
+    assert_eq!(watched.frame_where(|frame| frame.stats.variant == "grid").stats.limit, None);
 }
 
 #[test]

@@ -298,9 +298,9 @@ fn the_planet_hides_and_is_hidden() {
 
 #[test]
 fn balls_held_out_are_not_drawn() {
-    let mut points = balls(&[([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3)], 0.0);
-    points.positions.push([f32::INFINITY, 0.0, 0.0, 0.2]);
-    points.values.push(-1.0);
+    let infinite = [f32::INFINITY, 0.0, 0.0];
+    let held_out = [([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3), (infinite, 0.2)];
+    let points = balls(&held_out, 0.0);
     assert!(draw(&points, &front(), SIZE).pixels().all(background));
 }
 

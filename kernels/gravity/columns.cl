@@ -43,7 +43,7 @@ wide pull(float m, wide r2)
     float y;
     __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r2));
 #else
-    const float y = native_rsqrt(r2);
+    const float y = reciprocal_root(r2);
 #endif
 #ifdef EQUAL_MASS
     return y * y * y;

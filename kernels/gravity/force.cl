@@ -5,9 +5,9 @@
 float fade(float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
-    float s = native_rsqrt(fmax(r2, eps2));
+    float s = reciprocal_root(fmax(r2, eps2));
 #else
-    float s = native_rsqrt(r2 + eps2);
+    float s = reciprocal_root(r2 + eps2);
 #endif
     return s * s * s;
 }

@@ -5,10 +5,10 @@ float potential_of(float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
     // Beyond eps 1/r; within, where the force grows linearly, the parabola that meets it.
-    float e = native_rsqrt(eps2);
-    return r2 >= eps2 ? native_rsqrt(r2) : e * (1.5f - 0.5f * r2 / eps2);
+    float e = reciprocal_root(eps2);
+    return r2 >= eps2 ? reciprocal_root(r2) : e * (1.5f - 0.5f * r2 / eps2);
 #else
-    return native_rsqrt(r2 + eps2);
+    return reciprocal_root(r2 + eps2);
 #endif
 }
 

@@ -1,6 +1,7 @@
 //! What is open: the window with all that is in it. [`Open::frame`] reads as the frame.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,10 +17,11 @@ use crate::compute::DeviceInfo;
 use crate::config::Config;
 use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::session::{Command, Notice, Session, Stats};
 use crate::trial::{Study, Trial};
 use crate::tuned::Tuned;
-use crate::ui::{Action, Model, Output, Ui, WindowStats};
+use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
 use crate::view::{Camera, View};
 
 /// Everything there is while the window is open.
@@ -63,6 +65,7 @@ impl Open {
             waker(proxy),
         )?;
         let window = Window::new(event_loop, size)?;
+        session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // A closed loop wants no repaint.
@@ -142,10 +145,26 @@ impl Open {
                 Action::FrameAll => self.generation = 0,
                 Action::Study(study) => self.session.send(Command::Study(*study)),
                 Action::EndStudy => self.session.send(Command::EndStudy),
+                Action::SaveChart(kind) => self.save_chart(*kind),
                 Action::Quit => return false,
             }
         }
         true
+    }
+
+    /// Writes the chart to a file of its own in the working directory.
+    fn save_chart(&mut self, kind: Export) {
+        let Some(chart) = self.ui.chart() else { return };
+        let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
+        let names = std::iter::once(name.clone()).chain((2..).map(|nth| format!("{name}-{nth}")));
+        let mut paths = names.map(|name| PathBuf::from(name).with_extension(kind.extension()));
+        let Some(path) = paths.find(|path| !path.exists()) else { return };
+        let charts = std::slice::from_ref(chart);
+        let saved = files::Output::create(&path).and_then(|file| file.save(|file| kind.write(charts, file)));
+        match saved {
+            Ok(()) => self.ui.chart_saved(std::path::absolute(&path).unwrap_or(path).display().to_string()),
+            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        }
     }
 
     /// Takes the newest frame, if there is one, and frames a scene that is new.

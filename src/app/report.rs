@@ -48,6 +48,8 @@ struct Report<'a> {
     frame_ms: Percentiles,
     /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
     interval_ms: Percentiles,
+    /// The share of the time, from when the device was open to the last frame, that it was busy with steps.
+    device_busy: f64,
     size: (u32, u32),
     scale: f32,
     renderer: &'a str,
@@ -157,6 +159,7 @@ impl Recorder {
             frame_ms: Percentiles::of(times.iter().map(|row| row[0])),
             // The first interval reaches back to before the window.
             interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
+            device_busy: stats.device_busy_overall,
             size: window.size(),
             scale: window.scale(),
             renderer: window.renderer(),

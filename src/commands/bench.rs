@@ -1,4 +1,5 @@
-//! `gravitile bench`: speed and error of modes × variants × numbers of bodies × work-group sizes.
+//! `gravitile bench`: speed and error of modes × variants × numbers of bodies × work-group sizes, and how near that comes to
+//! what the device can do.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -6,19 +7,25 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::limits::Limits;
 use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
+use crate::chart::{Axis, Chart};
 use crate::cli::Bench;
-use crate::compute::Device;
-use crate::compute::Kind;
+use crate::compute::{Device, DeviceInfo, Kind};
 use crate::config::Config;
-use crate::engine::{Engine, Resolved};
+use crate::engine::{self, Engine, Resolved};
 use crate::error::{Error, Result};
+use crate::files::Output;
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
-use crate::modes::{ModeInfo, Recipe, Variant};
+use crate::modes::{Busy, ModeInfo, Recipe, Variant};
+use crate::trial::Trial;
 use crate::tuned::Tuned;
+use crate::ui::Export;
 
 /// A timing shorter than this says more about the clock.
 const LEAST_SECONDS: f64 = 0.2;
+/// Where a line over numbers of bodies begins.
+const LEAST_BODIES: usize = 256;
 
 /// Pairs that the error of a row is worked out from: a quarter of a second's work at most.
 const SAMPLED_PAIRS: usize = 1 << 24;
@@ -44,13 +51,26 @@ struct Row {
     range: [f64; 2],
     /// How far the last step is from the same in f64, over a sample of bodies.
     relative_error: Option<f64>,
+    /// The mode's limit on this device as best known by then, where the variant looks at all pairs.
+    limit_per_second: Option<f64>,
+    /// The median over that.
+    share_of_limit: Option<f64>,
+    /// How busy that keeps the parts of the device, ...
+    busy: Option<Busy>,
+    /// ... and which of them holds it up.
+    bound_by: Option<&'static str>,
     /// How full the cells around a body are, where a variant has cells.
     bodies_a_cell: Option<f64>,
 }
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
+    let plot = match args.plot.as_deref() {
+        Some(path) => Some((Export::of(path)?, Output::create(path)?)),
+        None => None,
+    };
     let device = open(args.device.device.as_deref())?;
     let sizes = match (args.bodies.as_slice(), device.info.kind) {
+        ([], kind) if args.plot.is_some() => sweep(engine::most_telling_bodies(kind)),
         ([], Kind::Cpu) => vec![1_024, 4_096, 16_384],
         ([], _) => vec![16_384, 65_536, 262_144],
         (sizes, _) => sizes.to_vec(),
@@ -61,11 +81,11 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     let ladders = ladders(args.mode.as_deref(), &args.variant)?;
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
-    for (info, variants) in ladders {
+    for (info, variants) in &ladders {
         for &bodies in &sizes {
             rounds.push(contestants(
                 &device,
-                (info, &variants),
+                (info, variants),
                 (bodies, &tuned, &trials),
                 args,
                 &mut left_out,
@@ -79,26 +99,68 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
+    let mut limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
+        println!("{}", limits.text());
         println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8}  speed",
-            "mode", "variant", "bodies", "work-group", "steps/s", "error"
+            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
+            "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
         );
     }
     let mut rows = Vec::new();
     for round in rounds {
-        for row in measure(&device, round, args.repeats)? {
+        for row in measure(&device, &mut limits, round, args.repeats)? {
             if !args.json {
                 row.print();
             }
             rows.push(row);
         }
     }
+    if let Some((kind, output)) = plot {
+        let charts = charts(&rows, &device.info);
+        output.save(|file| kind.write(&charts, file))?;
+    }
     if args.json {
-        print_json(&serde_json::json!({ "device": *device.info, "repeats": args.repeats, "rows": rows }));
+        print_json(&serde_json::json!({
+            "device": *device.info,
+            "roofline": limits.roofline(),
+            "repeats": args.repeats,
+            "rows": rows
+        }));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Numbers of bodies for a line over them.
+fn sweep(most: usize) -> Vec<usize> {
+    (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
+}
+
+/// A chart for each mode, against the number of bodies; where several work-group sizes were measured, against these,
+/// and then a chart for each number of bodies.
+fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
+    let several = |row: &Row| {
+        let same =
+            |other: &&Row| (other.mode, other.variant, other.bodies) == (row.mode, row.variant, row.bodies);
+        rows.iter().filter(same).any(|other| other.work_group != row.work_group)
+    };
+    let axis = if rows.iter().any(several) { Axis::WorkGroup } else { Axis::Bodies };
+    let mut charts: Vec<Chart> = Vec::new();
+    for row in rows {
+        let trial =
+            Trial { recipe: row.recipe, bodies: row.bodies, pairs_per_second: row.interactions_per_second };
+        let belongs = |chart: &Chart| {
+            let same_bodies = chart.trials.iter().all(|other| other.bodies == row.bodies);
+            chart.info == row.info && (axis == Axis::Bodies || same_bodies)
+        };
+        // They come by mode, then by number of bodies.
+        if !charts.last().is_some_and(belongs) {
+            charts.push(Chart::new(axis, &Config::new(row.info), device));
+        }
+        charts.last_mut().into_iter().for_each(|chart| chart.trials.push(trial));
+    }
+    charts
 }
 
 /// One contestant.
@@ -116,12 +178,19 @@ fn contestants(
     args: &Bench,
     left_out: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
-    let work_groups = match args.work_group.as_slice() {
-        [] => vec![None],
-        sizes => sizes.iter().copied().map(Some).collect(),
-    };
     let mut configs = Vec::new();
     for &variant in variants {
+        let work_groups = match args.work_group.as_slice() {
+            // One number of bodies alone would be a line of one point.
+            [] if args.plot.is_some() && args.bodies.len() == 1 => {
+                Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
+            }
+            sizes => sizes.to_vec(),
+        };
+        let work_groups = match work_groups.as_slice() {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
         for &work_group in &work_groups {
             for knobs in combinations(variant, trials) {
                 let mut config = Config::new(info);
@@ -154,7 +223,7 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
 }
 
 /// Times contestants. They take turns, so that a machine that slows down slows all of them.
-fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
@@ -164,9 +233,10 @@ fn measure(device: &Device, configs: Vec<Config>, repeats: u32) -> Result<Vec<Ro
     for _ in 0..repeats {
         for lap in &mut laps {
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            limits.refine(lap.engine.config().mode.info())?;
         }
     }
-    laps.into_iter().map(Lap::row).collect()
+    laps.into_iter().map(|lap| lap.row(limits)).collect()
 }
 
 impl Row {
@@ -182,15 +252,17 @@ impl Row {
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
         let error = accuracy::text(self.relative_error);
+        let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        let bound = self.bound_by.unwrap_or("–");
         println!(
-            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8}  {speed}{cells}  {}",
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>7} {bound:<10}  {speed}{cells}  {}",
             self.recipe.words()
         );
     }
 }
 
 impl Lap {
-    fn row(mut self) -> Result<Row> {
+    fn row(mut self, limits: &Limits) -> Result<Row> {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
@@ -201,6 +273,7 @@ impl Lap {
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
+        let (limit_per_second, busy) = limits.busy(info, resolved, pairs / median).unzip();
         Ok(Row {
             info,
             recipe: resolved.recipe,
@@ -214,6 +287,10 @@ impl Lap {
             interactions_per_second: pairs / median,
             range: [pairs / slowest, pairs / fastest],
             relative_error,
+            limit_per_second,
+            share_of_limit: busy.map(|busy: Busy| busy.arithmetic),
+            busy,
+            bound_by: busy.map(|busy| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }

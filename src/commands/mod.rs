@@ -3,6 +3,7 @@
 mod bench;
 pub mod check;
 mod devices;
+mod limits;
 mod render;
 mod run;
 mod tune;

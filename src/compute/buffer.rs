@@ -1,13 +1,15 @@
 //! Typed device memory and read-back.
 
 use std::marker::PhantomData;
+use std::ops::DerefMut;
 
 use bytemuck::Pod;
 use ocl::core::{self, MemFlags};
 
 use super::device::Device;
-use super::timing;
+use super::{pinned, timing};
 use crate::error::Result;
+use crate::memory::Memory;
 
 /// `len` values of `T` in the memory of a device.
 #[derive(Debug)]
@@ -92,34 +94,45 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// If the device fails.
     pub fn read(&self) -> Result<Vec<T>> {
-        Ok(self.read_into(Vec::new())?.wait()?.0)
+        Ok(self.copy_into(vec![T::zeroed(); self.len])?.wait()?.0)
     }
 
-    /// Queues a copy of all values into `memory`, which comes back once the answer was waited for; whatever it held is
-    /// given up, its room is used again.
+    /// Queues a copy of the values, as all work queued before leaves them, into `memory` or, if that has another
+    /// length, into new memory, pinned where the driver can; it comes back once the answer was waited for. Work that
+    /// is queued later runs beside the copy: until the answer was waited for, none of it may write to this buffer.
     ///
     /// # Errors
     /// If the device refuses.
-    pub fn read_into(&self, mut memory: Vec<T>) -> Result<Pending<Vec<T>>> {
-        memory.resize(self.len, T::zeroed());
+    pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
+    where
+        T: Send + Sync,
+    {
+        let fits = memory.len() == self.len;
+        self.copy_into(if fits { memory } else { pinned::memory(&self.device, self.len) })
+    }
+
+    /// `memory` has as many values as the buffer, and they stay where they are when it is moved.
+    fn copy_into<M: DerefMut<Target = [T]>>(&self, mut memory: M) -> Result<Pending<M>> {
         let mut reads = Vec::new();
         if self.len > 0 {
+            let ready = self.device.mark()?;
             let mut event = core::Event::null();
             // SAFETY: the copy is as long as `memory`, which the answer owns and gives back only after the copy has
             // ended; forgotten, it is leaked with it.
             unsafe {
                 core::enqueue_read_buffer(
-                    &self.device.queue,
+                    &self.device.copies,
                     &self.mem,
                     false,
                     0,
                     bytemuck::cast_slice_mut::<T, u8>(&mut memory),
-                    None::<core::Event>,
+                    Some(&ready),
                     Some(&mut event),
                 )
             }
             .map_err(self.device.fail("reading device memory"))?;
             reads.push(event);
+            core::flush(&self.device.copies).map_err(self.device.fail("handing over a copy"))?;
         }
         Ok(Pending { device: self.device.clone(), reads, memory: Some(memory) })
     }

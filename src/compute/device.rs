@@ -169,7 +169,7 @@ impl Found {
         Some(Self { info, platform, id })
     }
 
-    /// Opens the device: a context and an in-order queue, with profiling where the device has it.
+    /// Opens the device: a context and in-order queues, with profiling where the device has it.
     ///
     /// # Errors
     /// If the driver refuses.
@@ -178,26 +178,53 @@ impl Found {
         let properties = ContextProperties::new().platform(self.platform);
         let context = core::create_context(Some(&properties), &[self.id], None, None)
             .map_err(fail("opening a context"))?;
-        let queue =
+        let open_queue = || {
             core::create_command_queue(&context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
                 .or_else(|_| core::create_command_queue(&context, self.id, None))
-                .map_err(fail("opening a command queue"))?;
-        Ok(Device { info: Arc::new(self.info), id: self.id, context, queue, programs: Arc::default() })
+                .map_err(fail("opening a command queue"))
+        };
+        let queue = open_queue()?;
+        let copies = match self.info.kind {
+            // The cores that would copy are those that compute: the sooner the copy is done the better.
+            Kind::Cpu => queue.clone(),
+            Kind::Gpu | Kind::Accelerator => open_queue()?,
+        };
+        Ok(Device {
+            info: Arc::new(self.info),
+            id: self.id,
+            context,
+            queue,
+            copies,
+            programs: Arc::default(),
+        })
     }
 }
 
-/// An open device. Clones share the context, the queue and the cache of built programs.
+/// An open device. Clones share the context, the queues and the cache of built programs.
 #[derive(Debug, Clone)]
 pub struct Device {
     /// What is known of it.
     pub info: Arc<DeviceInfo>,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
+    /// Kernels, and what they start from.
     pub(super) queue: core::CommandQueue,
+    /// Copies to the host, which run beside the kernels of a GPU.
+    pub(super) copies: core::CommandQueue,
     pub(super) programs: Arc<Mutex<ProgramCache>>,
 }
 
 impl Device {
+    /// An event that comes when all work queued until now has run. That work is handed over: another queue must not
+    /// wait for what stays at the host.
+    pub(super) fn mark(&self) -> Result<core::Event> {
+        let mut event = core::Event::null();
+        core::enqueue_marker_with_wait_list(&self.queue, None::<&core::Event>, Some(&mut event), None)
+            .and_then(|()| core::flush(&self.queue))
+            .map_err(self.fail("handing over work"))?;
+        Ok(event)
+    }
+
     /// Names what failed, and where.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
         fail(&self.info.name, doing)

@@ -28,7 +28,8 @@ const LEAST_GROUPS_PER_UNIT: usize = 2;
 #[derive(Debug)]
 struct Chunk {
     first: core::Event,
-    last: core::Event,
+    /// Comes behind the last; none as long as more may be queued.
+    end: Option<core::Event>,
     cost: f64,
     launches: u32,
 }
@@ -103,15 +104,18 @@ impl Lane {
         let least = LEAST_GROUPS_PER_UNIT * self.device.info.compute_units as usize;
         let groups = ((groups_left as f64 / slices).ceil() as usize).max(least).min(groups_left);
         let range = Range { offset: from, count: groups * pass.group, group: pass.group };
-        let event = pass.kernel.enqueue(range, pass.args)?;
         let cost = range.count as f64 * pass.cost;
         match &mut self.open {
             Some(chunk) => {
-                chunk.last = event;
+                pass.kernel.enqueue(range, pass.args, None)?;
                 chunk.cost += cost;
                 chunk.launches += 1;
             }
-            None => self.open = Some(Chunk { first: event.clone(), last: event, cost, launches: 1 }),
+            None => {
+                let mut first = core::Event::null();
+                pass.kernel.enqueue(range, pass.args, Some(&mut first))?;
+                self.open = Some(Chunk { first, end: None, cost, launches: 1 });
+            }
         }
         Ok(from + range.count)
     }
@@ -142,11 +146,11 @@ impl Lane {
     /// # Errors
     /// If the device fails.
     pub fn flush(&mut self) -> Result<()> {
-        core::flush(&self.device.queue).map_err(self.device.fail("handing over work"))?;
+        let end = self.device.mark()?;
         if self.under_way.is_empty() {
             self.last_end = Instant::now();
         }
-        self.under_way.extend(self.open.take());
+        self.under_way.extend(self.open.take().map(|chunk| Chunk { end: Some(end), ..chunk }));
         while self.under_way.len() > 2 {
             self.retire()?;
         }
@@ -173,10 +177,11 @@ impl Lane {
     /// Waits for the oldest part and learns from it.
     fn retire(&mut self) -> Result<()> {
         let Some(chunk) = self.under_way.pop_front() else { return Ok(()) };
-        core::wait_for_event(&chunk.last).map_err(self.device.fail("running a kernel"))?;
+        let Some(end) = chunk.end else { return Ok(()) };
+        core::wait_for_event(&end).map_err(self.device.fail("running a kernel"))?;
         let by_clock = self.last_end.elapsed().as_secs_f64();
         self.last_end = Instant::now();
-        let seconds = timing::span(&chunk.first, &chunk.last).unwrap_or(by_clock);
+        let seconds = timing::span(&chunk.first, &end).unwrap_or(by_clock);
         self.seconds += seconds;
         // Very short parts say more about the launch than about the rate.
         if seconds > 1e-5 && chunk.cost > 0.0 {

@@ -3,10 +3,13 @@
 mod buffer;
 mod device;
 mod lane;
+mod pinned;
 mod program;
+mod roofline;
 mod timing;
 
 pub use buffer::{Buffer, Pending};
 pub use device::{Device, DeviceInfo, Found, Kind, list, select};
 pub use lane::{Lane, Pass};
 pub use program::{Arg, Kernel, Program, Range, Source};
+pub use roofline::{Micro, Probe, Roofline};

@@ -5,13 +5,16 @@ pub mod accuracy;
 pub mod asteroids;
 pub mod fluid;
 pub mod gravity;
+mod limit;
 mod recipe;
 mod reduction;
+mod snapshot;
 
 use std::any::Any;
 use std::fmt;
 
 use self::accuracy::Sample;
+pub use self::limit::{Busy, Pair};
 pub use self::recipe::{Knob, Recipe};
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
@@ -35,6 +38,8 @@ pub struct ModeInfo {
     pub flops_per_pair: Option<f64>,
     /// What the error that [`Simulation::sample`] leads to is called, and what that means.
     pub error: (&'static str, &'static str),
+    /// What a pair takes of a device.
+    pub pair: Pair,
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
@@ -66,6 +71,8 @@ pub struct Variant {
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
+    /// Whether it looks at every pair, so that what a pair takes limits it.
+    pub all_pairs: bool,
 }
 
 /// Variants are told apart by their rows.
@@ -137,6 +144,7 @@ macro_rules! variant {
             },
             bodies_per_group: |recipe| recipe.work_group,
             local_bytes: |_| 0,
+            all_pairs: true,
         }
     };
 }
@@ -252,7 +260,8 @@ pub trait Simulation {
     /// If the device fails.
     fn state(&mut self) -> Result<Bodies>;
 
-    /// Queues the read-back of what is drawn into the memory of `points`, whatever that held.
+    /// Queues the read-back of what is drawn into the memory of `points`, whatever that held. It runs beside the steps
+    /// that are started next and does not see them. One at a time: the answer comes before the next is asked for.
     ///
     /// # Errors
     /// If the device fails.

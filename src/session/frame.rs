@@ -42,6 +42,14 @@ pub struct Stats {
     pub steps_per_second: f64,
     /// Device time of one step in ms, from profiling events where the device has them.
     pub device_ms_per_step: f64,
+    /// The share of the time that the device was busy with steps, over the last second or so.
+    pub device_busy: f64,
+    /// The same since the simulation was opened, pauses and all.
+    #[serde(skip)]
+    pub device_busy_overall: f64,
+    /// Pairs a second that their arithmetic allows on the device; none until it was measured, and where the variant does not
+    /// look at all pairs.
+    pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
     /// Whether time goes on.
@@ -82,5 +90,10 @@ impl Stats {
     pub fn device_pairs_per_second(&self) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
         (seconds > 0.0).then(|| (self.bodies as f64).powi(2) / seconds)
+    }
+
+    /// The speed of the device while it steps over the limit, where both are known.
+    pub fn share_of_limit(&self) -> Option<f64> {
+        Some(self.device_pairs_per_second()? / self.limit?)
     }
 }

@@ -2,10 +2,12 @@
 
 mod accuracy;
 mod frame;
+mod gauge;
 mod meter;
 mod worker;
 
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -29,6 +31,8 @@ pub enum Command {
     Study(Study),
     /// Go on with the simulation.
     EndStudy,
+    /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
+    Refresh(Duration),
     /// The newest frame is on the screen; another may be made.
     FrameTaken,
     /// The end.

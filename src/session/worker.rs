@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
 use super::accuracy::{Judge, Ladder};
-use super::meter::Meter;
+use super::gauge::Gauge;
+use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
 use crate::engine::Engine;
@@ -17,8 +18,11 @@ use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::trial::Study;
 
-/// The device time that a burst of `auto` length may take, so that a frame a 60th of a second keeps up.
-const BURST_SECONDS: f64 = 0.014;
+/// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
+/// for drawing, and for steps that take longer than the last ones.
+const BURST_SHARE: f64 = 0.85;
+/// The time between two pictures until the window tells.
+const REFRESH: Duration = Duration::from_nanos(16_666_667);
 /// The longest burst of `auto` length: scenes are made to be watched at about one step a frame, and a handful of
 /// bodies would be a blur at the speed that a device can go ...
 const MAX_WATCHED_BURST: u32 = 4;
@@ -54,7 +58,9 @@ pub(super) fn run(
         stale: true,
         quit: false,
         burst: 1,
-        meter: Meter::default(),
+        refresh: REFRESH,
+        meter: Meter::new(),
+        gauge: Gauge::new(),
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
@@ -90,7 +96,10 @@ struct Worker<'a> {
     quit: bool,
     /// Steps of the last burst.
     burst: u32,
+    /// The time between two pictures of the screen.
+    refresh: Duration,
     meter: Meter,
+    gauge: Gauge,
     read_ms: f64,
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
@@ -170,6 +179,7 @@ impl Worker<'_> {
     fn obey(&mut self, command: Command) -> Result<()> {
         match command {
             Command::FrameTaken => self.screen_is_ready = true,
+            Command::Refresh(refresh) => self.refresh = refresh,
             Command::Quit => self.quit = true,
             Command::Study(study) => self.study(study)?,
             Command::EndStudy => {}
@@ -212,7 +222,8 @@ impl Worker<'_> {
             let _ = notices.send(Notice::Trial(share, *trial));
             wake();
             waiting.extend(inbox.try_iter());
-            complete = waiting.iter().all(|command| matches!(command, Command::FrameTaken));
+            complete =
+                waiting.iter().all(|command| matches!(command, Command::FrameTaken | Command::Refresh(_)));
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         // What the study's own bodies do not fit into leaves those of the simulation as they were.
@@ -267,12 +278,13 @@ impl Worker<'_> {
         self.under_way = true;
     }
 
-    /// As chosen, or as many steps as take about as long as a frame on the screen, within limits.
+    /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
     fn burst_length(&self) -> u32 {
         let Config { steps_per_frame, free_run, .. } = self.engine.config();
         let most = if *free_run { MAX_FREE_BURST } else { MAX_WATCHED_BURST };
-        steps_per_frame.unwrap_or_else(|| match self.meter.rates() {
-            (_, step) if step > 0.0 => ((BURST_SECONDS / step) as u32).clamp(1, most),
+        let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
+        steps_per_frame.unwrap_or_else(|| match self.meter.rates().step_seconds {
+            step if step > 0.0 => ((room / step) as u32).clamp(1, most),
             _ => 1,
         })
     }
@@ -294,16 +306,25 @@ impl Worker<'_> {
         match command {
             Command::Quit | Command::Restart => true,
             Command::Configure(config) => self.engine.reseeds(config),
-            Command::Step | Command::FrameTaken | Command::Study(_) | Command::EndStudy => false,
+            Command::Step
+            | Command::FrameTaken
+            | Command::Refresh(_)
+            | Command::Study(_)
+            | Command::EndStudy => false,
         }
     }
 
-    /// Reads the frame back, with the next burst already queued behind the copy, and hands it over.
+    /// Reads the frame back, beside the next burst which is already queued, and hands it over.
     fn publish(&mut self) -> Result<()> {
         let stats = self.stats();
         let (step, _) = self.engine.clock();
         let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
-        let goes_on = self.engine.config().running && self.waiting.is_empty() && !measures && !judges;
+        let info = self.engine.config().mode.info();
+        // Once steps go on at a rate that can be compared; never before the first picture.
+        let gauges =
+            self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
+        let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
+        let goes_on = self.engine.config().running && is_idle;
         let next = goes_on.then(|| self.burst_length());
         let frame = self.frames.input_buffer_mut();
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
@@ -313,12 +334,16 @@ impl Worker<'_> {
             (self.burst, self.under_way) = (steps, true);
         }
         let (points, seconds) = pending.wait()?;
+        if gauges {
+            // Before the window wakes and draws: that would take cores from a CPU.
+            self.gauge.turn(info);
+        }
         frame.points = points;
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
         }
         frame.value_range = frame.points.value_range();
-        frame.stats = stats;
+        frame.stats = Stats { read_ms: self.read_ms, ..stats };
         frame.stats.nonfinite = frame.points.nonfinite();
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
@@ -337,7 +362,7 @@ impl Worker<'_> {
     fn stats(&mut self) -> Stats {
         let (step, time) = self.engine.clock();
         let resolved = self.engine.resolved();
-        let (steps_per_second, step_seconds) = self.meter.rates();
+        let Rates { steps_per_second, step_seconds, busy } = self.meter.rates();
         let mut stats = Stats {
             mode: self.engine.config().mode.info().name,
             generation: self.engine.generation(),
@@ -350,6 +375,12 @@ impl Worker<'_> {
             steps_per_frame: self.burst,
             steps_per_second,
             device_ms_per_step: step_seconds * 1e3,
+            device_busy: busy,
+            device_busy_overall: self.meter.busy(),
+            limit: self
+                .gauge
+                .limit(self.engine.config().mode.info())
+                .filter(|_| resolved.recipe.variant.all_pairs),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),
@@ -366,8 +397,8 @@ impl Worker<'_> {
     /// Energy and momentum cost about a step: never where that would be felt.
     fn measurement_is_due(&self) -> bool {
         let guess = (self.engine.resolved().bodies as f64).powi(2) / GUESSED_PAIRS_PER_SECOND;
-        let cost = match self.meter.rates() {
-            (_, step) if step > 0.0 => step,
+        let cost = match self.meter.rates().step_seconds {
+            step if step > 0.0 => step,
             _ => guess,
         };
         cost < DIAGNOSTICS_SECONDS && Instant::now() >= self.next_measurement

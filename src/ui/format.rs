@@ -12,6 +12,16 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.decimals$} {}", PREFIXES[(group + 3) as usize])
 }
 
+/// The same without zeros that say nothing: `200 M`, `1 G`.
+pub fn si_short(value: f64) -> String {
+    let text = si(value);
+    let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
+    match number.contains('.') {
+        true => format!("{} {prefix}", number.trim_end_matches('0').trim_end_matches('.')),
+        false => text,
+    }
+}
+
 /// `digits` significant digits, with an exponent where the plain number would be long.
 pub fn significant(value: f64, digits: usize) -> String {
     let exponent = exponent(value, digits);
@@ -76,6 +86,14 @@ mod tests {
             (f64::INFINITY, "inf "),
         ] {
             assert_eq!(si(value), text);
+        }
+    }
+
+    #[test]
+    fn short_si_drops_empty_zeros() {
+        for (value, text) in [(1e9, "1 G"), (2e8, "200 M"), (0.5, "500 m"), (1.5e6, "1.5 M"), (1e8, "100 M")]
+        {
+            assert_eq!(si_short(value), text);
         }
     }
 

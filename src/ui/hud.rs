@@ -9,6 +9,10 @@ use crate::session::{Rung, Stats};
 
 /// Wide enough for the longest row: nothing moves when a number changes.
 const WIDTH: f32 = 252.0;
+/// Around that.
+const MARGIN: f32 = 10.0;
+/// What the overlay takes of the right edge.
+pub(super) const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 
 /// One line: what, how much, and what that means.
 struct Row {
@@ -31,11 +35,12 @@ impl Row {
 
 /// Shows the overlay.
 pub(super) fn show(ctx: &egui::Context, model: &Model) {
-    let area =
-        egui::Area::new("hud".into()).anchor(Align2::RIGHT_TOP, [-10.0, 10.0]).order(egui::Order::Background);
+    let area = egui::Area::new("hud".into())
+        .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
+        .order(egui::Order::Background);
     area.show(ctx, |ui| {
         let fill = theme::SURFACE.gamma_multiply(0.82);
-        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(10).show(ui, |ui| {
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
             ui.set_width(WIDTH);
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
@@ -96,7 +101,19 @@ fn speed(model: &Model) -> Vec<Row> {
     vec![
         row("Screen", now(format!("{:.0} fps", window.fps)), "pictures drawn a second"),
         row("Steps", now(measured(stats.steps_per_second, "/s")), "steps a second by the clock on the wall"),
-        row("Step on device", ms(stats.device_ms_per_step), "time that the device takes for one step"),
+        row(
+            "Step on device",
+            match model.config.running && stats.device_busy > 0.0 {
+                true => format!("{} · {:.0} % busy", ms(stats.device_ms_per_step), stats.device_busy * 100.0),
+                false => ms(stats.device_ms_per_step),
+            },
+            "time that the device takes for one step, and the share of the time that it is busy with steps",
+        ),
+        row(
+            "Speed of limit",
+            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            "pairs a second while the device steps, over what their arithmetic alone would allow there; a kernel that does not look at all pairs has no limit",
+        ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(
             "Upload + draw",

@@ -19,6 +19,7 @@ pub(super) enum Command {
     Close,
     Study(Study),
     EndStudy,
+    Chart,
     Quit,
 }
 

@@ -1,20 +1,24 @@
 //! The panel, the overlay and the windows over the picture, in egui alone: no window, no OpenGL, no OpenCL
 //! is needed to show or to test them.
 
+mod canvas;
 mod dialogs;
 mod fields;
-mod format;
+pub mod format;
 mod help;
 mod hud;
 mod keys;
 mod panel;
+mod plot;
 mod theme;
 mod widgets;
 
 use egui::Rect;
 
 pub use keys::{CONTROLS, Control, Trigger};
+pub use plot::Export;
 
+use crate::chart::Chart;
 use crate::compute::DeviceInfo;
 use crate::config::Config;
 use crate::modes::{MODES, ModeInfo, Recipe};
@@ -64,8 +68,12 @@ impl Model<'_> {
 struct Lab {
     /// Which is under way, and the share of it that is done.
     under_way: Option<(Study, f32)>,
-    /// What it measured, in order.
-    trials: Vec<Trial>,
+    /// What it measured.
+    chart: Option<Chart>,
+    /// Whether the chart is shown.
+    is_open: bool,
+    /// Where the chart was written to last.
+    saved: Option<String>,
 }
 
 /// What a person asked for that the user interface cannot do by itself.
@@ -81,6 +89,8 @@ pub enum Action {
     Study(Study),
     /// Measure no more.
     EndStudy,
+    /// Write [`Ui::chart`] to a file.
+    SaveChart(Export),
     /// End the program.
     Quit,
 }
@@ -128,13 +138,25 @@ impl Ui {
         if let Some((_, done)) = &mut self.lab.under_way {
             *done = share;
         }
-        self.lab.trials.push(trial);
+        if let Some(chart) = &mut self.lab.chart {
+            chart.trials.push(trial);
+        }
     }
 
     /// Takes in that no study is under way any more, and gives what the last one measured.
     pub fn study_ended(&mut self) -> &[Trial] {
         self.lab.under_way = None;
-        &self.lab.trials
+        self.chart().map_or(&[], |chart| &chart.trials)
+    }
+
+    /// What the last study measured.
+    pub fn chart(&self) -> Option<&Chart> {
+        self.lab.chart.as_ref()
+    }
+
+    /// Takes in where the chart was written to.
+    pub fn chart_saved(&mut self, path: String) {
+        self.lab.saved = Some(path);
     }
 
     /// Shows everything and reads the keys; to be called once a frame.
@@ -145,10 +167,12 @@ impl Ui {
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model);
+        let mut actions = Vec::new();
+        plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
         self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
-        let actions = commands.into_iter().filter_map(|command| self.obey(command, model.config)).collect();
+        actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         Output { actions, rects, picture: ctx.available_rect() }
     }
 
@@ -164,7 +188,8 @@ impl Ui {
     }
 
     /// Does what can be done here, and passes on the rest.
-    fn obey(&mut self, command: Command, config: &mut Config) -> Option<Action> {
+    fn obey(&mut self, command: Command, model: &mut Model) -> Option<Action> {
+        let Model { config, device, .. } = model;
         match command {
             Command::RunPause => config.running = !config.running,
             Command::Mode(info) => self.select_mode(info, config),
@@ -182,9 +207,11 @@ impl Ui {
             }
             Command::Restart => return Some(Action::Restart),
             Command::Study(study) => {
-                self.lab = Lab { under_way: Some((study, 0.0)), trials: Vec::new() };
+                let chart = Some(Chart::of(study, config, device));
+                self.lab = Lab { under_way: Some((study, 0.0)), chart, is_open: true, saved: None };
                 return Some(Action::Study(study));
             }
+            Command::Chart => self.lab.is_open = true,
             Command::EndStudy => return Some(Action::EndStudy),
             Command::FrameAll => return Some(Action::FrameAll),
             Command::Quit => return Some(Action::Quit),

@@ -249,7 +249,12 @@ fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
 fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sink) {
     for (knob, in_force) in recipe.knobs() {
         let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
-        let names: Vec<String> = knob.options.iter().map(u32::to_string).collect();
+        let name = |option: &u32| match (knob.is_switch(), option) {
+            (true, 0) => "off".to_owned(),
+            (true, _) => "on".to_owned(),
+            (false, size) => size.to_string(),
+        };
+        let names: Vec<String> = knob.options.iter().map(name).collect();
         row(ui, knob.name, knob.summary, |ui, _| {
             let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
             let auto = Auto { chosen, in_force: place(in_force) };
@@ -271,6 +276,9 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             ui.add(ProgressBar::new(share).desired_height(8.0));
             return;
         }
+        // As narrow as chips: all of them beside the label.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         for (key, text, help, study) in [
             (
                 "tune",
@@ -289,15 +297,23 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
             command(ui, sink, (key, text, help), Command::Study(study));
         }
     });
-    let fastest = lab.trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    if lab.chart.is_some() && !lab.is_open {
+        row(ui, "", "", |ui, _| {
+            command(ui, sink, ("chart", "Show chart", "what was measured last, drawn"), Command::Chart);
+        });
+    }
+    let Some(chart) = &lab.chart else { return };
+    let trials = &chart.trials;
+    let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
     if let Some(Trial { recipe, bodies, pairs_per_second }) = fastest {
         let Recipe { variant, work_group, .. } = recipe;
-        let (speed, words) = (format::si(*pairs_per_second), recipe.words());
+        let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), chart.info.pairs);
+        let bodies = format::count(*bodies as u64);
         note(
             ui,
             &format!(
-                "{} tried; fastest: {} × {work_group} {words}, {speed}/s at {bodies}",
-                lab.trials.len(),
+                "Fastest of {}: {} × {work_group}, {speed} with {bodies} bodies",
+                trials.len(),
                 variant.name
             ),
         );

@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn glows(positions: &[[f32; 4]]) -> Points {
-        Points { positions: positions.to_vec(), ..Points::default() }
+        Points { positions: positions.to_vec().into(), ..Points::default() }
     }
 
     fn in_picture(camera: &Camera, aspect: f32, [x, y, z, _]: [f32; 4]) -> bool {
@@ -218,12 +218,12 @@ mod tests {
     #[test]
     fn balls_are_framed_whole_about_their_planet() {
         let mut camera = Camera { pitch: 0.0, ..Default::default() };
-        let positions = vec![[3.0, 0.0, 0.0, 0.1], [2.9, 0.1, 0.0, 0.0]];
+        let positions = [[3.0, 0.0, 0.0, 0.1], [2.9, 0.1, 0.0, 0.0]];
         for (planet, target, half_height) in
             [(1.0, Vec3::ZERO, 1.0), (20.0, Vec3::ZERO, 20.0), (0.0, Vec3::X * 3.0, 0.1)]
         {
             let shape = Shape::Spheres { planet };
-            camera.frame_all(&Points { positions: positions.clone(), shape, ..Points::default() }, ASPECT);
+            camera.frame_all(&Points { shape, ..glows(&positions) }, ASPECT);
             assert_eq!(camera.target, target, "a planet of {planet}");
             let cone = (half_height / camera.distance).asin();
             assert!(cone < camera.fov / 2.0, "a planet of {planet} from {}", camera.distance);

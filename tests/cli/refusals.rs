@@ -27,6 +27,10 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run --steps -1", &["'-1'", "--steps", "0..="]),
     ("run LONG --seed one", &["'one'", "--seed"]),
     ("render LONG", &["--out"]),
+    ("bench --plot x.jpg", &["--plot x.jpg", ".png or .csv"]),
+    ("bench --plot speed", &["--plot speed", ".png or .csv"]),
+    ("bench --plot nowhere/x.png", &["cannot write nowhere/x.png"]),
+    ("bench --tune --plot x.png", &["--tune", "--plot"]),
     ("bench --repeats 0", &["'0'", "--repeats", "1..="]),
     // Parameters.
     ("run LONG --set nope=1", &["`nope`", "dt, eps, g, decay"]),

@@ -189,21 +189,74 @@ fn bench_has_a_row_for_each_variant() {
         MODES.iter().flat_map(|info| info.variants).map(|variant| variant.name.to_owned()).collect();
     let report = json(folder.path(), "bench --bodies 256 --repeats 1 --json");
     assert_eq!(names(&report["rows"], "variant"), wanted);
+    for rate in report["roofline"].as_object().unwrap().values() {
+        assert!(number(rate) > 0.0, "{}", report["roofline"]);
+    }
     for row in report["rows"].as_array().unwrap() {
         assert_eq!(row["bodies"], 256);
-        assert!(number(&row["interactions_per_second"]) > 0.0, "{row}");
         assert!(number(&row["relative_error"]) < TOLERANCE, "{row}");
+        let speed = number(&row["interactions_per_second"]);
+        assert!(speed > 0.0, "{row}");
+        // A cell list looks at few pairs: no limit on all of them holds for it.
+        let looks_at_all = row["variant"] != "grid";
+        for key in ["limit_per_second", "share_of_limit", "busy", "bound_by"] {
+            assert_eq!(row[key].is_null(), !looks_at_all, "{key} of {row}");
+        }
+        if looks_at_all {
+            let limit = number(&row["limit_per_second"]);
+            assert!((number(&row["share_of_limit"]) * limit / speed - 1.0).abs() < 1e-9, "{row}");
+        }
     }
     let text = stdout(
         folder.path(),
         "bench --mode gravity --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1",
     );
-    let rows: Vec<Vec<_>> =
-        text.lines().skip(2).map(|line| line.split_whitespace().take(4).collect()).collect();
+    for words in ["fma ", "root ", "copy ", "limit of gravity: ", "% limit", "bound by"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+    let rows = text.lines().filter(|line| line.starts_with("gravity "));
+    let rows: Vec<Vec<_>> = rows.map(|line| line.split_whitespace().take(4).collect()).collect();
     assert_eq!(rows.len(), 8, "{text}");
     for bodies in ["128", "256"] {
         for (variant, group) in [("naive", "1"), ("naive", "32"), ("tiled", "1"), ("tiled", "32")] {
             assert!(rows.contains(&vec!["gravity", variant, bodies, group]), "{text}");
+        }
+    }
+}
+
+#[test]
+fn bench_draws_what_it_measured() {
+    let folder = folder();
+    let bench = "bench --mode gravity --variant naive,tiled --repeats 1";
+    let header = "device,driver,mode,scene,variant,bodies,work_group,knobs,interactions_per_second";
+    let rows = |args: &str| {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.csv"));
+        let text = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert_eq!(first, header);
+        rest.lines().map(|line| line.split(',').rev().take(5).map(str::to_owned).collect()).collect()
+    };
+    let of_size: Vec<Vec<String>> = rows("--bodies 64");
+    for size in ["1", "2", "64"] {
+        for variant in ["naive", "tiled"] {
+            let row = of_size.iter().find(|row| row[2] == size && row[4] == variant).unwrap();
+            assert!(row[3] == "64" && row[0].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        }
+    }
+    assert_eq!(
+        rows("--bodies 64,128").len(),
+        4,
+        "with several numbers of bodies one work-group size is enough"
+    );
+    // A picture of 1600 × 1000 pixels for each chart, with two lines in it.
+    for (args, charts) in [("--bodies 64,128", 1), ("--bodies 64,128 --work-group 4,8", 2)] {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.png"));
+        let picture = image::open(folder.path().join("x.png")).unwrap();
+        assert_eq!(picture.dimensions(), (1600, 1000 * charts), "{args}");
+        let picture = picture.into_rgb8();
+        for colour in [[0x56, 0xb4, 0xe9], [0x00, 0xb8, 0x86]] {
+            let drawn = picture.pixels().filter(|pixel| pixel.0 == colour).count();
+            assert!(drawn > 300, "{drawn} pixels of {colour:x?} with {args}");
         }
     }
 }

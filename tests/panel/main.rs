@@ -1,6 +1,7 @@
 //! The user interface without a window: every control is found by the name that a screen reader would read,
 //! used as a person would, and the configuration is looked at.
 
+mod chart;
 mod configuration;
 mod parameters;
 mod windows;

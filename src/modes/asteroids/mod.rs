@@ -8,7 +8,8 @@ use self::simulation::AsteroidSimulation;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
+use crate::modes::snapshot::Snapshot;
+use crate::modes::{Diagnostics, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -22,6 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
+    pair: Pair::new(&[source!("asteroids/limit.cl")], 4, 0.0),
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
     check_scenes: &["belt", "box"],
@@ -49,7 +51,10 @@ static VARIANTS: [Variant; 5] = [
         bodies_per_group: |recipe| 4 * recipe.work_group,
         ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
     },
-    variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at"),
+    Variant {
+        all_pairs: false,
+        ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
+    },
 ];
 
 /// The parameters of asteroids.
@@ -221,7 +226,7 @@ impl Mode for Asteroids {
 
     fn bytes_per_body(&self) -> usize {
         // Places and velocities twice, and once more sorted or in columns; contacts; what is drawn; the cell list.
-        8 * size_of::<[f32; 4]>() + size_of::<f32>() + 2 * size_of::<[u32; 4]>()
+        7 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
     }
 
     fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {

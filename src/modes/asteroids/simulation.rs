@@ -13,6 +13,7 @@ use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, 
 use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
+use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
 const CONTACT: Source = source!("asteroids/contact.cl");
@@ -40,8 +41,7 @@ pub(super) struct AsteroidSimulation {
     stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
     contact: Buffer<[f32; 4]>,
-    packed: Buffer<[f32; 4]>,
-    value: Buffer<f32>,
+    snapshot: Snapshot,
     /// The largest and the smallest of the radii over the parameter.
     radii: [f32; 2],
     burst: Burst,
@@ -101,8 +101,7 @@ impl AsteroidSimulation {
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
-            packed: Buffer::new(device, count)?,
-            value: Buffer::new(device, count)?,
+            snapshot: Snapshot::new(device, count)?,
             radii,
             burst: Burst::default(),
         })
@@ -229,7 +228,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v })
     }
 
-    fn publish(&mut self, Points { positions, values, .. }: Points) -> Result<Pending<Points>> {
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let Asteroids { radius, planet_radius: planet, colour, .. } = self.params;
         let colour = Arg::Uint(match colour {
             Colour::Speed => 0,
@@ -238,16 +237,12 @@ impl Simulation for AsteroidSimulation {
         });
         let n = Arg::Uint(self.count as u32);
         let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
-        let to = [(&self.packed).into(), (&self.value).into()];
+        let Snapshot { positions, values } = &self.snapshot;
+        let to = [positions.into(), values.into()];
         let args = [&[n, Arg::Float(radius), colour], &from[..], &to].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
-        let pending = self.packed.read_into(positions)?.and(self.value.read_into(values)?);
         self.lane.flush()?;
-        Ok(pending.map(move |(positions, values)| Points {
-            positions,
-            values,
-            shape: Shape::Spheres { planet },
-        }))
+        self.snapshot.read(points, Shape::Spheres { planet })
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

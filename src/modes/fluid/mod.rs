@@ -41,6 +41,7 @@ const fn of_cells(variant: Variant) -> Variant {
             _ => 128,
         },
         local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
+        all_pairs: false,
         ..variant
     }
 }

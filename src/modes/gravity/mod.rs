@@ -6,9 +6,10 @@ mod step;
 
 use self::simulation::GravitySimulation;
 use crate::bodies::Bodies;
-use crate::compute::{Device, Kind};
+use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
-use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Recipe, Simulation, Variant, variant};
+use crate::modes::snapshot::Snapshot;
+use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 
@@ -22,6 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Force error",
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
+    pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 1.0),
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],
@@ -31,6 +33,9 @@ pub static INFO: ModeInfo = ModeInfo {
         Kind::Gpu | Kind::Accelerator => &VARIANTS[5],
     },
 };
+
+/// The force on several bodies at once.
+const COLUMNS: Source = source!("gravity/columns.cl");
 
 static VARIANTS: [Variant; 6] = [
     variant!("gravity", "naive", "every operand from global memory, the sum too"),
@@ -118,14 +123,14 @@ const UNROLL: Knob = Knob {
 const ROOT: Knob = Knob {
     name: "root",
     define: "ROOT",
-    summary: "1: the machine's own reciprocal root, where the compiler takes it; 0: the portable one",
+    summary: "1 (on): the machine's own reciprocal root, where the compiler takes it; 0 (off): the portable one",
     options: &[0, 1],
     guess: |_, _| 1,
 };
 const EQUAL: Knob = Knob {
     name: "equal",
     define: "EQUAL",
-    summary: "1: where all masses are the same, the mass stands outside the sum; 0: it never does",
+    summary: "1 (on): where all masses are the same, the mass stands outside the sum; 0 (off): it never does",
     options: &[0, 1],
     guess: |_, _| 1,
 };
@@ -282,8 +287,8 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions twice, velocities, accelerations; the value drawn; the potential.
-        4 * size_of::<[f32; 4]>() + size_of::<f32>() + size_of::<f64>()
+        // Positions twice, velocities, accelerations; what is drawn; the potential.
+        4 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + size_of::<f64>()
     }
 
     fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {

@@ -3,16 +3,16 @@
 use std::any::Any;
 
 use super::step::Step;
-use super::{Gravity, INFO, Integrator, Softening};
+use super::{COLUMNS, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
+use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
 const FORCE: Source = source!("gravity/force.cl");
-const COLUMNS: Source = source!("gravity/columns.cl");
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
 
@@ -33,7 +33,7 @@ pub(super) struct GravitySimulation {
     x: [Buffer<[f32; 4]>; 2],
     v: Buffer<[f32; 4]>,
     a: Buffer<[f32; 4]>,
-    value: Buffer<f32>,
+    snapshot: Snapshot,
     /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
     phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
@@ -115,7 +115,7 @@ impl GravitySimulation {
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
             v: Buffer::from_slice(device, &bodies.velocities)?,
             a: Buffer::zeroed(device, bodies.len())?,
-            value: Buffer::new(device, bodies.len())?,
+            snapshot: Snapshot::new(device, bodies.len())?,
             a_is_current: false,
             stepped: false,
             burst: Burst::default(),
@@ -210,12 +210,13 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? })
     }
 
-    fn publish(&mut self, Points { positions, values, .. }: Points) -> Result<Pending<Points>> {
-        let args = &[Arg::Uint(self.count as u32), (&self.v).into(), (&self.value).into()];
-        self.lane.whole(Pass::cheap(&self.pack, args, self.count))?;
-        let pending = self.x[0].read_into(positions)?.and(self.value.read_into(values)?);
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        let Snapshot { positions, values } = &self.snapshot;
+        let from = [(&self.x[0]).into(), (&self.v).into()];
+        let args = [&[Arg::Uint(self.count as u32)], &from[..], &[positions.into(), values.into()]].concat();
+        self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
-        Ok(pending.map(|(positions, values)| Points { positions, values, shape: Shape::Glow }))
+        self.snapshot.read(points, Shape::Glow)
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

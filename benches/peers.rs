@@ -1,0 +1,136 @@
+//! gravitile beside the crate `particular` (SIMD, all cores) on the same bodies, turn by turn in one run:
+//! `RUSTFLAGS="-C target-cpu=native" cargo bench --bench peers`. Both have the same Plummer softening. A turn of gravitile is
+//! a whole step; `particular` computes accelerations alone and leaves the rest to its user.
+
+use std::time::Instant;
+
+use gravitile::bodies::Bodies;
+use gravitile::compute;
+use gravitile::config::{Config, Start};
+use gravitile::engine::Engine;
+use gravitile::error::Result;
+use gravitile::modes::gravity::INFO;
+use gravitile::params;
+use gravitile::scene::Setup;
+use particular::ComputeMethod;
+use particular::math::Vec3;
+use particular::parallel::BruteForceSoftenedSIMD;
+use particular::storage::{ParticleSystem, PointMass};
+
+/// Time step: from rest, a step of symplectic Euler leaves v = a·dt.
+const DT: f64 = 0.01;
+/// Bodies of which the acceleration is compared with f64.
+const SAMPLE: usize = 256;
+
+fn main() -> Result<()> {
+    // `cargo test --all-targets` comes here too: then it is enough that it runs.
+    let (sizes, turns, seconds): (&[usize], _, _) = match std::env::args().any(|arg| arg == "--bench") {
+        true => (&[4_096, 16_384], 7, 0.3),
+        false => (&[300], 1, 0.0),
+    };
+    let built = match (cfg!(target_feature = "avx512f"), cfg!(target_feature = "avx2")) {
+        (true, _) => "AVX-512",
+        (_, true) => "AVX2",
+        _ => "neither AVX2 nor AVX-512: set RUSTFLAGS=\"-C target-cpu=native\" to be fair",
+    };
+    println!(
+        "particular is compiled with {built}; G interactions/s, median of {turns}; error: relative RMS from f64"
+    );
+    println!(
+        "{:>7}  {:<10} {:>9} {:>9}  {:<10} {:>9} {:>9}  {:>5}",
+        "bodies", "gravitile", "speed", "error", "particular", "speed", "error", "ratio"
+    );
+    sizes.iter().try_for_each(|&n| compare(n, turns, seconds))
+}
+
+/// One line of the table.
+fn compare(n: usize, turns: usize, seconds: f64) -> Result<()> {
+    let (config, bodies, eps) = start(n)?;
+    let mut engine = Engine::new(compute::select(None)?.open()?, config)?;
+    let points: Vec<_> =
+        bodies.positions.iter().map(|&[x, y, z, m]| PointMass::new(Vec3::new(x, y, z), m)).collect();
+    let mut method = BruteForceSoftenedSIMD::<8, f32> { softening: eps };
+    let mut theirs = || method.compute(ParticleSystem::with(&points, &points[..]));
+
+    engine.run(1, |_| ())?;
+    let ours = engine.state()?.velocities;
+    let ours = ours.iter().map(|v| [0, 1, 2].map(|axis| f64::from(v[axis]) / DT));
+    let ours = error(&bodies, eps, ours);
+    let error = error(&bodies, eps, theirs().iter().map(|a| [a.x, a.y, a.z].map(f64::from)));
+
+    let mut run = |steps| engine.run(steps, |_| ());
+    let mut compute = |times| {
+        (0..times).for_each(|_| drop(std::hint::black_box(theirs())));
+        Ok(())
+    };
+    let counts = [count(&mut run, seconds)?, count(&mut compute, seconds)?];
+    let mut rates = [Vec::new(), Vec::new()];
+    for _ in 0..turns {
+        rates[0].push(f64::from(counts[0]) / time(&mut run, counts[0])?);
+        rates[1].push(f64::from(counts[1]) / time(&mut compute, counts[1])?);
+    }
+    let [a, b] = rates.map(|mut rates| {
+        rates.sort_unstable_by(f64::total_cmp);
+        rates[rates.len() / 2] * (n as f64).powi(2) * 1e-9
+    });
+    let variant = engine.resolved().recipe.variant.name;
+    println!(
+        "{n:>7}  {variant:<10} {a:>9.2} {ours:>9.1e}  {:<10} {b:>9.2} {error:>9.1e}  {:>5.2}",
+        "SIMD × 8",
+        a / b
+    );
+    Ok(())
+}
+
+/// A Plummer sphere at rest, what steps it, and the softening length.
+fn start(n: usize) -> Result<(Config, Bodies, f32)> {
+    let mut config = Config::new(&INFO);
+    if let Some(scene) = INFO.scene("plummer") {
+        config.select_scene(scene);
+    }
+    params::set(config.mode.as_mut(), "integrator", "euler")?;
+    params::set(config.mode.as_mut(), "dt", &DT.to_string())?;
+    let params = config.mode.values();
+    let Start::Scene(scene) = config.start else { unreachable!("a config starts with a scene") };
+    let mut bodies = (scene.generate)(&Setup { bodies: n, seed: 1, params: &params });
+    bodies.velocities.fill([0.0; 4]);
+    config.start = Start::Loaded { name: "plummer".to_owned(), bodies: bodies.clone().into() };
+    let Some(eps) = params.float("eps") else { unreachable!("gravity has a softening length") };
+    Ok((config, bodies, eps))
+}
+
+/// The relative RMS of accelerations from f64, for some of the bodies.
+fn error(bodies: &Bodies, eps: f32, found: impl Iterator<Item = [f64; 3]>) -> f64 {
+    let bodies = bodies.to_f64();
+    let eps2 = f64::from(eps).powi(2);
+    let mut sums = [0.0; 2];
+    for (own, found) in bodies.positions.iter().zip(found).step_by(bodies.len().div_ceil(SAMPLE)) {
+        let mut wanted = [0.0; 3];
+        for other in &bodies.positions {
+            let d = [0, 1, 2].map(|axis| other[axis] - own[axis]);
+            let r2 = d.iter().map(|c| c * c).sum::<f64>() + eps2;
+            (0..3).for_each(|axis| wanted[axis] += other[3] * d[axis] / (r2 * r2.sqrt()));
+        }
+        sums[0] += (0..3).map(|axis| (found[axis] - wanted[axis]).powi(2)).sum::<f64>();
+        sums[1] += wanted.iter().map(|c| c * c).sum::<f64>();
+    }
+    (sums[0] / sums[1]).sqrt()
+}
+
+/// How often something has to be done to take so long.
+fn count(work: &mut impl FnMut(u32) -> Result<()>, seconds: f64) -> Result<u32> {
+    let mut times = 1;
+    loop {
+        let taken = time(work, times)?;
+        if taken >= 0.5 * seconds {
+            return Ok(((f64::from(times) * seconds / taken).ceil() as u32).max(1));
+        }
+        times *= 2;
+    }
+}
+
+fn time(work: &mut impl FnMut(u32) -> Result<()>, times: u32) -> Result<f64> {
+    let clock = Instant::now();
+    work(times)?;
+    Ok(clock.elapsed().as_secs_f64())
+}

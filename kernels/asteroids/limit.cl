@@ -1,0 +1,31 @@
+// What the arithmetic of a pair allows: whether one of CHAINS bodies is near a column of others, all of them in registers,
+// asked as `vector` asks it: four multiply-adds and the lesser of two.
+
+#define START(k)                                                                                                       \
+    const float x##k = item_share() + k, y##k = seed - x##k, z##k = seed * k, w##k = 0.5f * x##k;                      \
+    REAL near##k = seed;
+#define LOOK(k)                                                                                                        \
+    {                                                                                                                  \
+        const REAL gap = fma(x##k, x, fma(y##k, y, fma(z##k, z, fma(w##k, w, h))));                                    \
+        near##k = gap < near##k ? gap : near##k;                                                                       \
+    }
+#define ADD(k) sum += near##k;
+
+__kernel void pairs(const uint rounds, const float seed, __global float *out)
+{
+    EACH(START)
+    REAL x = seed - RAMP, y = 0.5f * RAMP, z = -seed, w = RAMP + seed, h = 0.25f * RAMP;
+    for (uint r = 0; r < rounds; ++r) {
+        EACH(LOOK)
+        // The others go elsewhere for one addition.
+        const REAL moved = x - 0.0009765625f;
+        x = y;
+        y = z;
+        z = w;
+        w = h;
+        h = moved;
+    }
+    REAL sum = 0.0f;
+    EACH(ADD)
+    out[get_global_id(0)] = total(sum);
+}

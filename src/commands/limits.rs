@@ -1,0 +1,71 @@
+//! What `bench` compares speeds with: the limits that the device sets.
+
+use crate::compute::{Device, Probe, Roofline};
+use crate::engine::Resolved;
+use crate::error::Result;
+use crate::modes::{Busy, ModeInfo};
+use crate::ui;
+
+/// What the device can do.
+pub(super) struct Limits {
+    roofline: Roofline,
+    /// What measures the limit of each mode, in pairs a second.
+    probes: Vec<(&'static ModeInfo, Probe)>,
+}
+
+impl Limits {
+    /// Measures the device, and the limits of `modes`.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
+        let roofline = Roofline::measure(device)?;
+        let probe = |info: &'static ModeInfo| {
+            let mut probe = Probe::new(device, &info.pair.micro)?;
+            while probe.turn()? {}
+            Ok((info, probe))
+        };
+        Ok(Self { roofline, probes: modes.map(probe).collect::<Result<_>>()? })
+    }
+
+    /// Rates of the device.
+    pub fn roofline(&self) -> Roofline {
+        self.roofline
+    }
+
+    /// Looks again: on a machine with other work, the first look may have been at a bad time.
+    pub fn refine(&mut self, info: &ModeInfo) -> Result<()> {
+        let probe = self.probes.iter_mut().find(|(other, _)| *other == info);
+        probe.map_or(Ok(()), |(_, probe)| probe.turn().map(drop))
+    }
+
+    /// `fma 256 G/s · root 12.0 G/s · …`.
+    pub fn text(&self) -> String {
+        let Roofline {
+            multiply_adds_per_second: multiply_adds,
+            roots_per_second: roots,
+            fetched_bytes_per_second: fetched,
+            copied_bytes_per_second: copied,
+        } = self.roofline;
+        let rate =
+            |(name, value, unit): (&str, f64, &str)| format!("{name} {}{unit}/s", ui::format::si(value));
+        let rates = [
+            ("fma", multiply_adds, ""),
+            ("root", roots, ""),
+            ("fetch from cache", fetched, "B"),
+            ("copy", copied, "B"),
+        ];
+        let limits = self.probes.iter().map(|(info, probe)| {
+            format!("limit of {}: {} {}/s", info.name, ui::format::si(probe.rate()).trim_end(), info.pairs)
+        });
+        rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The limit, and how busy a speed keeps the device, if all pairs are looked at.
+    pub fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, Busy)> {
+        let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
+        let bytes = resolved.recipe.bytes_per_pair();
+        let busy = Busy::new(speed, probe.rate(), &info.pair, bytes, &self.roofline);
+        resolved.recipe.variant.all_pairs.then_some((probe.rate(), busy))
+    }
+}

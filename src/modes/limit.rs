@@ -1,0 +1,81 @@
+//! How near a speed comes to what a device can do, and what holds it up.
+
+use super::Recipe;
+use crate::compute::{Micro, Roofline, Source};
+
+/// What a pair takes at the least, whichever way it is computed.
+#[derive(Debug)]
+pub struct Pair {
+    /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs. Measured
+    /// rather than counted, since devices differ in what they do at the same time.
+    pub micro: Micro,
+    /// Reciprocal roots in it.
+    pub roots: f64,
+}
+
+impl Pair {
+    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once.
+    pub(super) const fn new(limit: &'static [Source], chains: usize, roots: f64) -> Self {
+        Self { micro: Micro::pairs(limit, chains), roots }
+    }
+}
+
+/// How busy a speed keeps the parts of a device, as shares of what each can do.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Busy {
+    /// Of the limit that a pair's arithmetic sets.
+    pub arithmetic: f64,
+    /// Of the reciprocal roots.
+    pub roots: f64,
+    /// Of what can be fetched from global memory that caches hold.
+    pub memory: f64,
+}
+
+impl Busy {
+    /// At `speed` pairs a second, of the `limit`.
+    pub fn new(speed: f64, limit: f64, pair: &Pair, bytes_per_pair: f64, roofline: &Roofline) -> Self {
+        Self {
+            arithmetic: speed / limit,
+            roots: speed * pair.roots / roofline.roots_per_second,
+            memory: speed * bytes_per_pair / roofline.fetched_bytes_per_second,
+        }
+    }
+
+    /// The part that is busiest; where none is busy for half of the time, it is waiting that takes the time: for the result
+    /// before, by scalar code for a vector's width, or for more work-items.
+    pub fn bound(&self) -> &'static str {
+        let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
+        let (name, share) = parts.into_iter().fold(("", 0.0), |a, b| if b.1 > a.1 { b } else { a });
+        if share < 0.5 { "latency" } else { name }
+    }
+}
+
+impl Recipe {
+    /// Bytes that it fetches from global memory for a pair, at the least: the other's place once for all the bodies of a
+    /// work-item, or of a work-group that keeps it in local memory.
+    pub fn bytes_per_pair(&self) -> f64 {
+        let sharers = match (self.variant.local_bytes)(self) {
+            0 => self.bodies_per_item(),
+            _ => self.bodies_per_group() as f64,
+        };
+        size_of::<[f32; 4]>() as f64 / sharers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_part_bounds() {
+        for (arithmetic, roots, memory, bound) in [
+            (0.9, 0.3, 0.1, "arithmetic"),
+            (0.6, 0.8, 0.1, "roots"),
+            (0.6, 0.3, 0.7, "memory"),
+            (0.04, 0.01, 0.4, "latency"),
+            (0.0, 0.0, 0.0, "latency"),
+        ] {
+            assert_eq!(Busy { arithmetic, roots, memory }.bound(), bound);
+        }
+    }
+}
