@@ -137,7 +137,7 @@ impl Chart {
         writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,interactions_per_second")?;
         for Self { info, trials, scene, device, driver, .. } in charts {
             let [device, driver, scene] = [device, driver, scene].map(|text| quoted(text));
-            for Trial { recipe, bodies, pairs_per_second } in trials {
+            for Trial { recipe, bodies, pairs_per_second, .. } in trials {
                 let (variant, work_group, knobs) = (recipe.variant.name, recipe.work_group, recipe.words());
                 write!(file, "{device},{driver},{},{scene},{variant},{bodies},", info.name)?;
                 writeln!(file, "{work_group},{knobs},{pairs_per_second:.0}")?;

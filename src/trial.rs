@@ -8,19 +8,22 @@ use crate::compute::{Device, DeviceInfo};
 use crate::config::Config;
 use crate::engine::{self, Resolved};
 use crate::error::{Error, Result};
-use crate::modes::{Knob, Mode, Recipe, Simulation};
+use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
+use crate::tuned::Tuned;
 
 /// The longest that a search takes, but for the trial that is under way.
 const SEARCH: Duration = Duration::from_secs(25);
 /// A timing shorter than this says more about the clock, in seconds.
 const TIMING: f64 = 0.03;
+/// Long enough to see whether a timing is worth while, in seconds.
+const LOOK: f64 = TIMING / 4.0;
 /// Timings of which the best counts.
 const TIMINGS: u32 = 3;
 /// The share of the speed to beat below which a recipe is not looked at again.
 const CUT_OFF: f64 = 0.8;
 /// A gain smaller than this is taken for noise.
 const GAIN: f64 = 1.01;
-/// Steps longer than this are left out of a study, in seconds.
+/// Steps longer than this, in seconds, are taken once.
 const LONGEST_STEP: f64 = 1.0;
 /// The fewest bodies of a study over their number.
 const FEWEST: usize = 256;
@@ -34,6 +37,8 @@ pub struct Trial {
     pub bodies: usize,
     /// N² for each step.
     pub pairs_per_second: f64,
+    /// Whether it was only looked at: there was a much faster one, or a step takes too long to take many.
+    pub is_rough: bool,
 }
 
 impl Trial {
@@ -48,6 +53,14 @@ impl Trial {
             }
         }
         best
+    }
+}
+
+/// Lets `tuned` remember the fastest recipe of each variant that was measured more than roughly.
+pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
+    let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
+    for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
+        tuned.remember(device, mode, bodies, (&recipe, pairs_per_second));
     }
 }
 
@@ -115,7 +128,7 @@ impl<'a> Subject<'a> {
         self.mode.info().variants.iter().map(guess).collect()
     }
 
-    /// Measures a recipe, thoroughly only if it comes near `to_beat` pairs/s; none if the device does not take it.
+    /// Measures a recipe, roughly if it does not come near `to_beat` pairs/s; none if the device does not take it.
     fn measure(&self, recipe: Recipe, to_beat: f64) -> Result<Option<Trial>> {
         let mut simulation = match self.mode.build(self.device, recipe, &self.bodies) {
             Ok(simulation) => simulation,
@@ -126,16 +139,21 @@ impl<'a> Subject<'a> {
         let bodies = self.bodies.len();
         let pairs = (bodies as f64).powi(2);
         // What is built late is built in the first step; and who cuts long steps learns the speed.
-        let mut best = time(simulation.as_mut(), 1)?;
-        best = best.min(time(simulation.as_mut(), 1)?);
-        let steps = (TIMING / best).ceil().clamp(1.0, 1e6) as u32;
-        for _ in 0..TIMINGS {
-            if pairs / best < CUT_OFF * to_beat {
-                break;
-            }
-            best = best.min(time(simulation.as_mut(), steps)?);
+        let mut step = time(simulation.as_mut(), 1)?;
+        // A step alone is mostly waiting: so many are taken that their own time counts.
+        let mut steps = 1;
+        while step < LONGEST_STEP && step * f64::from(steps) < LOOK {
+            steps = (LOOK / step).ceil().clamp(2.0 * f64::from(steps), 64.0 * f64::from(steps)) as u32;
+            step = time(simulation.as_mut(), steps)?;
         }
-        Ok(Some(Trial { recipe, bodies, pairs_per_second: pairs / best }))
+        let is_rough = step >= LONGEST_STEP || pairs / step < CUT_OFF * to_beat;
+        if !is_rough {
+            let steps = (TIMING / step).ceil() as u32;
+            for _ in 0..TIMINGS {
+                step = step.min(time(simulation.as_mut(), steps)?);
+            }
+        }
+        Ok(Some(Trial { recipe, bodies, pairs_per_second: pairs / step, is_rough }))
     }
 }
 
@@ -156,7 +174,8 @@ enum Axis {
 
 impl Axis {
     fn of(recipe: &Recipe) -> Vec<Self> {
-        recipe.knobs().map(|(knob, _)| Self::Knob(knob)).chain([Self::WorkGroup]).collect()
+        let knobs = recipe.knobs().map(|(knob, _)| knob).filter(|knob| !knob.never_hurts);
+        knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
     }
 
     /// The recipes that differ from `recipe` in this number only, nearest sizes only.
@@ -186,6 +205,9 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let mut lead = 0.0;
     // The fastest stand at the ladder's end: begun there, the others are cut off early.
     for recipe in subject.guesses().into_iter().rev() {
+        if start.elapsed() > SEARCH {
+            break;
+        }
         let Some(trial) = subject.measure(recipe, lead)? else { continue };
         tried.push(trial);
         lead = trial.pairs_per_second.max(lead);

@@ -49,9 +49,10 @@ fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-fn fingerprint(variant: &Variant) -> u64 {
+/// Of all that is compiled. Another Rust may come to another number: then the search is done anew.
+fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), variant.source).hash(&mut hasher);
+    mode.sources(variant).iter().for_each(|source| source.text.hash(&mut hasher));
     hasher.finish()
 }
 
@@ -63,7 +64,7 @@ impl Winner {
             mode: mode.name.to_owned(),
             bodies: class(bodies),
             variant: recipe.variant.name.to_owned(),
-            fingerprint: fingerprint(recipe.variant),
+            fingerprint: fingerprint(mode, recipe.variant),
             work_group: recipe.work_group,
             knobs: recipe.knobs().map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
             pairs_per_second: speed,
@@ -80,7 +81,7 @@ impl Winner {
     /// The recipe that the words mean to `device`; none if a newer kernel or another device cannot be meant.
     fn recipe(&self, device: &DeviceInfo, mode: &'static ModeInfo) -> Option<Recipe> {
         let variant =
-            mode.variant(&self.variant).filter(|variant| fingerprint(variant) == self.fingerprint)?;
+            mode.variant(&self.variant).filter(|variant| fingerprint(mode, variant) == self.fingerprint)?;
         let mut recipe = Recipe::guess(variant, device, self.bodies);
         for knob in variant.knobs {
             let value = self.knobs.get(knob.name).filter(|value| knob.options.contains(value))?;
@@ -119,7 +120,8 @@ impl Tuned {
         }
     }
 
-    /// Writes the file `path`, and its folder.
+    /// Writes the file `path`, and its folder. What stands there of other questions stays: another start of the program
+    /// may have found it meanwhile.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -131,11 +133,14 @@ impl Tuned {
                 source,
             })?;
         }
-        let contents = Contents { version: VERSION, winners: Vec::clone(&self.0) };
+        let mut winners = Vec::clone(&self.0);
+        let others = Self::load(path).unwrap_or_default();
+        winners.extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.replaces(old))).cloned());
+        let contents = Contents { version: VERSION, winners };
         Output::create(path)?.save(|file| serde_json::to_writer_pretty(file, &contents).map_err(Into::into))
     }
 
-    /// Remembers a recipe for so many bodies in place of what was known of its variant.
+    /// Remembers the speed of a recipe with so many bodies in place of what was known of its variant.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,

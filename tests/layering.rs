@@ -27,7 +27,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("view", "bodies error"),
     ("session", "trial engine config modes compute bodies error params"),
     ("chart", "trial config modes compute"),
-    ("trial", "engine config modes scene compute bodies error params"),
+    ("trial", "engine config tuned modes scene compute bodies error params"),
     ("engine", "config tuned modes scene compute bodies error params"),
     ("config", "tuned modes scene bodies error params"),
     ("tuned", "modes compute files error params"),

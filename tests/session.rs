@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use gravitile::bodies::Points;
+use gravitile::compute::Device;
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::error::Error;
@@ -14,7 +15,7 @@ use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
 use gravitile::modes::{MODES, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Session, Stats};
-use support::{cpu, engine, gravity, mistaken, scene};
+use support::{cpu, engine, gpu, gravity, mistaken, scene};
 
 /// A session with what it takes to wait for its frames.
 struct Watched {
@@ -122,9 +123,22 @@ fn frames_follow_each_other_and_the_clock_with_them() {
     assert!(measured.stats.energy_drift.is_some());
 }
 
-/// Steps are under way before and after the snapshot, and memory goes round as in the session.
 #[test]
 fn a_frame_shows_its_step_though_the_next_burst_runs() {
+    frames_show_their_steps(&cpu());
+}
+
+/// Which copies beside the kernels, where a CPU takes one after the other.
+#[test]
+fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
+    if let Some(device) = gpu() {
+        frames_show_their_steps(&device);
+    }
+}
+
+/// Steps are under way before and after the snapshot, and memory goes round as in the session.
+fn frames_show_their_steps(device: &Device) {
+    let engine = |config| Engine::new(device.clone(), config).unwrap();
     for (info, variant) in MODES.iter().flat_map(|info| info.variants.iter().map(move |v| (info, v))) {
         let config = Config { bodies: Some(1000), variant: Some(variant), ..Config::new(info) };
         let (mut runs, mut stops) = (engine(config.clone()), engine(config));

@@ -8,7 +8,7 @@ use gravitile::compute::DeviceInfo;
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
 use gravitile::modes::{MODES, Recipe};
-use gravitile::trial::{Study, Trial};
+use gravitile::trial::{self, Study, Trial};
 use gravitile::tuned::Tuned;
 use std::ops::ControlFlow;
 use support::{cpu, gravity, scene};
@@ -90,6 +90,15 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
     tuned.save(&path).unwrap();
     assert_eq!(Tuned::load(&path).unwrap(), tuned);
 
+    // Another start of the program knows nothing of it and finds something else.
+    let another = DeviceInfo { name: "another".into(), ..DeviceInfo::clone(&device) };
+    with(&another, &odd(&device)).save(&path).unwrap();
+    let both = Tuned::load(&path).unwrap();
+    assert_eq!(resolve(&both, BODIES, &device, |_| ()), odd(&device));
+    assert_eq!(resolve(&both, BODIES, &another, |_| ()), odd(&device));
+    fs::remove_file(&path).unwrap();
+    tuned.save(&path).unwrap();
+
     let text = fs::read_to_string(&path).unwrap();
     let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
     let fingerprint = text.lines().find(|line| line.contains("fingerprint")).unwrap();
@@ -114,6 +123,21 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
     }
     fs::write(&path, vec![b' '; 2 << 20]).unwrap();
     assert!(Tuned::load(&path).is_err(), "a huge file is not read");
+}
+
+#[test]
+fn what_was_only_looked_at_is_not_remembered() {
+    let device = cpu().info;
+    let trial = |name: &str, pairs_per_second, is_rough| {
+        let recipe = Recipe::guess(gravity().variant(name).unwrap(), &device, BODIES).with_work_group(8);
+        Trial { recipe, bodies: BODIES, pairs_per_second, is_rough }
+    };
+    let trials = [trial("naive", 3e9, true), trial("tiled", 2e9, false), trial("vector", 1e9, false)];
+    let mut tuned = Tuned::default();
+    trial::remember(&mut tuned, &device, gravity(), &trials);
+    assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), trials[1].recipe);
+    let naive = resolve(&tuned, BODIES, &device, |config| config.variant = gravity().variant("naive"));
+    assert_eq!(naive.work_group, 64, "what is guessed");
 }
 
 #[test]

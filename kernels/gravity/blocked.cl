@@ -7,7 +7,7 @@
 #define SHARES WORK_GROUP
 #endif
 // Items side by side with the same share read the same body of the tile at once. Where SHARES does not divide the
-// work-group, the items left over only help to load.
+// work-group, the items left over help to load; what they sum is left out.
 #define SLOTS (WORK_GROUP / SHARES)
 // The tile is filled with bodies that pull no one, up to a whole number of turns of the unrolled loop.
 #define TURN (SHARES * UNROLL)
@@ -18,7 +18,7 @@ float4 source(uint j, uint n, __global const float4 *x_in)
 {
     float4 body = j < n ? x_in[j] : (float4)(0.0f);
 #ifdef EQUAL_MASS
-    // The common mass stands outside the sum, so who has none is put so far away that the pull is exactly zero.
+    // The common mass stands outside the sum, so who has none is put so far away that the pull is zero.
     if (body.w == 0.0f)
         body = (float4)(FINITE_LIMIT);
 #endif

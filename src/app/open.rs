@@ -19,7 +19,7 @@ use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::session::{Command, Notice, Session, Stats};
-use crate::trial::{Study, Trial};
+use crate::trial::{self, Study};
 use crate::tuned::Tuned;
 use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
 use crate::view::{Camera, View};
@@ -201,6 +201,7 @@ impl Open {
             match notice {
                 Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
+                    self.ui.study_ended();
                     let text =
                         format!("{error}. What is shown is its last state; start gravitile again to go on.");
                     self.ui.error("The simulation stopped", text, None);
@@ -208,9 +209,9 @@ impl Open {
                 }
                 Notice::Trial(share, trial) => self.ui.trial(share, trial),
                 Notice::StudyEnded { study, complete } => {
-                    let trials = Trial::best_of_each(self.ui.study_ended());
+                    self.ui.study_ended();
                     if study == Study::Tune && complete {
-                        self.remember(&trials);
+                        self.remember_fastest();
                     }
                 }
                 Notice::Rejected { error, wanted, in_force } => {
@@ -235,12 +236,10 @@ impl Open {
     }
 
     /// Lets `auto` take what was found to be the fastest, from now on and after the next start.
-    fn remember(&mut self, trials: &[Trial]) {
+    fn remember_fastest(&mut self) {
+        let Some(chart) = self.ui.chart() else { return };
         let before = self.config.clone();
-        let mode = self.config.mode.info();
-        for Trial { recipe, bodies, pairs_per_second } in trials {
-            self.config.tuned.remember(&self.device, mode, *bodies, (recipe, *pairs_per_second));
-        }
+        trial::remember(&mut self.config.tuned, &self.device, chart.info, &chart.trials);
         self.tell(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
             self.ui.error(

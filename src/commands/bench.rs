@@ -148,8 +148,12 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     let axis = if rows.iter().any(several) { Axis::WorkGroup } else { Axis::Bodies };
     let mut charts: Vec<Chart> = Vec::new();
     for row in rows {
-        let trial =
-            Trial { recipe: row.recipe, bodies: row.bodies, pairs_per_second: row.interactions_per_second };
+        let trial = Trial {
+            recipe: row.recipe,
+            bodies: row.bodies,
+            pairs_per_second: row.interactions_per_second,
+            is_rough: false,
+        };
         let belongs = |chart: &Chart| {
             let same_bodies = chart.trials.iter().all(|other| other.bodies == row.bodies);
             chart.info == row.info && (axis == Axis::Bodies || same_bodies)

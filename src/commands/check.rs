@@ -36,6 +36,11 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     sizes.dedup();
     let with = |size: &usize| Plan { recipes: vec![guess.with_work_group(*size)], thorough: true };
     let mut plans: Vec<Plan> = sizes.iter().map(with).collect();
+    // What many bodies are stepped by.
+    let many = Recipe::guess(variant, device, 1 << 20);
+    if many != guess.with_work_group(many.work_group) {
+        plans.push(Plan { recipes: vec![many], thorough: true });
+    }
     if !variant.knobs.is_empty() {
         let fits = |recipe: &Recipe| recipe.work_group <= recipe.max_work_group(device);
         // A size that no number of items divides which could share a sum.

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::engine::Resolved;
 use crate::error::Result;
 use crate::modes::ModeInfo;
-use crate::trial::{Study, Trial};
+use crate::trial::{self, Study, Trial};
 use crate::tuned::Tuned;
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
@@ -36,14 +36,12 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     let mut rows = Vec::new();
     for config in &configs {
         let trials = search(&device, config)?;
-        for Trial { recipe, bodies, pairs_per_second } in &trials {
-            tuned.remember(&device.info, config.mode.info(), *bodies, (recipe, *pairs_per_second));
-        }
+        trial::remember(&mut tuned, &device.info, config.mode.info(), &trials);
         // Saved after each: a search that is ended keeps what came before.
         if let Some(path) = Tuned::path() {
             tuned.save(&path)?;
         }
-        for trial in &trials {
+        for trial in &Trial::best_of_each(&trials) {
             if !args.json {
                 print(config.mode.info(), trial);
             }
@@ -56,7 +54,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fastest recipe of each variant, in the order of the ladder.
+/// All that was tried.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{bar:40} {msg}");
@@ -75,11 +73,11 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     });
     bar.finish_and_clear();
     outcome?;
-    Ok(Trial::best_of_each(&trials))
+    Ok(trials)
 }
 
 fn print(info: &'static ModeInfo, trial: &Trial) {
-    let Trial { recipe, bodies, pairs_per_second } = trial;
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     let speed = bench::speed(info, *pairs_per_second);
     let words = recipe.words();
     println!(
@@ -89,7 +87,7 @@ fn print(info: &'static ModeInfo, trial: &Trial) {
 }
 
 fn row(info: &'static ModeInfo, trial: &Trial) -> serde_json::Value {
-    let Trial { recipe, bodies, pairs_per_second } = trial;
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     serde_json::json!({
         "mode": info.name,
         "variant": recipe.variant.name,

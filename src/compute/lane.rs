@@ -26,12 +26,19 @@ const LEAST_GROUPS_PER_UNIT: usize = 2;
 
 /// Kernels that were queued together.
 #[derive(Debug)]
-struct Chunk {
+struct Open {
     first: core::Event,
-    /// Comes behind the last; none as long as more may be queued.
-    end: Option<core::Event>,
     cost: f64,
     launches: u32,
+}
+
+/// The same, handed over.
+#[derive(Debug)]
+struct Chunk {
+    first: core::Event,
+    /// Comes behind the last kernel.
+    end: core::Event,
+    cost: f64,
 }
 
 /// One device with its queue, and what is known of its speed.
@@ -40,7 +47,7 @@ pub struct Lane {
     device: Device,
     /// Cost units a second; a cost unit is a pair of bodies.
     rate: f64,
-    open: Option<Chunk>,
+    open: Option<Open>,
     under_way: VecDeque<Chunk>,
     /// When the last chunk was seen to end: stands in where the device has no profiling.
     last_end: Instant,
@@ -114,7 +121,7 @@ impl Lane {
             None => {
                 let mut first = core::Event::null();
                 pass.kernel.enqueue(range, pass.args, Some(&mut first))?;
-                self.open = Some(Chunk { first, end: None, cost, launches: 1 });
+                self.open = Some(Open { first, cost, launches: 1 });
             }
         }
         Ok(from + range.count)
@@ -150,7 +157,7 @@ impl Lane {
         if self.under_way.is_empty() {
             self.last_end = Instant::now();
         }
-        self.under_way.extend(self.open.take().map(|chunk| Chunk { end: Some(end), ..chunk }));
+        self.under_way.extend(self.open.take().map(|Open { first, cost, .. }| Chunk { first, end, cost }));
         while self.under_way.len() > 2 {
             self.retire()?;
         }
@@ -177,11 +184,10 @@ impl Lane {
     /// Waits for the oldest part and learns from it.
     fn retire(&mut self) -> Result<()> {
         let Some(chunk) = self.under_way.pop_front() else { return Ok(()) };
-        let Some(end) = chunk.end else { return Ok(()) };
-        core::wait_for_event(&end).map_err(self.device.fail("running a kernel"))?;
+        core::wait_for_event(&chunk.end).map_err(self.device.fail("running a kernel"))?;
         let by_clock = self.last_end.elapsed().as_secs_f64();
         self.last_end = Instant::now();
-        let seconds = timing::span(&chunk.first, &end).unwrap_or(by_clock);
+        let seconds = timing::span(&chunk.first, &chunk.end).unwrap_or(by_clock);
         self.seconds += seconds;
         // Very short parts say more about the launch than about the rate.
         if seconds > 1e-5 && chunk.cost > 0.0 {

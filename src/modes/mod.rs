@@ -40,6 +40,8 @@ pub struct ModeInfo {
     pub error: (&'static str, &'static str),
     /// What a pair takes of a device.
     pub pair: Pair,
+    /// What is built in front of each variant, besides the prelude.
+    pub kernels: &'static [Source],
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where bodies start; the first row is the default.
@@ -99,6 +101,11 @@ impl ModeInfo {
     /// The variant called `name`.
     pub fn variant(&self, name: &str) -> Option<&'static Variant> {
         self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// The files of a variant, in the order in which they are built.
+    pub fn sources(&self, variant: &Variant) -> Vec<Source> {
+        sources(&[self.kernels, &[variant.source()]].concat())
     }
 
     /// The mode with the parameters that suit `scene`, all others at their defaults.

@@ -16,6 +16,8 @@ pub struct Knob {
     pub summary: &'static str,
     /// What it may be.
     pub options: &'static [u32],
+    /// Whether its guess is never slower than another value: nobody has to search for it.
+    pub never_hurts: bool,
     /// A good guess for a device and a number of bodies: one of the options.
     pub guess: fn(&DeviceInfo, usize) -> u32,
 }

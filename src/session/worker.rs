@@ -212,9 +212,16 @@ impl Worker<'_> {
 
     /// Measures, with the simulation standing still, until there is something else to do.
     fn study(&mut self, study: Study) -> Result<()> {
-        if self.under_way && !self.complete_burst()? {
-            return Ok(());
-        }
+        let is_free = !self.under_way || self.complete_burst()?;
+        let complete = is_free && self.carry_out(study);
+        let _ = self.notices.send(Notice::StudyEnded { study, complete });
+        (self.wake)();
+        self.meter.reset();
+        Ok(())
+    }
+
+    /// Whether it came to its end.
+    fn carry_out(&mut self, study: Study) -> bool {
         let Self { engine, inbox, notices, wake, waiting, .. } = self;
         let mut complete = true;
         let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
@@ -232,10 +239,7 @@ impl Worker<'_> {
             let in_force = Box::new(self.engine.config().clone());
             let _ = self.notices.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
         }
-        let _ = self.notices.send(Notice::StudyEnded { study, complete });
-        (self.wake)();
-        self.meter.reset();
-        Ok(())
+        complete
     }
 
     /// Draws the conclusions from a change to `wanted`, or tells that it is not possible.

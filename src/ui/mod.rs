@@ -143,10 +143,9 @@ impl Ui {
         }
     }
 
-    /// Takes in that no study is under way any more, and gives what the last one measured.
-    pub fn study_ended(&mut self) -> &[Trial] {
+    /// Takes in that no study is under way any more.
+    pub fn study_ended(&mut self) {
         self.lab.under_way = None;
-        self.chart().map_or(&[], |chart| &chart.trials)
     }
 
     /// What the last study measured.
@@ -178,12 +177,13 @@ impl Ui {
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
     fn select_mode(&mut self, info: &'static ModeInfo, config: &mut Config) {
-        let Config { seed, running, free_run, .. } = *config;
+        let Config { seed, running, free_run, ref tuned, .. } = *config;
+        let tuned = tuned.clone();
         if info != config.mode.info() {
             let left = self.left.iter().position(|left| left.mode.info() == info);
             let next =
                 left.map_or_else(|| Config { seed, ..Config::new(info) }, |at| self.left.swap_remove(at));
-            self.left.push(std::mem::replace(config, Config { running, free_run, ..next }));
+            self.left.push(std::mem::replace(config, Config { running, free_run, tuned, ..next }));
         }
     }
 

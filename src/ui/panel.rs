@@ -305,7 +305,7 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
     let Some(chart) = &lab.chart else { return };
     let trials = &chart.trials;
     let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
-    if let Some(Trial { recipe, bodies, pairs_per_second }) = fastest {
+    if let Some(Trial { recipe, bodies, pairs_per_second, .. }) = fastest {
         let Recipe { variant, work_group, .. } = recipe;
         let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), chart.info.pairs);
         let bodies = format::count(*bodies as u64);

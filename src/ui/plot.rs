@@ -271,7 +271,7 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
 
 /// All that there is to say of a point.
 fn told(chart: &Chart, trial: &Trial) -> String {
-    let Trial { recipe, bodies, pairs_per_second } = trial;
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
     let words = format!("{} × {} {}", recipe.variant.name, recipe.work_group, recipe.words());
     format!("{}\n{speed}\n{} bodies", words.trim_end(), format::count(*bodies as u64))

@@ -1,7 +1,6 @@
 //! The window with the chart of a study, and the files made of it.
 
 use gravitile::chart::{Axis, Chart};
-use gravitile::modes::Recipe;
 use gravitile::trial::{Study, Trial};
 use gravitile::ui::Export;
 
@@ -14,6 +13,7 @@ fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
         recipe: guess(variant),
         bodies,
         pairs_per_second: 1e9 * 2f64.powi(rung) * work_group as f64,
+        is_rough: false,
     };
     (0..).zip(app.config.mode.info().variants).map(trial).collect()
 }

@@ -135,3 +135,22 @@ fn each_mode_keeps_its_own_settings() {
     press(&mut window, Key::M);
     assert_eq!(window.state().config.bodies, Some(55));
 }
+
+#[test]
+fn what_was_tuned_is_known_in_every_mode() {
+    let mut window = open(MODES[0]);
+    let device = window.state().device.clone();
+    for info in MODES {
+        let recipe = Recipe::guess(&info.variants[0], &device, 1024);
+        window.state_mut().config.tuned.remember(&device, info, 1024, (&recipe, 1e9));
+        let known = window.state().config.tuned.clone();
+        press(&mut window, Key::M);
+        assert_eq!(window.state().config.tuned, known);
+    }
+    press(&mut window, Key::M);
+    let tuned = &window.state().config.tuned;
+    for info in MODES {
+        let best = tuned.recipe(&device, info, None, 1024);
+        assert_eq!(best.map(|recipe| recipe.variant), Some(&info.variants[0]));
+    }
+}

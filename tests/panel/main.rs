@@ -15,7 +15,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
 use gravitile::engine::Resolved;
-use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Variant};
+use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};

@@ -14,9 +14,8 @@ use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
+use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source};
 
-const CONTACT: Source = source!("asteroids/contact.cl");
 const MEASURE: Source = source!("asteroids/measure.cl");
 
 /// Others that a body of the cell list meets, roughly: what a slice of it costs.
@@ -70,7 +69,7 @@ struct Burst {
 impl AsteroidSimulation {
     pub fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
         let variant = recipe.variant;
-        let program = Program::build(device, &sources(&[CONTACT, variant.source()]), &recipe.defines())?;
+        let program = Program::build(device, &INFO.sources(variant), &recipe.defines())?;
         let advance = program.kernel("advance")?;
         advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();

@@ -24,6 +24,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
     pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 1.0),
+    kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
     check_scenes: &["galaxy"],
@@ -34,6 +35,8 @@ pub static INFO: ModeInfo = ModeInfo {
     },
 };
 
+/// The force, and how a step ends.
+const FORCE: Source = source!("gravity/force.cl");
 /// The force on several bodies at once.
 const COLUMNS: Source = source!("gravity/columns.cl");
 
@@ -85,6 +88,7 @@ const LANES: Knob = Knob {
     define: "LANES",
     summary: "bodies in a vector",
     options: &[8, 16],
+    never_hurts: false,
     guess: |_, _| 16,
 };
 const VECTORS: Knob = Knob {
@@ -92,6 +96,7 @@ const VECTORS: Knob = Knob {
     define: "VECTORS",
     summary: "vectors of bodies that a work-item steps",
     options: &[1, 2, 4],
+    never_hurts: false,
     guess: |_, _| 2,
 };
 const K: Knob = Knob {
@@ -99,6 +104,7 @@ const K: Knob = Knob {
     define: "K",
     summary: "bodies that a work-item sums for",
     options: &[1, 2, 4],
+    never_hurts: false,
     guess: |_, bodies| if bodies < 65_536 { 2 } else { 4 },
 };
 const SPLIT: Knob = Knob {
@@ -106,6 +112,7 @@ const SPLIT: Knob = Knob {
     define: "SPLIT",
     summary: "work-items that share the sum of a body",
     options: &[1, 2, 4, 8, 16],
+    never_hurts: false,
     // About a thousand items for each compute unit fill a large GPU.
     guess: |device, bodies| {
         let items = 1024 * device.compute_units as usize;
@@ -118,6 +125,7 @@ const UNROLL: Knob = Knob {
     define: "UNROLL",
     summary: "turns of the inner loop that are written out",
     options: &[8, 16, 32],
+    never_hurts: false,
     guess: |_, _| 16,
 };
 const ROOT: Knob = Knob {
@@ -125,6 +133,7 @@ const ROOT: Knob = Knob {
     define: "ROOT",
     summary: "1 (on): the machine's own reciprocal root, where the compiler takes it; 0 (off): the portable one",
     options: &[0, 1],
+    never_hurts: false,
     guess: |_, _| 1,
 };
 const EQUAL: Knob = Knob {
@@ -132,6 +141,7 @@ const EQUAL: Knob = Knob {
     define: "EQUAL",
     summary: "1 (on): where all masses are the same, the mass stands outside the sum; 0 (off): it never does",
     options: &[0, 1],
+    never_hurts: true,
     guess: |_, _| 1,
 };
 

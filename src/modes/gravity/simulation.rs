@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::step::Step;
-use super::{COLUMNS, Gravity, INFO, Integrator, Softening};
+use super::{FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -12,7 +12,6 @@ use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
 
-const FORCE: Source = source!("gravity/force.cl");
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
 
@@ -72,9 +71,7 @@ fn build(device: &Device, recipe: Recipe, softening: &str, equal: bool) -> Resul
     if equal {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
-    let program = |defines: &[(&str, String)]| {
-        Program::build(device, &sources(&[FORCE, COLUMNS, recipe.variant.source()]), defines)
-    };
+    let program = |defines: &[(&str, String)]| Program::build(device, &INFO.sources(recipe.variant), defines);
     let advance = match program(&defines) {
         Err(why @ Error::Build { .. }) if recipe.knob("root") == 1 => {
             defines
