@@ -21,6 +21,7 @@ const WIDTH: Knob = Knob {
         Kind::Cpu => 64,
         _ => 128,
     },
+    never_hurts: false,
 };
 
 /// Floats in the vectors of `vector`.
@@ -30,6 +31,7 @@ const LANES: Knob = Knob {
     summary: "cells to a vector",
     options: &[8, 16],
     guess: |_, _| 16,
+    never_hurts: false,
 };
 
 /// A work-group as wide as it is large, unless its width says otherwise, and a float each for the sum of the speeds.
