@@ -26,6 +26,7 @@
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
 //! * what a pair costs, and so what limits a device: `pair` of a mode; read by `bench` and the overlay
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
+//! * a mode to be, which is not in that table yet, and what it lacks: [`modes::fluid`]
 //! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;

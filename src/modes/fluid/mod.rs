@@ -1,4 +1,11 @@
 //! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9, BGK), seen through tracers that it carries.
+//!
+//! **Not finished: it has no row in [`MODES`](super::MODES), so nothing but `tests/fluid` and `benches/fluid.rs` runs
+//! it.** A row, `check` and `bench` are of bodies and pairs, and a flow has neither: missing are a
+//! [`Mode`](super::Mode) for what has cells, the engine, session and reports for it, the picture (field and tracers)
+//! and brush in the window, `--params` and `--obstacles` with the files that `run` writes, speeds in cells a second
+//! against what memory allows, a stop with a word when it blows up, several steps to a launch on small grids, 16-bit
+//! storage, and any measurement on a GPU.
 
 mod grid;
 mod reference;
