@@ -64,8 +64,8 @@ fn bad_parameters_are_refused_by_line() {
 
 #[test]
 fn obstacles_are_read() {
-    let read = walls("0 0 1\n\n3 4 1\n0 0 1\n").unwrap();
-    let expected = Walls::new(4, 5, 10.0, |x, y| (x, y) == (0, 0) || (x, y) == (3, 4));
+    let read = walls("0 0 1\n\n1 3 1\n0 0 1\n").unwrap();
+    let expected = Walls::new(4, 5, 10.0, |x, y| (x, y) == (0, 0) || (x, y) == (1, 3));
     assert_eq!(read, expected);
     assert_eq!(walls("").unwrap().free(), 20);
 }

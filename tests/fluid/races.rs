@@ -39,7 +39,10 @@ fn inside(device: &Device) {
         simulation.paint([7, 3], 2, false).unwrap();
         simulation.publish(Points::default()).unwrap().wait().unwrap();
         simulation.image(Image::default()).unwrap().wait().unwrap();
-        simulation.diagnostics().unwrap();
+        // The same over every grid, and slow here.
+        if variant == &VARIANTS[0] {
+            simulation.diagnostics().unwrap();
+        }
     }
     // The sum over a work-group is in a file that all variants share: a copy takes its place.
     let sum = &GRID[GRID.find("INLINED void store_group_sum").unwrap()..GRID.rfind("#endif").unwrap()];
