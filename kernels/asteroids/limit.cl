@@ -3,10 +3,10 @@
 
 #define START(k)                                                                                                       \
     const float x##k = item_share() + k, y##k = seed - x##k, z##k = seed * k, w##k = 0.5f * x##k;                      \
-    REAL near##k = seed;
+    wide near##k = seed;
 #define LOOK(k)                                                                                                        \
     {                                                                                                                  \
-        const REAL gap = fma(x##k, x, fma(y##k, y, fma(z##k, z, fma(w##k, w, h))));                                    \
+        const wide gap = fma(x##k, x, fma(y##k, y, fma(z##k, z, fma(w##k, w, h))));                                    \
         near##k = gap < near##k ? gap : near##k;                                                                       \
     }
 #define ADD(k) sum += near##k;
@@ -14,18 +14,21 @@
 __kernel void pairs(const uint rounds, const float seed, __global float *out)
 {
     EACH(START)
-    REAL x = seed - RAMP, y = 0.5f * RAMP, z = -seed, w = RAMP + seed, h = 0.25f * RAMP;
+    wide x = seed - RAMP, y = 0.5f * RAMP, z = -seed, w = RAMP + seed, h = 0.25f * RAMP;
     for (uint r = 0; r < rounds; ++r) {
-        EACH(LOOK)
-        // The others go elsewhere for one addition.
-        const REAL moved = x - 0.0009765625f;
-        x = y;
-        y = z;
-        z = w;
-        w = h;
-        h = moved;
+#pragma unroll
+        for (uint turn = 0; turn < TURNS; ++turn) {
+            EACH(LOOK)
+            // The others go elsewhere for one addition.
+            const wide moved = x - 0.0009765625f;
+            x = y;
+            y = z;
+            z = w;
+            w = h;
+            h = moved;
+        }
     }
-    REAL sum = 0.0f;
+    wide sum = 0.0f;
     EACH(ADD)
     out[get_global_id(0)] = total(sum);
 }

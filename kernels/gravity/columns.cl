@@ -1,50 +1,19 @@
-// The force for LANES bodies at once, one to a lane, in columns: what `vector` and `blocked` sum over. LANES of 1
-// is a plain float.
-#ifndef LANES
-#define LANES 1
-#endif
-#if LANES == 16
-#define wide float16
-#elif LANES == 8
-#define wide float8
-#else
-#define wide float
-#endif
-
-// How the reciprocal root is taken. ROOT 1 is the machine's own instruction, written out where the compiler does
-// not find it; a compiler that knows the macros but not the instruction is given ROOT 0 instead.
-#if ROOT && LANES == 16 && defined(__AVX512F__)
-#define ESTIMATE "vrsqrt14ps %1, %0"
-#define ESTIMATE_REGISTER "v"
-#elif ROOT && LANES == 8 && defined(__AVX512VL__)
-#define ESTIMATE "vrsqrt14ps %1, %0"
-#define ESTIMATE_REGISTER "v"
-#elif ROOT && LANES == 8 && defined(__AVX__)
-#define ESTIMATE "vrsqrtps %1, %0"
-#define ESTIMATE_REGISTER "x"
-#endif
+// The force for LANES bodies at once, one to a lane, in columns: what `vector` and `blocked` sum over.
 
 // m·s(r) from the squared softened distance.
 wide pull(float m, wide r2)
 {
-#if defined(ESTIMATE)
+#if defined(ROOT_INSTRUCTION) && LANES > 1
     // y ≈ r⁻¹ to 12 bits or more, off by a factor 1 + e; one step of Newton's method, folded into the third power:
     // m·y³·(5/2 − 3/2·r²·y²) is off by 7.5 e².
-    wide y;
-    __asm__(ESTIMATE : "=" ESTIMATE_REGISTER(y) : ESTIMATE_REGISTER(r2));
+    const wide y = root(r2);
     const wide y2 = y * y;
     return (1.5f * m * y) * (y2 * (5.0f / 3.0f - r2 * y2));
 #elif LANES > 1
     // CPUs have a vector root and division.
     return m / (r2 * native_sqrt(r2));
 #else
-#if ROOT && defined(__NV_CL_C_VERSION)
-    // NVIDIA's compiler guards its own root against denormals with three more instructions; eps² is none.
-    float y;
-    __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(r2));
-#else
-    const float y = reciprocal_root(r2);
-#endif
+    const float y = root(r2);
 #ifdef EQUAL_MASS
     return y * y * y;
 #else

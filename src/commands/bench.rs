@@ -99,7 +99,8 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
-    let mut limits = Limits::measure(&device, ladders.iter().map(|(info, _)| *info))?;
+    let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.all_pairs));
+    let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
         println!("{}", limits.text());
@@ -237,7 +238,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
     for _ in 0..repeats {
         for lap in &mut laps {
             lap.seconds.push(time(&mut lap.engine, lap.steps)?);
-            limits.refine(lap.engine.config().mode.info())?;
+            limits.refine(lap.engine.config().mode.info());
         }
     }
     laps.into_iter().map(|lap| lap.row(limits)).collect()

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::modes::{Busy, ModeInfo};
 use crate::ui;
 
-/// What the device can do.
+/// What the device can do, as far as it could be measured.
 pub(super) struct Limits {
     roofline: Roofline,
     /// What measures the limit of each mode, in pairs a second.
@@ -14,18 +14,20 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Measures the device, and the limits of `modes`.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Result<Self> {
-        let roofline = Roofline::measure(device)?;
-        let probe = |info: &'static ModeInfo| {
+    /// Measures the device, and the limits of `modes`. What fails is no reason to measure no speeds: it is said once.
+    pub fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
+        let mut failures = Vec::new();
+        let roofline = Roofline::measure(device, &mut |why| failures.push(why));
+        let probe = |info: &'static ModeInfo| -> Result<_> {
             let mut probe = Probe::new(device, &info.pair.micro)?;
             while probe.turn()? {}
             Ok((info, probe))
         };
-        Ok(Self { roofline, probes: modes.map(probe).collect::<Result<_>>()? })
+        let probes = modes.filter_map(|info| probe(info).map_err(|why| failures.push(why)).ok()).collect();
+        if let Some(why) = failures.first() {
+            eprintln!("not all limits are known: {why}");
+        }
+        Self { roofline, probes }
     }
 
     /// Rates of the device.
@@ -34,9 +36,11 @@ impl Limits {
     }
 
     /// Looks again: on a machine with other work, the first look may have been at a bad time.
-    pub fn refine(&mut self, info: &ModeInfo) -> Result<()> {
-        let probe = self.probes.iter_mut().find(|(other, _)| *other == info);
-        probe.map_or(Ok(()), |(_, probe)| probe.turn().map(drop))
+    pub fn refine(&mut self, info: &ModeInfo) {
+        if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
+            // Then the first look has to do.
+            let _ = probe.turn();
+        }
     }
 
     /// `fma 256 G/s · root 12.0 G/s · …`.
@@ -47,8 +51,10 @@ impl Limits {
             fetched_bytes_per_second: fetched,
             copied_bytes_per_second: copied,
         } = self.roofline;
-        let rate =
-            |(name, value, unit): (&str, f64, &str)| format!("{name} {}{unit}/s", ui::format::si(value));
+        let rate = |(name, value, unit): (&str, Option<f64>, &str)| match value {
+            Some(value) => format!("{name} {}{unit}/s", ui::format::si(value)),
+            None => format!("{name} –"),
+        };
         let rates = [
             ("fma", multiply_adds, ""),
             ("root", roots, ""),

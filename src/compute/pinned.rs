@@ -84,7 +84,8 @@ impl<T> DerefMut for Pinned<T> {
 
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
-        // The driver keeps the memory until this has run. It can only fail where the device is lost, and all with it.
+        // The driver keeps the memory until this has run, so it must not stay at the host. It can only fail where the device
+        // is lost, and all with it.
         let _ = core::enqueue_unmap_mem_object(
             &self.device.copies,
             &self.mem,
@@ -92,5 +93,6 @@ impl<T> Drop for Pinned<T> {
             None::<core::Event>,
             None::<&mut core::Event>,
         );
+        let _ = core::flush(&self.device.copies);
     }
 }

@@ -20,6 +20,9 @@ pub struct Source {
     pub text: &'static str,
 }
 
+const ROOT: Source =
+    Source { file: "root.cl", text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/root.cl")) };
+
 /// Programs by source and options, so that changing back to a variant costs nothing.
 pub(super) type ProgramCache = HashMap<(CString, CString), core::Program>;
 
@@ -56,9 +59,10 @@ impl Program {
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
         let key = (text(joined)?, text(format!("{OPTIONS}{defines}"))?);
-        let mut cache = device.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = cache.get(&key) {
-            return Ok(Self { device: device.clone(), program: program.clone() });
+        // Not locked while a compiler is at work: two threads that want the same at the same time both build it.
+        let cache = || device.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = cache().get(&key).cloned() {
+            return Ok(Self { device: device.clone(), program });
         }
         let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
             .map_err(device.fail("creating a program"))?;
@@ -75,8 +79,30 @@ impl Program {
                 _ => build_error("the compiler gave no reason".to_owned()),
             });
         }
-        cache.insert(key, program.clone());
+        cache().insert(key, program.clone());
         Ok(Self { device: device.clone(), program })
+    }
+
+    /// The same behind `kernels/root.cl`, and with its portable root where the compiler refuses the machine's own.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with what the compiler says of the first form if it takes neither.
+    pub fn build_with_root(
+        device: &Device,
+        sources: &[Source],
+        defines: &[(&'static str, String)],
+    ) -> Result<Self> {
+        let sources = [&[ROOT], sources].concat();
+        Self::build(device, &sources, defines).or_else(|why| {
+            if !matches!(why, Error::Build { .. }) {
+                return Err(why);
+            }
+            let portable = [defines, &[("PORTABLE_ROOT", "1".to_owned())]].concat();
+            let program = Self::build(device, &sources, &portable).map_err(|_| why)?;
+            let file = sources.last().map_or("", |source| source.file);
+            tracing::info!("{file} takes the portable root: {} refuses its own", device.info.name);
+            Ok(program)
+        })
     }
 
     /// The kernel with the entry point `name`.

@@ -9,11 +9,15 @@ use super::buffer::Buffer;
 use super::device::{Device, Kind};
 use super::program::{Arg, Kernel, Program, Range, Source};
 use super::timing;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 const ROOFLINE: Source = Source {
     file: "roofline.cl",
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/roofline.cl")),
+};
+const OPERATIONS: Source = Source {
+    file: "operations.cl",
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/operations.cl")),
 };
 
 /// Long beside a launch and the ticks of a clock, short enough to find a quiet moment and to stay unseen.
@@ -25,32 +29,29 @@ const SEED: f32 = 0.75;
 /// Rounds after which the same is fetched again: the first cache holds it.
 const FETCHED: usize = 32;
 
-/// Rates of a device.
+/// Rates of a device, as far as they could be measured.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
     /// Fused multiply-adds of one number in f32.
-    pub multiply_adds_per_second: f64,
+    pub multiply_adds_per_second: Option<f64>,
     /// Reciprocal square roots of one number in f32, as quick as the device has them.
-    pub roots_per_second: f64,
+    pub roots_per_second: Option<f64>,
     /// Bytes that work-items together fetch out of a cache, all the same ones at a time.
-    pub fetched_bytes_per_second: f64,
+    pub fetched_bytes_per_second: Option<f64>,
     /// Bytes of global memory, read and written, that a copy moves.
-    pub copied_bytes_per_second: f64,
+    pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures a device; takes a few tenths of a second.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn measure(device: &Device) -> Result<Self> {
-        let rate = |micro| Probe::new(device, micro)?.measure();
-        Ok(Self {
-            multiply_adds_per_second: rate(&Micro::MULTIPLY_ADDS)?,
-            roots_per_second: rate(&Micro::ROOTS)?,
-            fetched_bytes_per_second: rate(&Micro::FETCHES)?,
-            copied_bytes_per_second: rate(&Micro::COPIES)?,
-        })
+    /// Measures a device; takes a few tenths of a second. What fails is told to `failed` and left out.
+    pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
+        let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
+        Self {
+            multiply_adds_per_second: rate(&Micro::MULTIPLY_ADDS),
+            roots_per_second: rate(&Micro::ROOTS),
+            fetched_bytes_per_second: rate(&Micro::FETCHES),
+            copied_bytes_per_second: rate(&Micro::COPIES),
+        }
     }
 }
 
@@ -59,19 +60,20 @@ impl Roofline {
 pub struct Micro {
     sources: &'static [Source],
     name: &'static str,
-    /// Columns that an item has under way at once: enough to hide how long an operation takes, few enough for the registers.
-    chains: usize,
+    /// Columns that an item has under way at once, on CPUs and on others: enough to hide how long an operation takes, few
+    /// enough for the registers.
+    chains: [usize; 2],
     work: Work,
 }
 
 /// What an item does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Work {
-    /// Arithmetic in registers: one operation a round for each number of its columns.
+    /// Arithmetic in registers: in a round some operations on each number of its columns.
     Chains,
-    /// As many fetches of the widest vector.
+    /// One fetch of the widest vector for each column.
     Fetch,
-    /// One element, in as many passes as there are rounds.
+    /// One such vector, in as many passes as there are rounds.
     Copy,
 }
 
@@ -80,22 +82,50 @@ impl Micro {
     pub const MULTIPLY_ADDS: Self = Self::of("multiply_adds", Work::Chains);
     /// Reciprocal square roots.
     pub const ROOTS: Self = Self::of("roots", Work::Chains);
-    const FETCHES: Self = Self::of("fetches", Work::Fetch);
-    const COPIES: Self = Self::of("copies", Work::Copy);
+    /// Fetches out of a cache, in bytes.
+    pub const FETCHES: Self = Self::of("fetches", Work::Fetch);
+    /// Copies, in bytes.
+    pub const COPIES: Self = Self::of("copies", Work::Copy);
 
     const fn of(name: &'static str, work: Work) -> Self {
-        Self { sources: &[], name, chains: 12, work }
+        Self { sources: &[OPERATIONS], name, chains: [12; 2], work }
     }
 
     /// The operation of the kernel `pairs` in `sources`, which are built behind `kernels/roofline.cl`: on each number of
-    /// `chains` columns in every round.
+    /// some columns, `chains` of them on CPUs.
     pub const fn pairs(sources: &'static [Source], chains: usize) -> Self {
-        Self { sources, name: "pairs", chains, work: Work::Chains }
+        Self { sources, name: "pairs", chains: [chains, 8], work: Work::Chains }
     }
 
-    /// Its files, in the order in which they are built.
-    pub fn files(&self) -> Vec<Source> {
-        [&[ROOFLINE], self.sources].concat()
+    fn form(&self, kind: Kind) -> Form {
+        let [on_cpus, on_others] = self.chains;
+        match kind {
+            Kind::Cpu => Form { lanes: 16, chains: on_cpus, turns: 1 },
+            // So many turns that the loop takes no time. Pairs give the other's three or five coordinates round: after a
+            // multiple of both they stand where they stood, and nothing is moved.
+            Kind::Gpu | Kind::Accelerator => Form { lanes: 1, chains: on_others, turns: 15 },
+        }
+    }
+}
+
+/// What a micro-kernel looks like to one kind of device.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    /// Numbers in a column.
+    lanes: usize,
+    /// Columns of an item.
+    chains: usize,
+    /// Operations on each number in a round, where they take place in registers.
+    turns: usize,
+}
+
+impl Form {
+    fn build(self, device: &Device, micro: &Micro) -> Result<Program> {
+        let Self { lanes, chains, turns } = self;
+        let defines =
+            [("LANES", lanes), ("CHAINS", chains), ("TURNS", turns), ("FETCHED", FETCHED), ("ROOT", 1)];
+        let files = [&[ROOFLINE], micro.sources].concat();
+        Program::build_with_root(device, &files, &defines.map(|(name, value)| (name, value.to_string())))
     }
 }
 
@@ -116,20 +146,32 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Builds the best form of `micro` that the device takes, and runs it once: some compilers finish a kernel only then.
+    /// Builds `micro` for the device.
     ///
     /// # Errors
-    /// If the device takes none.
+    /// If the device refuses.
     pub fn new(device: &Device, micro: &Micro) -> Result<Self> {
+        Self::for_kind(device, micro, device.info.kind)
+    }
+
+    /// Builds what `micro` is on devices of a kind, which the others take too.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn for_kind(device: &Device, micro: &Micro, kind: Kind) -> Result<Self> {
         let info = &device.info;
-        let lanes = lanes(info.kind);
-        let kernel = program(device, micro, lanes)?.kernel(micro.name)?;
-        let group = match (info.kind, micro.work) {
-            (Kind::Cpu, Work::Chains | Work::Fetch) => 1,
-            _ => 64.min(info.max_work_group),
+        let form @ Form { lanes, chains, turns } = micro.form(kind);
+        let kernel = form.build(device, micro)?.kernel(micro.name)?;
+        // Numbers that are fetched at once.
+        let width = lanes.max(4);
+        let group = match (kind, micro.work) {
+            (_, Work::Copy) => 256,
+            (Kind::Cpu, _) => 1,
+            (Kind::Gpu | Kind::Accelerator, _) => 64,
         };
-        let groups = match (info.kind, micro.work) {
-            (_, Work::Copy) => copied_bytes(device) / (size_of::<f32>() * lanes * group),
+        let group = group.min(info.max_work_group);
+        let groups = match (kind, micro.work) {
+            (_, Work::Copy) => copied_bytes(device) / (size_of::<f32>() * width * group),
             // Several to a unit, so that one that is held up does not hold up the end.
             (Kind::Cpu, _) => 8 * info.compute_units as usize,
             // Many waves of as many as a unit holds at once.
@@ -137,14 +179,11 @@ impl Probe {
         };
         let range = Range { offset: 0, count: groups.max(1) * group, group };
         let (per_item, [written, read]) = match micro.work {
-            Work::Chains => (micro.chains * lanes, [range.count, 1]),
-            Work::Fetch => {
-                let width = lanes.max(4);
-                (micro.chains * width * size_of::<f32>(), [range.count, FETCHED * micro.chains * width])
-            }
-            Work::Copy => (2 * lanes * size_of::<f32>(), [range.count * lanes; 2]),
+            Work::Chains => (turns * chains * lanes, [range.count, 1]),
+            Work::Fetch => (chains * width * size_of::<f32>(), [range.count, FETCHED * chains * width]),
+            Work::Copy => (2 * width * size_of::<f32>(), [range.count * width; 2]),
         };
-        let probe = Self {
+        Ok(Self {
             device: device.clone(),
             kernel,
             work: micro.work,
@@ -155,29 +194,31 @@ impl Probe {
             rounds: 1,
             timings: 0,
             best: 0.0,
-        };
-        probe.run(1)?;
-        Ok(probe)
+        })
     }
 
-    /// Times once, for about a hundredth of a second, and says whether more turns are wanted; they never do harm.
+    /// Times once, for about a hundredth of a second, and says whether more turns are wanted; they never do harm. The first
+    /// turns, from a single round on, only find out how many rounds that takes.
     ///
     /// # Errors
     /// If the device fails.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
-        self.best = self.best.max(self.a_round * f64::from(self.rounds) / seconds);
+        // Some compilers finish a kernel only when it first runs, and a short run says more about the clock than about the rate.
         match seconds < 0.5 * TIMING_SECONDS && self.rounds < u32::MAX / 32 {
             true => {
                 let factor = (TIMING_SECONDS / seconds).clamp(2.0, 16.0);
                 self.rounds = (f64::from(self.rounds) * factor) as u32;
             }
-            false => self.timings += 1,
+            false => {
+                self.timings += 1;
+                self.best = self.best.max(self.a_round * f64::from(self.rounds) / seconds);
+            }
         }
         Ok(self.timings < TIMINGS)
     }
 
-    /// The best rate so far, in operations or bytes a second.
+    /// The best rate so far, in operations or bytes a second; 0 before the first that counts.
     pub fn rate(&self) -> f64 {
         self.best
     }
@@ -219,14 +260,6 @@ impl Probe {
     }
 }
 
-/// Numbers in a column.
-fn lanes(kind: Kind) -> usize {
-    match kind {
-        Kind::Cpu => 16,
-        Kind::Gpu | Kind::Accelerator => 1,
-    }
-}
-
 /// Well past the caches, and little of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
@@ -234,13 +267,4 @@ fn copied_bytes(device: &Device) -> usize {
         Kind::Gpu | Kind::Accelerator => 256 << 20,
     };
     wanted.min(device.info.memory_bytes / 16).min(device.info.max_alloc_bytes) as usize
-}
-
-/// With the machine's own root, if its compiler takes that.
-fn program(device: &Device, micro: &Micro, lanes: usize) -> Result<Program> {
-    let build = |root| {
-        let defines = [("LANES", lanes), ("CHAINS", micro.chains), ("FETCHED", FETCHED), ("ROOT", root)];
-        Program::build(device, &micro.files(), &defines.map(|(name, value)| (name, value.to_string())))
-    };
-    build(1).or_else(|_| build(0))
 }

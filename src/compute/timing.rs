@@ -3,7 +3,7 @@
 use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 /// Seconds from the start of `first` to the end of `last`, both finished; none where the device has no
-/// profiling.
+/// profiling, or says that the end came no later than the start: some drivers stamp markers so.
 pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
     let start = match core::get_event_profiling_info(first, ProfilingInfo::Start) {
         Ok(ProfilingInfoResult::Start(ns)) => ns,
@@ -13,5 +13,5 @@ pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
         Ok(ProfilingInfoResult::End(ns)) => ns,
         _ => return None,
     };
-    Some(end.saturating_sub(start) as f64 * 1e-9)
+    (end > start).then(|| (end - start) as f64 * 1e-9)
 }

@@ -6,15 +6,15 @@ use crate::compute::{Micro, Roofline, Source};
 /// What a pair takes at the least, whichever way it is computed.
 #[derive(Debug)]
 pub struct Pair {
-    /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs. Measured
-    /// rather than counted, since devices differ in what they do at the same time.
+    /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs: at equal
+    /// masses, where that takes less. Measured rather than counted, since devices differ in what they do at the same time.
     pub micro: Micro,
     /// Reciprocal roots in it.
     pub roots: f64,
 }
 
 impl Pair {
-    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once.
+    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs.
     pub(super) const fn new(limit: &'static [Source], chains: usize, roots: f64) -> Self {
         Self { micro: Micro::pairs(limit, chains), roots }
     }
@@ -25,10 +25,10 @@ impl Pair {
 pub struct Busy {
     /// Of the limit that a pair's arithmetic sets.
     pub arithmetic: f64,
-    /// Of the reciprocal roots.
-    pub roots: f64,
-    /// Of what can be fetched from global memory that caches hold.
-    pub memory: f64,
+    /// Of the reciprocal roots, if their rate is known.
+    pub roots: Option<f64>,
+    /// Of what can be fetched from global memory that caches hold, if that is known.
+    pub memory: Option<f64>,
 }
 
 impl Busy {
@@ -36,16 +36,17 @@ impl Busy {
     pub fn new(speed: f64, limit: f64, pair: &Pair, bytes_per_pair: f64, roofline: &Roofline) -> Self {
         Self {
             arithmetic: speed / limit,
-            roots: speed * pair.roots / roofline.roots_per_second,
-            memory: speed * bytes_per_pair / roofline.fetched_bytes_per_second,
+            roots: roofline.roots_per_second.map(|rate| speed * pair.roots / rate),
+            memory: roofline.fetched_bytes_per_second.map(|rate| speed * bytes_per_pair / rate),
         }
     }
 
     /// The part that is busiest; where none is busy for half of the time, it is waiting that takes the time: for the result
     /// before, by scalar code for a vector's width, or for more work-items.
     pub fn bound(&self) -> &'static str {
-        let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
-        let (name, share) = parts.into_iter().fold(("", 0.0), |a, b| if b.1 > a.1 { b } else { a });
+        let parts = [("arithmetic", Some(self.arithmetic)), ("roots", self.roots), ("memory", self.memory)];
+        let known = parts.into_iter().filter_map(|(name, share)| Some((name, share?)));
+        let (name, share) = known.fold(("", 0.0), |a, b| if b.1 > a.1 { b } else { a });
         if share < 0.5 { "latency" } else { name }
     }
 }
@@ -75,7 +76,9 @@ mod tests {
             (0.04, 0.01, 0.4, "latency"),
             (0.0, 0.0, 0.0, "latency"),
         ] {
-            assert_eq!(Busy { arithmetic, roots, memory }.bound(), bound);
+            let busy = Busy { arithmetic, roots: Some(roots), memory: Some(memory) };
+            assert_eq!(busy.bound(), bound);
         }
+        assert_eq!(Busy { arithmetic: 0.6, roots: None, memory: None }.bound(), "arithmetic");
     }
 }

@@ -225,6 +225,14 @@ fn bench_has_a_row_for_each_variant() {
 }
 
 #[test]
+fn bench_looks_for_no_limit_that_no_row_has() {
+    let folder = folder();
+    // Asteroids has no such variant.
+    let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1");
+    assert!(text.contains("limit of gravity") && !text.contains("limit of asteroids"), "{text}");
+}
+
+#[test]
 fn bench_draws_what_it_measured() {
     let folder = folder();
     let bench = "bench --mode gravity --variant naive,tiled --repeats 1";

@@ -64,25 +64,15 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
     masses.all(|mass| mass == first).then_some(first)
 }
 
-/// The kernel of a recipe; with the portable root where the compiler refuses the machine's own.
+/// The kernel of a recipe.
 fn build(device: &Device, recipe: Recipe, softening: &str, equal: bool) -> Result<Kernel> {
     let mut defines = recipe.defines();
     defines.push((softening, "1".to_owned()));
     if equal {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
-    let program = |defines: &[(&str, String)]| Program::build(device, &INFO.sources(recipe.variant), defines);
-    let advance = match program(&defines) {
-        Err(why @ Error::Build { .. }) if recipe.knob("root") == 1 => {
-            defines
-                .iter_mut()
-                .filter(|(name, _)| *name == "ROOT")
-                .for_each(|(_, value)| *value = "0".to_owned());
-            program(&defines).map_err(|_| why)?
-        }
-        outcome => outcome?,
-    };
-    let advance = advance.kernel("advance")?;
+    let files = INFO.sources(recipe.variant);
+    let advance = Program::build_with_root(device, &files, &defines)?.kernel("advance")?;
     advance.check_work_group(recipe.variant.name, recipe.work_group)?;
     Ok(advance)
 }
