@@ -65,7 +65,7 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
 }
 
 /// The kernel of a recipe.
-fn build(device: &Device, recipe: Recipe, softening: &str, equal: bool) -> Result<Kernel> {
+fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) -> Result<Kernel> {
     let mut defines = recipe.defines();
     defines.push((softening, "1".to_owned()));
     if equal {
