@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → bodies, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → bodies, lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -26,6 +26,7 @@
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
 //! * what a pair costs, and so what limits a device: `pair` of a mode; read by `bench` and the overlay
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
+//! * a mode to be, which is not in that table yet, and what it lacks: [`modes::fluid`]
 //! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;
@@ -38,6 +39,7 @@ pub mod config;
 pub mod engine;
 pub mod error;
 pub mod files;
+pub mod lattice;
 pub mod memory;
 pub mod modes;
 pub mod params;

@@ -77,6 +77,18 @@ impl<T: Pod> Buffer<T> {
         Ok(buffer)
     }
 
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Waits for the queue and copies the values out.
     ///
     /// # Errors

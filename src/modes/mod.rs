@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod asteroids;
+pub mod fluid;
 pub mod gravity;
 mod limit;
 mod recipe;

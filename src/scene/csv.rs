@@ -92,12 +92,12 @@ fn read(mut input: impl BufRead, most: usize) -> Result<Bodies, Fault> {
 }
 
 /// Reads a line, or the first `MAX_LINE + 1` bytes of a longer one, and says whether there was any.
-fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+pub(super) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     Ok(input.take(MAX_LINE as u64 + 1).read_until(b'\n', line)? > 0)
 }
 
-fn text_of(line: &[u8], first: bool) -> Result<&str, String> {
+pub(super) fn text_of(line: &[u8], first: bool) -> Result<&str, String> {
     if line.len() > MAX_LINE {
         return Err(format!("the line is longer than {MAX_LINE} bytes"));
     }
@@ -147,7 +147,7 @@ fn number(name: &str, field: &str) -> Result<f32, String> {
 }
 
 /// The beginning of a text from the file, fit to be shown: escaped and short.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = text.chars().take(SHOWN).collect();
     let dots = if shown.len() < text.len() { "…" } else { "" };

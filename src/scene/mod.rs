@@ -2,6 +2,7 @@
 
 pub mod asteroids;
 pub mod csv;
+pub mod fluid;
 mod frame;
 pub mod gravity;
 mod random;

@@ -1,0 +1,219 @@
+// What is done now and then, whatever the variant: the push that opens a burst, the mean speeds, the brush, and what is
+// drawn.
+
+// Pushes `rows` rows from row `first`, in place.
+__kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uint rows, __global const uchar *solid,
+                         __global float *f)
+{
+    const Grid g = THE_GRID;
+    const uint x = get_global_id(0) % nx, row = get_global_id(0) / nx;
+    if (row < rows) {
+        Cell cell;
+        get(&cell, &g, f, x, first + row);
+        push(&cell, SOLID(solid + single(&g, x, first + row)), c);
+        put(&g, f, x, first + row, &cell);
+    }
+}
+
+#define SUM_GROUP 64
+
+// Adds up the sums of the work-groups of each of some steps: a work-group a step.
+__kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
+void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from)
+{
+    __local float scratch[SUM_GROUP];
+    const uint lane = get_local_id(0), nth = get_global_id(0) / SUM_GROUP;
+    float sum = 0.0f;
+    for (uint k = lane; k < groups; k += SUM_GROUP)
+        sum += sums[nth * groups + k];
+    scratch[lane] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint half_ = SUM_GROUP / 2; half_ > 0; half_ /= 2) {
+        if (lane < half_)
+            scratch[lane] += scratch[lane + half_];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0)
+        series[from + nth] = scratch[0];
+}
+
+// Makes the cells within `radius` of the cell (px, py) solid, or free and at rest.
+__kernel void paint(GRID, const COEFFICIENTS c, const uint px, const uint py, const uint radius, const uint value,
+                    __global uchar *solid, __global float *f)
+{
+    const Grid g = THE_GRID;
+    const uint x = get_global_id(0) % nx, y = get_global_id(0) / nx;
+    if (y >= ny)
+        return;
+    const uint dx = abs_diff(x, px), dy = abs_diff(y, py);
+    const uint i = single(&g, x, y);
+    if (dx > radius || dy > radius || dx * dx + dy * dy > radius * radius || solid[i] == value)
+        return;
+    solid[i] = value;
+    if (value == 0) {
+        const float axis = c.s4 / 9.0f, diagonal = c.s4 / 36.0f;
+        const Cell rest = { 4.0f * axis, axis, axis, axis, axis, diagonal, diagonal, diagonal, diagonal };
+        put(&g, f, x, y, &rest);
+    }
+}
+
+// (ux, uy, ρ, free) of each cell; nothing of a solid one.
+__kernel void survey(GRID, __global const uchar *solid, __global const float *f, __global float4 *field)
+{
+    const Grid g = THE_GRID;
+    const uint i = get_global_id(0);
+    const uint x = i % nx, y = i / nx;
+    if (y >= ny)
+        return;
+    Cell cell;
+    get(&cell, &g, f, x, y);
+    const float rho = density_of(&cell);
+    field[i] = solid[single(&g, x, y)]
+        ? (float4)(0.0f) : (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, 1.0f);
+}
+
+// The column before the first and behind the last.
+uint column(uint nx, int x)
+{
+#ifdef INLET
+    return (uint)clamp(x, 0, (int)nx - 1);
+#else
+    return (uint)(x < 0 ? x + (int)nx : x >= (int)nx ? x - (int)nx : x);
+#endif
+}
+
+uint row(uint ny, int y)
+{
+    return (uint)(y < 0 ? y + (int)ny : y >= (int)ny ? y - (int)ny : y);
+}
+
+// (ux, uy, vorticity) between the four cells around p, whose middles are at (x + ½, y + ½). Solid cells are at rest.
+float3 flow_at(uint nx, uint ny, __global const float4 *field, float2 p)
+{
+    const float2 q = p - 0.5f, corner = floor(q), part = q - corner;
+    const uint x0 = column(nx, (int)corner.x), x1 = column(nx, (int)corner.x + 1);
+    const uint y0 = row(ny, (int)corner.y), y1 = row(ny, (int)corner.y + 1);
+    const float2 u00 = field[y0 * nx + x0].xy, u10 = field[y0 * nx + x1].xy;
+    const float2 u01 = field[y1 * nx + x0].xy, u11 = field[y1 * nx + x1].xy;
+    const float2 u = mix(mix(u00, u10, part.x), mix(u01, u11, part.x), part.y);
+    return (float3)(u, mix(u10.y - u00.y, u11.y - u01.y, part.y) - mix(u01.x - u00.x, u11.x - u10.x, part.x));
+}
+
+// Bits without a pattern from three numbers, by the mixing steps of PCG (Jarzynski and Olano 2020, JCGT 9, 3).
+uint3 hashed(uint3 v)
+{
+    v = v * 1664525u + 1013904223u;
+    v.x += v.y * v.z;
+    v.y += v.z * v.x;
+    v.z += v.x * v.y;
+    v ^= v >> 16;
+    v.x += v.y * v.z;
+    v.y += v.z * v.x;
+    v.z += v.x * v.y;
+    return v;
+}
+
+// In [0, 1).
+float2 unit_square(uint3 v)
+{
+    return convert_float2(hashed(v).xy >> 8) * 0x1p-24f;
+}
+
+bool is_free(uint nx, uint ny, __global const float4 *field, float2 p)
+{
+    return field[min((uint)p.y, ny - 1) * nx + min((uint)p.x, nx - 1)].w > 0.0f;
+}
+
+// Tries to find a free place for the tracer; where none is found it is hidden for now.
+#define TRIES 16
+#define HIDDEN ((float2)(-1.0f))
+
+float2 anywhere(uint nx, uint ny, __global const float4 *field, uint tracer, uint now)
+{
+    for (uint nth = 0; nth < TRIES; ++nth) {
+        const float2 p = unit_square((uint3)(tracer, now, nth)) * (float2)(nx, ny);
+        if (is_free(nx, ny, field, p))
+            return p;
+    }
+    return HIDDEN;
+}
+
+// Carries tracers along for `steps` steps, by the midpoint rule over parts of at most half a cell; `now` counts steps.
+__kernel void carry(const uint n, const uint nx, const uint ny, const uint steps, const uint now,
+                    __global const float4 *field, __global float2 *tracers)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const float2 size = (float2)(nx, ny);
+    float2 p = tracers[i];
+    if (!(p.x >= 0.0f && p.x < size.x && p.y >= 0.0f && p.y < size.y))
+        p = anywhere(nx, ny, field, i, now);
+    const float speed = p.x >= 0.0f ? length(flow_at(nx, ny, field, p).xy) : 0.0f;
+    const uint parts = clamp((uint)(2.0f * speed * steps) + 1, 1u, 16u);
+    const float dt = (float)steps / parts;
+    for (uint k = 0; k < parts && p.x >= 0.0f; ++k) {
+        const float2 middle = p + 0.5f * dt * flow_at(nx, ny, field, p).xy;
+        p += dt * flow_at(nx, ny, field, clamp(middle, (float2)(0.0f), size)).xy;
+#ifdef INLET
+        if (!(p.x >= 0.0f && p.x < size.x)) {
+            // It comes in again with the flow.
+            const float2 q = unit_square((uint3)(i, now, TRIES));
+            p = (float2)(q.x * speed * steps, q.y * size.y);
+        }
+#else
+        p.x -= size.x * floor(p.x / size.x);
+#endif
+        p.y -= size.y * floor(p.y / size.y);
+        // A number below 0 may be rounded up to the very end; whatever is not in the grid begins anew.
+        if (!(p.x >= 0.0f && p.x < size.x && p.y >= 0.0f && p.y < size.y) || !is_free(nx, ny, field, p))
+            p = anywhere(nx, ny, field, i, now);
+    }
+    tracers[i] = p;
+}
+
+// (x, y, 0, size) with the longer side of the grid from -1 to 1, and speed or vorticity; -1 of a hidden one.
+__kernel void pack(const uint n, const uint nx, const uint ny, const uint colour, __global const float4 *field,
+                   __global const float2 *tracers, __global float4 *place, __global float *value)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const float2 p = tracers[i];
+    const bool shown = p.x >= 0.0f;
+    const float3 u = shown ? flow_at(nx, ny, field, p) : (float3)(0.0f);
+    const float scale = 2.0f / max(nx, ny);
+    place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, 0.0f, shown ? 1.0f : 0.0f);
+    value[i] = !shown ? -1.0f : colour == 0 ? length(u.xy) : fabs(u.z);
+}
+
+// What stands for a solid cell in an image.
+#define WALL -1e30f
+
+// Speed, vorticity or density of the free ones among `by` × `by` cells, in their mean, to a pixel.
+__kernel void image(const uint nx, const uint ny, const uint by, const uint what, __global const float4 *field,
+                    __global float *pixels)
+{
+    const uint across = (nx + by - 1) / by;
+    const uint i = get_global_id(0);
+    const uint x0 = (i % across) * by, y0 = (i / across) * by;
+    if (y0 >= ny)
+        return;
+    float sum = 0.0f, count = 0.0f;
+    for (uint y = y0; y < min(y0 + by, ny); ++y) {
+        for (uint x = x0; x < min(x0 + by, nx); ++x) {
+            const float4 u = field[y * nx + x];
+            if (u.w == 0.0f)
+                continue;
+            count += 1.0f;
+            if (what == 0)
+                sum += length(u.xy);
+            else if (what == 2)
+                sum += u.z;
+            else
+                sum += 0.5f * (field[y * nx + column(nx, (int)x + 1)].y - field[y * nx + column(nx, (int)x - 1)].y
+                               - field[row(ny, (int)y + 1) * nx + x].x + field[row(ny, (int)y - 1) * nx + x].x);
+        }
+    }
+    pixels[i] = count > 0.0f ? sum / count : WALL;
+}

@@ -1,0 +1,26 @@
+// A step in one kernel: what comes from around is pulled in, bounced or relaxed, and pushed for the next step, so that
+// every number is read once and written once. `fused`, `soa` and `vector` are this kernel over grids that lie
+// differently in memory (grid.cl).
+
+// Rows `first` to before `end` are pushed: none in the last step of a burst, whose end is seen.
+__kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
+                                   __global const uchar *solid, __global const float *f_in, __global float *f_out,
+                                   __global float *sums, const uint from)
+{
+    __local float scratch[WORK_GROUP];
+    const Grid g = THE_GRID;
+    const uint2 p = place_of_item(&g);
+    float speed = 0.0f;
+    if (p.x < nx && p.y < ny) {
+        const which blocked = SOLID(solid + single(&g, p.x, p.y));
+        wide each;
+        Cell cell;
+        pull(&cell, &g, f_in, p.x, p.y, c);
+        settle(&cell, blocked, c.s0, &each);
+        if (p.y >= first && p.y < end)
+            push(&cell, blocked, c);
+        put(&g, f_out, p.x, p.y, &cell);
+        speed = total(each);
+    }
+    store_group_sum(speed, scratch, &sums[from + group_number()]);
+}

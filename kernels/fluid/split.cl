@@ -1,0 +1,59 @@
+// A step as it is told: a kernel for each stage, each over the whole grid. The stage before these, the push, is in
+// flow.cl.
+
+__kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const float *f, __global float *arrived)
+{
+    const Grid g = THE_GRID;
+    const uint2 p = place_of_item(&g);
+    if (p.x < nx && p.y < ny) {
+        Cell cell;
+        pull(&cell, &g, f, p.x, p.y, c);
+        put(&g, arrived, p.x, p.y, &cell);
+    }
+}
+
+// Solid cells send back what came in.
+__kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uchar *solid,
+                                   __global const float *arrived, __global float *f)
+{
+    const Grid g = THE_GRID;
+    const uint2 p = place_of_item(&g);
+    if (p.x < nx && p.y < ny && solid[single(&g, p.x, p.y)]) {
+        Cell cell;
+        float speed;
+        get(&cell, &g, arrived, p.x, p.y);
+        settle(&cell, 1, c.s0, &speed);
+        put(&g, f, p.x, p.y, &cell);
+    }
+}
+
+// All others relax.
+__kernel WHOLE_GROUPS void relax(GRID, const COEFFICIENTS c, __global const uchar *solid,
+                                 __global const float *arrived, __global float *f)
+{
+    const Grid g = THE_GRID;
+    const uint2 p = place_of_item(&g);
+    if (p.x < nx && p.y < ny && !solid[single(&g, p.x, p.y)]) {
+        Cell cell;
+        float speed;
+        get(&cell, &g, arrived, p.x, p.y);
+        settle(&cell, 0, c.s0, &speed);
+        put(&g, f, p.x, p.y, &cell);
+    }
+}
+
+__kernel WHOLE_GROUPS void add_speeds(GRID, __global const uchar *solid, __global const float *f,
+                                      __global float *sums, const uint from)
+{
+    __local float scratch[WORK_GROUP];
+    const Grid g = THE_GRID;
+    const uint2 p = place_of_item(&g);
+    float speed = 0.0f;
+    if (p.x < nx && p.y < ny && !solid[single(&g, p.x, p.y)]) {
+        Cell cell;
+        get(&cell, &g, f, p.x, p.y);
+        const float ux = momentum_x(&cell), uy = momentum_y(&cell);
+        speed = sqrt(ux * ux + uy * uy) / density_of(&cell);
+    }
+    store_group_sum(speed, scratch, &sums[from + group_number()]);
+}

@@ -1,0 +1,122 @@
+//! How the numbers of a grid lie in a device's memory: the host's side of `kernels/fluid/grid.cl`.
+
+use crate::compute::Arg;
+use crate::lattice::{SPEEDS, Walls};
+
+/// What each variant's grid is like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Layout {
+    /// The nine speeds of a cell together.
+    Cells,
+    /// A plane for each speed.
+    Planes,
+    /// Planes, and columns around each row for what wraps around: neighbours are one place apart everywhere.
+    Haloed,
+}
+
+/// The columns before the first and, at the least, behind the last: a whole vector, so that rows are aligned.
+const GHOST: usize = 16;
+
+/// A grid in a layout.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grid {
+    layout: Layout,
+    nx: usize,
+    ny: usize,
+    stride: usize,
+    plane: usize,
+    /// Whether rows end instead of wrapping around.
+    ends: bool,
+}
+
+impl Grid {
+    pub fn new(layout: Layout, walls: &Walls, ends: bool) -> Self {
+        let (nx, ny) = (walls.nx, walls.ny);
+        let stride = match layout {
+            Layout::Cells => nx,
+            Layout::Planes => nx.next_multiple_of(32),
+            Layout::Haloed => nx.next_multiple_of(GHOST) + 2 * GHOST,
+        };
+        // Nine planes in step would meet in the same lines of a cache: each begins 384 bytes farther on in a page.
+        let plane = (stride * ny).next_multiple_of(1024) + 96;
+        Self { layout, nx, ny, stride, plane, ends }
+    }
+
+    /// What the kernels are compiled with.
+    pub fn defines(&self) -> Vec<(&'static str, String)> {
+        let mut defines = Vec::new();
+        if self.layout != Layout::Cells {
+            defines.push(("PLANES", "1".to_owned()));
+        }
+        if self.layout == Layout::Haloed {
+            defines.push(("GHOST", GHOST.to_string()));
+        }
+        if self.ends {
+            defines.push(("INLET", "1".to_owned()));
+        }
+        defines
+    }
+
+    /// The first arguments of every kernel over it.
+    pub fn args(&self) -> [Arg<'static>; 4] {
+        [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32))
+    }
+
+    fn len(&self) -> usize {
+        match self.layout {
+            Layout::Cells => SPEEDS * self.nx * self.ny,
+            // Vectors of the last row may be read to their ends.
+            Layout::Planes | Layout::Haloed => SPEEDS * self.plane,
+        }
+    }
+
+    fn ghost(&self) -> usize {
+        if self.layout == Layout::Haloed { GHOST } else { 0 }
+    }
+
+    fn single(&self, x: usize, y: usize) -> usize {
+        y * self.stride + self.ghost() + x
+    }
+
+    fn at(&self, speed: usize, x: usize, y: usize) -> usize {
+        match self.layout {
+            Layout::Cells => SPEEDS * self.single(x, y) + speed,
+            Layout::Planes | Layout::Haloed => speed * self.plane + self.single(x, y),
+        }
+    }
+
+    /// The cells as the device has them.
+    pub fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<f32> {
+        let mut packed = vec![0.0; self.len()];
+        for (i, cell) in cells.iter().enumerate() {
+            let (x, y) = (i % self.nx, i / self.nx);
+            for (k, f) in cell.iter().enumerate() {
+                packed[self.at(k, x, y)] = *f;
+            }
+        }
+        if self.layout == Layout::Haloed {
+            let last = self.nx - 1;
+            let (before, behind) = if self.ends { (0, last) } else { (last, 0) };
+            for (k, y) in (0..SPEEDS).flat_map(|k| (0..self.ny).map(move |y| (k, y))) {
+                packed[self.at(k, 0, y) - 1] = packed[self.at(k, before, y)];
+                packed[self.at(k, last, y) + 1] = packed[self.at(k, behind, y)];
+            }
+        }
+        packed
+    }
+
+    /// The cells that the device has.
+    pub fn unpack(&self, packed: &[f32]) -> Vec<[f32; SPEEDS]> {
+        let cell = |i| std::array::from_fn(|k| packed[self.at(k, i % self.nx, i / self.nx)]);
+        (0..self.nx * self.ny).map(cell).collect()
+    }
+
+    /// Where it is solid, as the device has it: what is no cell is solid.
+    pub fn solid(&self, walls: &Walls) -> Vec<u8> {
+        let mut solid = vec![1; self.single(0, self.ny) + GHOST];
+        for (i, is_solid) in walls.solid.iter().enumerate() {
+            solid[self.single(i % self.nx, i / self.nx)] = u8::from(*is_solid);
+        }
+        solid
+    }
+}

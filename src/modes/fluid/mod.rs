@@ -1,0 +1,281 @@
+//! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9, BGK), seen through tracers that it carries.
+//!
+//! **Not finished: it has no row in [`MODES`](super::MODES), so nothing but `tests/fluid` and `benches/fluid.rs` runs
+//! it.** A row, `check` and `bench` are of bodies and pairs, and a flow has neither: missing are a
+//! [`Mode`](super::Mode) for what has cells, the engine, session and reports for it, the picture (field and tracers)
+//! and brush in the window, `--params` and `--obstacles` with the files that `run` writes, speeds in cells a second
+//! against what memory allows, a stop with a word when it blows up, several steps to a launch on small grids, 16-bit
+//! storage, and any measurement on a GPU.
+
+mod grid;
+mod reference;
+mod simulation;
+
+pub use self::simulation::FluidSimulation;
+use crate::compute::{Device, DeviceInfo, Kind};
+use crate::error::{Error, Result};
+use crate::lattice::{Flow, MAX_CELLS, Walls};
+use crate::modes::{Knob, Recipe, Variant, variant};
+use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+
+/// Cells beside each other that a work-group begins with.
+const WIDTH: Knob = Knob {
+    name: "width",
+    define: "WIDTH",
+    summary: "work-items beside each other in a work-group; as many rows as the rest allows",
+    options: &[1, 2, 4, 8, 16, 32, 64, 128, 256],
+    guess: |device, _| match device.kind {
+        Kind::Cpu => 64,
+        _ => 128,
+    },
+    never_hurts: false,
+};
+
+/// Floats in the vectors of `vector`.
+const LANES: Knob = Knob {
+    name: "lanes",
+    define: "LANES",
+    summary: "cells to a vector",
+    options: &[8, 16],
+    guess: |_, _| 16,
+    never_hurts: false,
+};
+
+/// A work-group as wide as it is large, unless its width says otherwise, and a float each for the sum of the speeds.
+const fn of_cells(variant: Variant) -> Variant {
+    Variant {
+        knobs: &[WIDTH],
+        work_group: |device| match device.kind {
+            Kind::Cpu => 64,
+            _ => 128,
+        },
+        local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
+        all_pairs: false,
+        ..variant
+    }
+}
+
+/// The ladder, slowest first.
+pub static VARIANTS: [Variant; 4] = [
+    of_cells(variant!("fluid", "split", "a kernel for each stage of the step, speeds of a cell together")),
+    of_cells(variant!("fluid", "fused", "one kernel: every number is read once and written once")),
+    Variant {
+        name: "soa",
+        ..of_cells(variant!(
+            "fluid",
+            "fused",
+            "the same over a plane for each speed: neighbours read neighbours"
+        ))
+    },
+    Variant {
+        name: "vector",
+        knobs: &[
+            Knob {
+                guess: |device, _| match device.kind {
+                    Kind::Cpu => 16,
+                    _ => 128,
+                },
+                ..WIDTH
+            },
+            LANES,
+        ],
+        bodies_per_group: |recipe| recipe.knob("lanes") as usize * recipe.work_group,
+        ..of_cells(variant!("fluid", "fused", "for CPUs: 16 cells at once, and no edges to look for"))
+    },
+];
+
+/// The variant that `auto` takes.
+pub fn auto_variant(device: &DeviceInfo, _cells: usize) -> &'static Variant {
+    match device.kind {
+        Kind::Cpu => &VARIANTS[3],
+        _ => &VARIANTS[2],
+    }
+}
+
+/// The parameters of a flow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fluid {
+    /// Mass in a cell at the start.
+    pub density: f32,
+    /// How strongly it is pushed: three times the acceleration.
+    pub accel: f32,
+    /// Share of the way to equilibrium in a step.
+    pub omega: f32,
+    /// What moves it.
+    pub drive: Drive,
+    /// Speed at the inlet.
+    pub inlet: f32,
+    /// What colours show.
+    pub colour: Colour,
+    /// What is behind the tracers.
+    pub field: Field,
+}
+
+/// What moves the fluid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drive {
+    /// The row next to the last is pushed.
+    Row,
+    /// All of it is.
+    Force,
+    /// It comes in at the left and leaves at the right.
+    Inlet,
+}
+
+impl Choice for Drive {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Row, Opt { name: "row", help: "The upmost row but one is pushed to the right." }),
+        (Self::Force, Opt { name: "force", help: "All of the fluid is pushed to the right." }),
+        (Self::Inlet, Opt { name: "inlet", help: "It comes in at the left and leaves at the right." }),
+    ];
+}
+
+/// What the colour of a tracer shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// |u|.
+    Speed,
+    /// |∂u_y/∂x − ∂u_x/∂y|.
+    Vorticity,
+}
+
+impl Choice for Colour {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Speed, Opt { name: "speed", help: "How fast it flows there." }),
+        (Self::Vorticity, Opt { name: "vorticity", help: "How much it turns there." }),
+    ];
+}
+
+/// What is drawn of the flow itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Nothing but what is solid.
+    Walls,
+    /// |u|.
+    Speed,
+    /// ∂u_y/∂x − ∂u_x/∂y.
+    Vorticity,
+    /// ρ.
+    Density,
+}
+
+impl Choice for Field {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Walls, Opt { name: "walls", help: "Nothing but what is solid." }),
+        (Self::Speed, Opt { name: "speed", help: "How fast it flows." }),
+        (Self::Vorticity, Opt { name: "vorticity", help: "How much it turns, and which way." }),
+        (Self::Density, Opt { name: "density", help: "How dense it is: the pressure, and sound." }),
+    ];
+}
+
+impl Default for Fluid {
+    fn default() -> Self {
+        Self {
+            density: 0.1,
+            accel: 0.005,
+            omega: 1.85,
+            drive: Drive::Row,
+            inlet: 0.1,
+            colour: Colour::Speed,
+            field: Field::Walls,
+        }
+    }
+}
+
+impl Params for Fluid {
+    fn visit(&mut self, v: &mut dyn Visitor) {
+        use Scale::{Linear, Log};
+        let Self { density, accel, omega, drive, inlet, colour, field } = self;
+        v.choice(&Info::new("drive", "Drive", "What moves the fluid.").effect(Effect::Rebuild), drive);
+        v.float(
+            &Info::new(
+                "omega",
+                "Relaxation ω",
+                "The share of the way to equilibrium in a step: near 2 the fluid is thin, and near to blowing up.",
+            ),
+            omega,
+            0.01..=1.999,
+            Linear,
+        );
+        v.float(
+            &Info::new("accel", "Push", "How strongly `row` and `force` push: three times the acceleration.")
+                .unit("cells/step²"),
+            accel,
+            1e-8..=0.5,
+            Log,
+        );
+        v.float(
+            &Info::new(
+                "inlet",
+                "Inlet speed",
+                "How fast the fluid comes in; past 0.15 it is squeezed visibly.",
+            )
+            .unit("cells/step"),
+            inlet,
+            0.0..=0.3,
+            Linear,
+        );
+        v.float(
+            &Info::new(
+                "density",
+                "Density",
+                "The mass in a cell at the start; the push is in proportion to it.",
+            )
+            .effect(Effect::Reseed),
+            density,
+            1e-3..=10.0,
+            Log,
+        );
+        v.choice(
+            &Info::new("colour", "Colour", "What the colour of a tracer shows.").effect(Effect::View),
+            colour,
+        );
+        v.choice(
+            &Info::new("field", "Field", "What is drawn behind the tracers.").effect(Effect::View),
+            field,
+        );
+    }
+}
+
+impl Fluid {
+    /// Puts a flow on `device`, stepped by `recipe`.
+    ///
+    /// # Errors
+    /// If the grid is none that can be stepped, the kernel does not build, or the device cannot hold it.
+    pub fn build(&self, device: &Device, recipe: Recipe, flow: &Flow) -> Result<FluidSimulation> {
+        check_walls(&flow.walls)?;
+        FluidSimulation::new(device, self, recipe, flow)
+    }
+
+    /// The kinematic viscosity in cells² a step: c²·(1/omega − ½).
+    pub fn viscosity(&self) -> f64 {
+        (2.0 / f64::from(self.omega) - 1.0) / 6.0
+    }
+
+    /// The Reynolds number of a flow of this speed around something of this length.
+    pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
+        speed * f64::from(length) / self.viscosity()
+    }
+
+    /// The first of the rows that are pushed, and how many.
+    fn driven_rows(&self, ny: usize) -> (usize, usize) {
+        match self.drive {
+            Drive::Row => (ny - 2, 1),
+            Drive::Force => (0, ny),
+            Drive::Inlet => (0, 0),
+        }
+    }
+}
+
+/// Whether a grid can be stepped: a cell needs neighbours, and some have to be free.
+fn check_walls(walls: &Walls) -> Result<()> {
+    let Walls { nx, ny, .. } = *walls;
+    let invalid = |what: String| Err(Error::Invalid(what));
+    if nx < 3 || ny < 3 || nx.saturating_mul(ny) > MAX_CELLS {
+        invalid(format!("a grid of {nx} × {ny} cells is not possible: 3 × 3 to {MAX_CELLS} cells in all are"))
+    } else if walls.free() == 0 {
+        invalid("all cells are blocked: nothing could flow".to_owned())
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! The files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm): parameters and obstacles in, the
+//! final state and the mean speeds out.
+//!
+//! Files are untrusted: lines, numbers and sizes are bounded, and whatever is wrong is told with its line.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::lattice::{Flow, MAX_CELLS, Walls};
+use crate::scene::csv::{next_line, quoted, text_of};
+
+/// A parameter file: seven numbers, one a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Case {
+    /// Columns.
+    pub nx: usize,
+    /// Rows.
+    pub ny: usize,
+    /// Steps to take.
+    pub steps: u32,
+    /// The length that the Reynolds number speaks of, in cells.
+    pub reynolds_dim: u32,
+    /// Mass in a cell at the start.
+    pub density: f32,
+    /// How strongly the flow is pushed.
+    pub accel: f32,
+    /// Share of the way to equilibrium in a step.
+    pub omega: f32,
+}
+
+/// The most columns or rows.
+const MAX_SIDE: usize = 1 << 20;
+const SIDE: &str = "a whole number from 3 to 1048576";
+/// Anything beyond could not be told from nothing or from infinity after some steps.
+const LEAST: f32 = 1e-30;
+const MOST: f32 = 1e6;
+
+/// Reads a parameter file.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one is missing, one too many, no number, or
+/// a number that cannot be meant.
+pub fn load_case(path: &Path) -> Result<Case> {
+    read(path, |input| {
+        let mut lines = Lines::new(input);
+        let nx = lines.number("nx", SIDE, 3..=MAX_SIDE)?;
+        let ny = lines.number("ny", SIDE, 3..=MAX_SIDE)?;
+        if nx * ny > MAX_CELLS {
+            return Err(
+                lines.wrong(format!("{nx} × {ny} cells are too many; at most {MAX_CELLS} are possible"))
+            );
+        }
+        let case = Case {
+            nx,
+            ny,
+            steps: lines.number("steps", "a whole number", 0..=u32::MAX)?,
+            reynolds_dim: lines.number("reynolds_dim", "a whole number from 1", 1..=1 << 20)?,
+            density: lines.number("density", "a number above 0", LEAST..=MOST)?,
+            accel: lines.number("accel", "a number from 0", 0.0..=MOST)?,
+            omega: lines.number("omega", "a number above 0 and below 2", LEAST..=2f32.next_down())?,
+        };
+        match lines.next()? {
+            Some(extra) => {
+                Err(lines.wrong(format!("{} is one line too many; expected seven", quoted(&extra))))
+            }
+            None => Ok(case),
+        }
+    })
+}
+
+/// Reads where a grid is solid: `x y 1` lines, in any order.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one has not these three numbers or lies outside
+/// the grid, or if all cells are blocked.
+pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
+    read(path, |input| {
+        let mut lines = Lines::new(input);
+        let mut walls = Walls::new(case.nx, case.ny, case.reynolds_dim as f32, |_, _| false);
+        while let Some(text) = lines.next()? {
+            let fields: Vec<&str> = text.split_whitespace().collect();
+            let [x, y, blocked] = fields[..] else {
+                return Err(lines.wrong(format!("{} is not three numbers; expected x y 1", quoted(&text))));
+            };
+            let inside = |side: usize| format!("a whole number from 0 to {}, within the grid", side - 1);
+            let x = lines.parse("x", x, &inside(case.nx), 0..=case.nx - 1)?;
+            let y = lines.parse("y", y, &inside(case.ny), 0..=case.ny - 1)?;
+            lines.parse("blocked", blocked, "1", 1..=1u8)?;
+            walls.solid[y * case.nx + x] = true;
+        }
+        match walls.free() {
+            0 => Err(lines.wrong("all cells are blocked: nothing could flow".to_owned())),
+            _ => Ok(walls),
+        }
+    })
+}
+
+/// Writes `x y u_x u_y |u| pressure blocked` of every cell, row by row. A blocked cell has the pressure of a fluid at
+/// rest of this `density`.
+///
+/// # Errors
+/// What `file` answers.
+pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io::Result<()> {
+    for (i, &solid) in flow.walls.solid.iter().enumerate() {
+        let (rho, [ux, uy]) = if solid { (f64::from(density), [0.0; 2]) } else { flow.at(i) };
+        let (x, y) = (i % flow.walls.nx, i / flow.walls.nx);
+        let numbers = [ux, uy, ux.hypot(uy), rho / 3.0].map(scientific).join(" ");
+        writeln!(file, "{x} {y} {numbers} {}", u8::from(solid))?;
+    }
+    Ok(())
+}
+
+/// Writes the mean speed after each step, numbered from 0.
+///
+/// # Errors
+/// What `file` answers.
+pub fn write_mean_speeds(file: &mut dyn Write, speeds: &[f64]) -> io::Result<()> {
+    for (step, speed) in speeds.iter().enumerate() {
+        writeln!(file, "{step}:\t{}", scientific(*speed))?;
+    }
+    Ok(())
+}
+
+/// As C prints `%.12E`: an exponent has a sign and two digits at least.
+fn scientific(x: f64) -> String {
+    let text = format!("{x:.12E}");
+    match text.split_once('E') {
+        Some((mantissa, exponent)) => {
+            let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+            format!("{mantissa}E{sign}{digits:0>2}")
+        }
+        None => text,
+    }
+}
+
+/// Why reading stopped.
+enum Fault {
+    Io(io::Error),
+    At(u64, String),
+}
+
+fn read<T>(path: &Path, with: impl FnOnce(BufReader<File>) -> Result<T, Fault>) -> Result<T> {
+    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(io_error)?;
+    with(BufReader::new(file)).map_err(|fault| match fault {
+        Fault::Io(source) => io_error(source),
+        Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },
+    })
+}
+
+/// The lines of a file that are not empty.
+struct Lines<R> {
+    input: R,
+    number: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(input: R) -> Self {
+        Self { input, number: 0 }
+    }
+
+    fn wrong(&self, what: String) -> Fault {
+        Fault::At(self.number.max(1), what)
+    }
+
+    fn next(&mut self) -> Result<Option<String>, Fault> {
+        let mut line = Vec::new();
+        while next_line(&mut self.input, &mut line).map_err(Fault::Io)? {
+            self.number += 1;
+            let text = text_of(&line, self.number == 1).map_err(|what| self.wrong(what))?;
+            if !text.is_empty() {
+                return Ok(Some(text.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The number `name` on the next line.
+    fn number<T: Number>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<T, Fault> {
+        match self.next()? {
+            Some(text) => self.parse(name, &text, expected, range),
+            None => {
+                let all = "nx, ny, steps, reynolds_dim, density, accel, omega";
+                let what = format!("the line with {name} is missing; expected seven: {all}");
+                Err(Fault::At(self.number + 1, what))
+            }
+        }
+    }
+
+    fn parse<T: Number>(
+        &self,
+        name: &str,
+        text: &str,
+        expected: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<T, Fault> {
+        let parsed = text.parse().ok().filter(|number| range.contains(number));
+        parsed.ok_or_else(|| self.wrong(format!("{name} is {}; expected {expected}", quoted(text))))
+    }
+}
+
+trait Number: FromStr + PartialOrd {}
+impl<T: FromStr + PartialOrd> Number for T {}

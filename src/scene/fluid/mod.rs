@@ -1,0 +1,136 @@
+//! Where fluids flow: grids with walls in them, and the parameters that suit. For grids a [`Setup`] counts cells.
+
+pub mod files;
+
+use super::Setup;
+use super::random::Random;
+use crate::lattice::Walls;
+
+/// One row of the mode's scenes.
+#[derive(Debug)]
+pub struct Scene {
+    /// The name in `--scene` and the panel.
+    pub name: &'static str,
+    /// One line on what is to be seen.
+    pub summary: &'static str,
+    /// The number of cells, if the scene allows no other.
+    pub cells: Option<usize>,
+    /// Parameters that make it look good at once, as `--set` would take them.
+    pub params: &'static [(&'static str, &'static str)],
+    /// Makes the walls.
+    pub generate: fn(&Setup) -> Walls,
+}
+
+/// Cells of scenes of any size for which `params` are made.
+pub const CELLS: usize = 1 << 16;
+
+/// Every scene of the mode; the first is the default.
+pub static SCENES: &[Scene] = &[
+    Scene {
+        name: "cylinder",
+        summary: "a cylinder in a stream sheds a street of whirls",
+        cells: None,
+        params: &[("drive", "inlet"), ("inlet", "0.1"), ("omega", "1.863")],
+        generate: cylinder,
+    },
+    Scene {
+        name: "step",
+        summary: "a channel that widens at a backward step: the flow turns back behind it",
+        cells: None,
+        params: &[("drive", "inlet"), ("inlet", "0.08"), ("omega", "1.8")],
+        generate: backward_step,
+    },
+    Scene {
+        name: "porous",
+        summary: "a force drives the fluid through a heap of round grains",
+        cells: None,
+        params: &[("drive", "force"), ("accel", "0.0003"), ("omega", "1.5")],
+        generate: porous,
+    },
+    Scene {
+        name: "channel",
+        summary: "a force drives the fluid along two walls: it settles into a parabola",
+        cells: None,
+        params: &[("drive", "force"), ("accel", "0.00003"), ("omega", "1.3")],
+        generate: channel,
+    },
+    Scene {
+        name: "box-128",
+        summary: "a closed box of 128 × 128 cells, driven along its upper wall",
+        cells: Some(128 * 128),
+        params: &[],
+        generate: closed_box,
+    },
+    Scene {
+        name: "box-256",
+        summary: "a closed box of 256 × 256 cells",
+        cells: Some(256 * 256),
+        params: &[],
+        generate: closed_box,
+    },
+    Scene {
+        name: "box-wall",
+        summary: "a box with a wall from floor to ceiling at a third of it: what flows in one part does not in the other",
+        cells: None,
+        params: &[("accel", "0.01")],
+        generate: divided_box,
+    },
+];
+
+/// Columns and rows of a grid of about so many cells, `ratio` times as long as it is high, at least 12 high.
+fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
+    let ny = ((setup.bodies / ratio).isqrt()).max(12);
+    (ratio * ny, ny)
+}
+
+/// Walls along the first and the last row.
+fn is_side(y: usize, ny: usize) -> bool {
+    y == 0 || y + 1 == ny
+}
+
+fn closed_box(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 1);
+    Walls::new(nx, ny, 10.0, |x, y| is_side(x, nx) || is_side(y, ny))
+}
+
+fn divided_box(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 1);
+    Walls::new(nx, ny, 10.0, |x, y| x == nx / 3 || is_side(x, nx) || is_side(y, ny))
+}
+
+fn channel(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 3);
+    Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny))
+}
+
+/// In a stream without sides, which wraps around: the next cylinder is twelve widths away, hardly felt; walls as near
+/// would hurry the whirls. With [`CELLS`] the Reynolds number is 100. A little off the middle of the rows, so that it
+/// need not wait for chance to begin.
+fn cylinder(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 3);
+    let d = ny as f32 / 12.0;
+    let (cx, cy) = (nx as f32 / 5.0, ny as f32 / 2.0 + 0.1 * d);
+    Walls::new(nx, ny, d, |x, y| {
+        let (dx, dy) = (x as f32 + 0.5 - cx, y as f32 + 0.5 - cy);
+        dx * dx + dy * dy < d * d / 4.0
+    })
+}
+
+fn backward_step(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 5);
+    Walls::new(nx, ny, (ny / 2) as f32, |x, y| is_side(y, ny) || (x < nx / 5 && y < ny / 2))
+}
+
+/// Grains with a radius of a fortieth to a fifteenth of the height, which may overlap, until they fill a third.
+fn porous(setup: &Setup) -> Walls {
+    let (nx, ny) = sides(setup, 2);
+    let random = &mut Random::new(setup.seed);
+    let mut walls = Walls::new(nx, ny, ny as f32 / 20.0, |_, _| false);
+    while 3 * (walls.cells() - walls.free()) < walls.cells() {
+        let at = |side: usize, random: &mut Random| (random.unit() * side as f64) as usize;
+        let (x, y) = (at(nx, random), at(ny, random));
+        let radius = (ny as f64 * (0.025 + 0.042 * random.unit())) as usize;
+        walls.paint([x, y], radius, true);
+    }
+    walls
+}

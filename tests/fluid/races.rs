@@ -1,0 +1,84 @@
+//! Every kernel of the mode inside Oclgrind, as it is and without each of its barriers.
+
+use gravitile::bodies::Points;
+use gravitile::compute::{Arg, Buffer, Device, Lane, Pass, Program, Source};
+use gravitile::lattice::Image;
+use gravitile::modes::Variant;
+use gravitile::modes::fluid::{Fluid, FluidSimulation, VARIANTS};
+
+use super::oclgrind::{BARRIER, under_oclgrind};
+use super::{modes, obstacles, recipe, run, stirred};
+
+const PRELUDE: &str = include_str!("../../kernels/prelude.cl");
+const CELL: &str = include_str!("../../kernels/fluid/cell.cl");
+const GRID: &str = include_str!("../../kernels/fluid/grid.cl");
+const FLOW: &str = include_str!("../../kernels/fluid/flow.cl");
+
+/// More than the sum in two stages has shares, so that both have something to wait for.
+const WORK_GROUP: usize = 24;
+const WIDTH: u32 = 8;
+
+#[test]
+fn every_barrier_is_needed_and_none_is_missing() {
+    let test = "races::every_barrier_is_needed_and_none_is_missing";
+    let Some(parts) = under_oclgrind(test, inside) else { return };
+    assert_eq!(parts, VARIANTS.len() + 2 + 1 + 2);
+}
+
+/// `text` without each of its barriers.
+fn without_each(text: &str) -> impl Iterator<Item = String> {
+    text.match_indices(BARRIER).map(|(at, _)| [&text[..at], &text[at + BARRIER.len()..]].concat())
+}
+
+fn inside(device: &Device) {
+    // Vectors with the columns behind rows that end, and every drive once.
+    for (variant, mode) in VARIANTS.iter().rev().zip(modes().iter().rev().cycle()) {
+        eprintln!("\n=== {} {:?}", variant.name, mode.drive);
+        let mut simulation = stepped(device, variant, mode);
+        simulation.paint([10, 3], 1, true).unwrap();
+        simulation.paint([7, 3], 2, false).unwrap();
+        simulation.publish(Points::default()).unwrap().wait().unwrap();
+        simulation.image(Image::default()).unwrap().wait().unwrap();
+        // The same over every grid, and slow here.
+        if variant == &VARIANTS[0] {
+            simulation.diagnostics().unwrap();
+        }
+    }
+    // The sum over a work-group is in a file that all variants share: a copy takes its place.
+    let sum = &GRID[GRID.find("INLINED void store_group_sum").unwrap()..GRID.rfind("#endif").unwrap()];
+    for (nth, sum) in without_each(sum).enumerate() {
+        eprintln!("\n=== soa without barrier {nth}");
+        let variant = &VARIANTS[2];
+        let source = [&sum, variant.source].concat().replace("store_group_sum", "mistaken_sum");
+        let source = Box::leak(source.into_boxed_str());
+        stepped(device, Box::leak(Box::new(Variant { source, ..*variant })), &modes()[0]);
+    }
+    add_sums(device, FLOW, "");
+    for (nth, flow) in without_each(FLOW).enumerate() {
+        add_sums(device, &flow, &format!(" without barrier {nth}"));
+    }
+}
+
+fn stepped(device: &Device, variant: &'static Variant, mode: &Fluid) -> FluidSimulation {
+    let mut flow = stirred(obstacles(21, 7), mode.density);
+    flow.tracers = vec![[-1.0; 2]; 9];
+    let mut simulation = mode.build(device, recipe(variant, device, WORK_GROUP, WIDTH), &flow).unwrap();
+    run(&mut simulation, 2);
+    simulation
+}
+
+fn add_sums(device: &Device, flow: &str, what: &str) {
+    eprintln!("\n=== add_sums{what}");
+    let text = [PRELUDE, CELL, GRID, flow].concat();
+    let source = Source { file: "flow.cl", text: Box::leak(text.into_boxed_str()) };
+    let kernel = Program::build(device, &[source], &[]).unwrap().kernel("add_sums").unwrap();
+    let sums = Buffer::from_slice(device, &[1.0f32; 300]).unwrap();
+    let series = Buffer::<f32>::new(device, 2).unwrap();
+    let args = [Arg::Uint(150), (&sums).into(), (&series).into(), Arg::Uint(0)];
+    let mut lane = Lane::new(device);
+    lane.whole(Pass { kernel: &kernel, args: &args, items: 128, group: 64, cost: 0.0 }).unwrap();
+    lane.finish().unwrap();
+    if what.is_empty() {
+        assert_eq!(series.read().unwrap(), [150.0; 2]);
+    }
+}
