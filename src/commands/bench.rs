@@ -101,9 +101,10 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
     let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.all_pairs));
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
+    let first_look = limits.text();
     if !args.json {
         println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
-        println!("{}", limits.text());
+        println!("{first_look}");
         println!(
             "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
             "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
@@ -118,9 +119,15 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             rows.push(row);
         }
     }
+    if !args.json && limits.text() != first_look {
+        println!("looked at again beside the rows: {}", limits.text());
+    }
     if let Some((kind, output)) = plot {
         let charts = charts(&rows, &device.info);
         output.save(|file| kind.write(&charts, file))?;
+        if let (false, Some(path)) = (args.json, &args.plot) {
+            println!("wrote {}", path.display());
+        }
     }
     if args.json {
         print_json(&serde_json::json!({

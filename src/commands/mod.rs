@@ -75,6 +75,16 @@ fn config(args: &Simulation) -> Result<Config> {
         name => Some(variant(info, name)?),
     };
     let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
+    // A knob that one variant alone has says which is meant.
+    let has_all = |variant: &&'static Variant| {
+        let names = args.knob.iter().map(|word| word.split('=').next().unwrap_or_default().trim());
+        names.into_iter().all(|name| variant.knobs.iter().any(|knob| knob.name == name))
+    };
+    if let (None, [variant]) =
+        (config.variant, &ladder.iter().copied().filter(has_all).collect::<Vec<_>>()[..])
+    {
+        config.variant = Some(variant);
+    }
     config.tuned = tuned();
     config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
     set_all(config.mode.as_mut(), &args.set)?;

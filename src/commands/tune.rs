@@ -47,6 +47,18 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             }
             rows.push(row(config.mode.info(), trial));
         }
+        if let (false, Some(path)) = (args.json, Tuned::path()) {
+            let Resolved { bodies, recipe } =
+                Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
+            println!(
+                "{} recipes tried; for about {bodies} bodies `auto` takes {} × {} {} from now on (kept in {})",
+                trials.len(),
+                recipe.variant.name,
+                recipe.work_group,
+                recipe.words(),
+                path.display()
+            );
+        }
     }
     if args.json {
         print_json(&serde_json::json!({ "device": *device.info, "rows": rows }));

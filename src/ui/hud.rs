@@ -34,7 +34,7 @@ impl Row {
 }
 
 /// Shows the overlay.
-pub(super) fn show(ctx: &egui::Context, model: &Model) {
+pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
     let area = egui::Area::new("hud".into())
         .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
         .order(egui::Order::Background);
@@ -44,7 +44,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
             ui.set_width(WIDTH);
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
-            headline(ui, model);
+            headline(ui, model, measures);
             if model.started() {
                 let Model { config: _, stats, device: _, window: _, max_bodies: _, recipe: _ } = model;
                 speed(model).iter().for_each(|row| line(ui, row));
@@ -63,12 +63,13 @@ pub(super) fn show(ctx: &egui::Context, model: &Model) {
     });
 }
 
-fn headline(ui: &mut egui::Ui, model: &Model) {
+fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
     let rate = model.stats.interactions_per_second();
     let info = model.config.mode.info();
     let pairs = format!("{}/s", info.pairs);
     let (number, words, aside) = match (model.started(), model.config.running) {
         (false, _) => (String::new(), "starting…", String::new()),
+        _ if measures => (String::new(), "measuring; the simulation waits", String::new()),
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) if rate == 0.0 => (String::new(), "computing…", String::new()),
         (true, true) => {

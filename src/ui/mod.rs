@@ -165,7 +165,7 @@ impl Ui {
             true => panel::show(ctx, &mut model, &self.lab, &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
-        hud::show(ctx, &model);
+        hud::show(ctx, &model, self.lab.under_way.is_some());
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);

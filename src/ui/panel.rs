@@ -312,9 +312,10 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
         note(
             ui,
             &format!(
-                "Fastest of {}: {} × {work_group}, {speed} with {bodies} bodies",
+                "Fastest of {}: {} × {work_group} {}, {speed} with {bodies} bodies",
                 trials.len(),
-                variant.name
+                variant.name,
+                recipe.words()
             ),
         );
     }
