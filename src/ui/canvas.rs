@@ -67,8 +67,8 @@ impl Canvas {
             [pixel(clip.left(), width), pixel(clip.right(), width)],
             [pixel(clip.top(), height), pixel(clip.bottom(), height)],
         ];
-        for corners in mesh.indices.chunks_exact(3) {
-            self.triangle(clip, [corners[0], corners[1], corners[2]].map(|at| mesh.vertices[at as usize]));
+        for corners in mesh.indices.as_chunks::<3>().0 {
+            self.triangle(clip, corners.map(|at| mesh.vertices[at as usize]));
         }
     }
 
