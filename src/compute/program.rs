@@ -174,6 +174,15 @@ impl Kernel {
     /// # Errors
     /// [`Error::Invalid`] with the largest that it takes.
     pub fn check_work_group(&self, name: &str, group: usize) -> Result<()> {
+        use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
+        // NVIDIA's driver says 256 of every kernel, and yet takes the size that one was compiled for.
+        let compiled =
+            core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::CompileWorkGroupSize);
+        if let Ok(Answer::CompileWorkGroupSize([size, ..])) = compiled
+            && size == group
+        {
+            return Ok(());
+        }
         let most = self.max_work_group()?;
         if group > most {
             let device = &self.device.info.name;
