@@ -63,6 +63,8 @@ pub struct Micro {
     /// Columns that an item has under way at once, on CPUs and on others: enough to hide how long an operation takes, few
     /// enough for the registers.
     chains: [usize; 2],
+    /// Operations that are written out on GPUs, so that the loop takes no time: few enough for the cache of instructions.
+    turns: usize,
     work: Work,
 }
 
@@ -88,22 +90,21 @@ impl Micro {
     pub const COPIES: Self = Self::of("copies", Work::Copy);
 
     const fn of(name: &'static str, work: Work) -> Self {
-        Self { sources: &[OPERATIONS], name, chains: [12; 2], work }
+        Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, work }
     }
 
     /// The operation of the kernel `pairs` in `sources`, which are built behind `kernels/roofline.cl`: on each number of
-    /// some columns, `chains` of them on CPUs.
-    pub const fn pairs(sources: &'static [Source], chains: usize) -> Self {
-        Self { sources, name: "pairs", chains: [chains, 8], work: Work::Chains }
+    /// some columns, `chains` of them on CPUs. It gives the other's `coordinates` round, which are where they were after so
+    /// many turns: then nothing has to be moved.
+    pub const fn pairs(sources: &'static [Source], chains: usize, coordinates: usize) -> Self {
+        Self { sources, name: "pairs", chains: [chains, 8], turns: 2 * coordinates, work: Work::Chains }
     }
 
     fn form(&self, kind: Kind) -> Form {
         let [on_cpus, on_others] = self.chains;
         match kind {
             Kind::Cpu => Form { lanes: 16, chains: on_cpus, turns: 1 },
-            // So many turns that the loop takes no time. Pairs give the other's three or five coordinates round: after a
-            // multiple of both they stand where they stood, and nothing is moved.
-            Kind::Gpu | Kind::Accelerator => Form { lanes: 1, chains: on_others, turns: 15 },
+            Kind::Gpu | Kind::Accelerator => Form { lanes: 1, chains: on_others, turns: self.turns },
         }
     }
 }

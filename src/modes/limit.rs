@@ -14,9 +14,9 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs.
-    pub(super) const fn new(limit: &'static [Source], chains: usize, roots: f64) -> Self {
-        Self { micro: Micro::pairs(limit, chains), roots }
+    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs against one of so many coordinates.
+    pub(super) const fn new(limit: &'static [Source], chains: usize, coordinates: usize, roots: f64) -> Self {
+        Self { micro: Micro::pairs(limit, chains, coordinates), roots }
     }
 }
 

@@ -23,7 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
-    pair: Pair::new(&[source!("asteroids/limit.cl")], 4, 0.0),
+    pair: Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 0.0),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
@@ -40,7 +40,7 @@ pub static INFO: ModeInfo = ModeInfo {
 static VARIANTS: [Variant; 5] = [
     variant!("asteroids", "naive", "every pair, every operand from global memory"),
     Variant {
-        local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group,
+        local_bytes: |recipe| size_of::<[f32; 4]>() * recipe.work_group.next_multiple_of(8),
         ..variant!("asteroids", "tiled", "places loaded once per work-group into local memory")
     },
     Variant {

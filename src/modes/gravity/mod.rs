@@ -23,7 +23,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Force error",
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
-    pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 1.0),
+    pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 1.0),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
