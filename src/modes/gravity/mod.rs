@@ -103,7 +103,7 @@ const K: Knob = Knob {
     name: "k",
     define: "K",
     summary: "bodies that a work-item sums for",
-    options: &[1, 2, 4],
+    options: &[1, 2, 4, 8],
     never_hurts: false,
     guess: |_, bodies| if bodies < 65_536 { 2 } else { 4 },
 };
@@ -111,7 +111,7 @@ const SPLIT: Knob = Knob {
     name: "split",
     define: "SPLIT",
     summary: "work-items that share the sum of a body",
-    options: &[1, 2, 4, 8, 16],
+    options: &[1, 2, 4, 8, 16, 32],
     never_hurts: false,
     // About a thousand items for each compute unit fill a large GPU.
     guess: |device, bodies| {
