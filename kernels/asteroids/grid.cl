@@ -14,10 +14,10 @@ uint bucket_of(float4 x, float per_cell, uint p, uint q, uint buckets)
     return (as_uint(cell.x) + p * as_uint(cell.y) + q * as_uint(cell.z)) & (buckets - 1);
 }
 
-__kernel void clear(const uint buckets, __global uint *count)
+__kernel void clear(const uint counts, __global uint *count)
 {
     const uint i = get_global_id(0);
-    if (i < buckets)
+    if (i < counts)
         count[i] = 0;
 }
 
@@ -99,17 +99,17 @@ __kernel void queue_up(const uint n, __global const uint2 *place, __global const
 
 // The bodies themselves, by bucket and within each by number.
 __kernel void sort_bodies(const uint n, __global const float4 *x_in, __global const float4 *v_in,
-                          __global const uint2 *place, __global const uint *start, __global const uint *count,
-                          __global const uint *queue, __global float4 *x_sorted, __global float4 *v_sorted,
-                          __global uint *number)
+                          __global const uint2 *place, __global const uint *start, __global const uint *queue,
+                          __global float4 *x_sorted, __global float4 *v_sorted, __global uint *number)
 {
     const uint i = get_global_id(0);
     if (i >= n)
         return;
     const uint first = start[place[i].x];
+    const uint last = start[place[i].x + 1];
     uint rank = 0;
-    for (uint k = 0; k < count[place[i].x]; ++k)
-        rank += queue[first + k] < i;
+    for (uint k = first; k < last; ++k)
+        rank += queue[k] < i;
     x_sorted[first + rank] = x_in[i];
     v_sorted[first + rank] = v_in[i];
     number[first + rank] = i;
@@ -119,7 +119,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
                                    __global const float4 *v_sorted, __global float4 *x_out,
                                    __global float4 *v_out, __global float4 *contact, const float per_cell,
                                    const uint p, const uint q, const uint buckets, __global const uint *start,
-                                   __global const uint *count, __global const uint *number)
+                                   __global const uint *number)
 {
     const uint at = get_global_id(0);
     if (at >= n)
@@ -129,15 +129,20 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     const float4 own_v = v_sorted[at];
     const uint home = bucket_of(own, per_cell, p, q, buckets);
     Contacts s = no_contacts();
-    for (uint cell = 0; cell < 27; ++cell) {
-        const uint step = (cell % 3) + p * (cell / 3 % 3) + q * (cell / 9);
-        const uint bucket = (home + step - 1 - p - q) & (buckets - 1);
-        const uint first = start[bucket];
-        const uint last = first + count[bucket];
-        s.met += last - first;
-        for (uint k = first; k < last; ++k) {
-            if (touches(own, x_sorted[k], c) && k != at)
-                collide(&s, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c);
+    for (uint row = 0; row < 9; ++row) {
+        // Three cells side by side are three buckets in a row, and their bodies too, unless the table ends between them.
+        uint bucket = (home + p * (row % 3) + q * (row / 3) - 1 - p - q) & (buckets - 1);
+        for (uint left = 3; left > 0;) {
+            const uint taken = min(left, buckets - bucket);
+            const uint first = start[bucket];
+            const uint last = start[bucket + taken];
+            s.met += last - first;
+            for (uint k = first; k < last; ++k) {
+                if (touches(own, x_sorted[k], c) && k != at)
+                    collide(&s, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c);
+            }
+            left -= taken;
+            bucket = 0;
         }
     }
     finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);

@@ -17,6 +17,7 @@ pub(super) struct Grid {
     /// What a step along y and along z adds to the bucket.
     strides: [u32; 2],
     count: Buffer<u32>,
+    /// Where each bucket begins, and behind the last one where it ends.
     start: Buffer<u32>,
     block: Buffer<u32>,
     place: Buffer<[u32; 2]>,
@@ -29,6 +30,8 @@ pub(super) struct Grid {
 impl Grid {
     pub fn new(device: &Device, program: &Program, bodies: usize) -> Result<Self> {
         let buckets = bodies.next_power_of_two().max(SCAN_BLOCK);
+        // One block more: what stands behind the last bucket is its end.
+        let counts = buckets + SCAN_BLOCK;
         let names =
             ["clear", "count_cells", "scan_blocks", "scan_sums", "scan_add", "queue_up", "sort_bodies"];
         let [a, b, c, d, e, f, g] = names.map(|name| program.kernel(name));
@@ -36,9 +39,9 @@ impl Grid {
             kernels: [a?, b?, c?, d?, e?, f?, g?],
             buckets,
             strides: strides(buckets as u32),
-            count: Buffer::new(device, buckets)?,
-            start: Buffer::new(device, buckets)?,
-            block: Buffer::new(device, buckets / SCAN_BLOCK)?,
+            count: Buffer::new(device, counts)?,
+            start: Buffer::new(device, counts)?,
+            block: Buffer::new(device, counts / SCAN_BLOCK)?,
             place: Buffer::new(device, bodies)?,
             queue: Buffer::new(device, bodies)?,
             number: Buffer::new(device, bodies)?,
@@ -60,9 +63,10 @@ impl Grid {
         let Self { count, start, block, place, queue, number, .. } = self;
         let bodies = Arg::Uint(n as u32);
         let [per_cell, p, q, buckets] = self.hash(radius);
-        let blocks = self.buckets / SCAN_BLOCK;
+        let counts = self.buckets + SCAN_BLOCK;
+        let blocks = counts / SCAN_BLOCK;
 
-        lane.whole(Pass::cheap(clear, &[buckets, count.into()], self.buckets))?;
+        lane.whole(Pass::cheap(clear, &[Arg::Uint(counts as u32), count.into()], counts))?;
         let args = [bodies, per_cell, p, q, buckets, x.into(), count.into(), place.into()];
         lane.whole(Pass::cheap(count_cells, &args, n))?;
         let group = SCAN_GROUP;
@@ -76,7 +80,7 @@ impl Grid {
         lane.whole(Pass::cheap(queue_up, &[bodies, place.into(), start.into(), queue.into()], n))?;
         let (x_sorted, v_sorted) = ((&self.x).into(), (&self.v).into());
         let (from, to) = ([bodies, x.into(), v.into(), place.into()], [x_sorted, v_sorted, number.into()]);
-        let args = [&from[..], &[start.into(), count.into(), queue.into()], &to].concat();
+        let args = [&from[..], &[start.into(), queue.into()], &to].concat();
         lane.whole(Pass::cheap(sort_bodies, &args, n))
     }
 
@@ -87,7 +91,7 @@ impl Grid {
 
     /// What `advance` takes after the arguments of all variants.
     pub fn args(&self, radius: f32) -> Vec<Arg<'_>> {
-        let lists = [(&self.start).into(), (&self.count).into(), (&self.number).into()];
+        let lists = [(&self.start).into(), (&self.number).into()];
         [&self.hash(radius)[..], &lists].concat()
     }
 
