@@ -14,24 +14,27 @@
 // NVIDIA's compiler guards its own root against denormals with three more instructions. A compiler that knows the macros
 // but not the instruction is given PORTABLE_ROOT (Program::build_with_root).
 #if ROOT && !defined(PORTABLE_ROOT)
-#if LANES == 16 && defined(__AVX512F__) || LANES == 8 && defined(__AVX512VL__)
-#define ROOT_INSTRUCTION "vrsqrt14ps %1, %0"
-#define ROOT_REGISTER "v"
+#if LANES == 16 && defined(__AVX512F__)
+#define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)-1)
+#elif LANES == 8 && defined(__AVX512VL__)
+#define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps256_mask(x, x, (uchar)-1)
 #elif LANES == 8 && defined(__AVX__)
-#define ROOT_INSTRUCTION "vrsqrtps %1, %0"
-#define ROOT_REGISTER "x"
+#define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrtps256(x)
 #elif LANES == 1 && defined(__NV_CL_C_VERSION)
-#define ROOT_INSTRUCTION "rsqrt.approx.ftz.f32 %0, %1;"
-#define ROOT_REGISTER "f"
+float ptx_root(float x)
+{
+    float y;
+    __asm__("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#define ROOT_INSTRUCTION(x) ptx_root(x)
 #endif
 #endif
 
 wide root(wide x)
 {
 #ifdef ROOT_INSTRUCTION
-    wide y;
-    __asm__(ROOT_INSTRUCTION : "=" ROOT_REGISTER(y) : ROOT_REGISTER(x));
-    return y;
+    return ROOT_INSTRUCTION(x);
 #else
     return reciprocal_root(x);
 #endif

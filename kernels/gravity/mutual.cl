@@ -6,10 +6,14 @@
 // which there are two to a distance round the ring: so tiles whose distances differ by less than `depth` may run at the
 // same time. `advance` adds the slots up.
 #if LANES > 1
+#define TEAMS WORK_GROUP
 #define TEAM 1
+#define TEAM_ID get_local_id(0)
 #define WAIT
 #else
+#define TEAMS 1
 #define TEAM WORK_GROUP
+#define TEAM_ID 0
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 // Bodies that those who share a tile hold at once.
@@ -66,18 +70,18 @@ __kernel void spread(const uint n, const uint length, __global const float4 *x_i
 }
 
 // Tiles are counted along the rings, one distance after the other; those up to `end` are taken.
-__kernel WHOLE_GROUPS void meet_blocks(const uint n, const uint length, const uint side, const uint depth,
+__kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const uint depth,
                                        const uint end, const float eps2, __global const float *places,
                                        __global float *slots)
 {
-    __local float4 all_others[WORK_GROUP / TEAM][TILE];
-    __local Pulls all_pulls[WORK_GROUP / TEAM][TILE];
-    __local float4 *others = all_others[get_local_id(0) / TEAM];
-    __local Pulls *pulls = all_pulls[get_local_id(0) / TEAM];
+    __local float4 others[TEAMS][TILE];
+    __local Pulls pulls[TEAMS][TILE];
     const uint lane = get_local_id(0) % TEAM;
     const uint tile = get_global_id(0) / TEAM;
+#if TEAM == 1
     if (tile >= end)
         return;
+#endif
     const uint blocks = length / side;
     const uint distance = tile / blocks;
     const uint row = tile % blocks;
@@ -92,12 +96,11 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint n, const uint length, const ui
         __global const float *there = places + column * side + start;
         for (uint j = lane; j < count; j += TEAM) {
             const Pulls none = { 0.0f, 0.0f, 0.0f };
-            others[j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
-            pulls[j] = none;
+            others[TEAM_ID][j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
+            pulls[TEAM_ID][j] = none;
         }
         // An item begins each ring with what it put there itself.
-        for (uint base = row * side; base < own_end; base += OWN) {
-            const uint i = base + lane * LANES;
+        for (uint i = row * side + lane * LANES; i < (row + 1) * side; i += OWN) {
             Columns own[K];
             wide mass[K];
 #pragma unroll
@@ -113,12 +116,12 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint n, const uint length, const ui
                 for (uint turn = 0; turn < ring; ++turn) {
                     // Items behind the last body only wait.
                     if (i < n) {
-                        const float4 other = others[j];
-                        Pulls caused = pulls[j];
+                        const float4 other = others[TEAM_ID][j];
+                        Pulls caused = pulls[TEAM_ID][j];
 #pragma unroll
                         for (uint k = 0; k < K; ++k)
                             meet(&own[k], mass[k], other, &caused, eps2);
-                        pulls[j] = caused;
+                        pulls[TEAM_ID][j] = caused;
                     }
                     j = j + 1 < first + ring ? j + 1 : first;
                     WAIT
@@ -139,7 +142,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint n, const uint length, const ui
         }
         for (uint j = lane; j < count; j += TEAM) {
             __global float *felt = slot + 3 * length + column * side + start + j;
-            float3 sum = (float3)(total(pulls[j].x), total(pulls[j].y), total(pulls[j].z));
+            float3 sum = (float3)(total(pulls[TEAM_ID][j].x), total(pulls[TEAM_ID][j].y), total(pulls[TEAM_ID][j].z));
             // A block meets itself from both sides anyway.
             if (distance == 0)
                 sum = 0.0f;

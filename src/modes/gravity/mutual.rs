@@ -100,7 +100,7 @@ impl Tiles {
         let end = (from + 1).next_multiple_of(self.depth * self.blocks * team).min(items);
         let pass = Pass {
             kernel: &self.meet,
-            args: &[n, length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
+            args: &[length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
             items: end,
             group: self.recipe.work_group,
             // Both sides of a pair count.
