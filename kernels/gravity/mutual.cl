@@ -87,19 +87,15 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
     const uint row = tile % blocks;
     const uint column = (row + distance) % blocks;
     __global float *slot = slots + 6 * length * (size_t)(distance % depth);
-    // Where the bodies end, rings of others do that go round among the items.
-    const uint ring = min((uint)TEAM, n);
-    const uint own_end = min((row + 1) * side, n);
-    const uint others_end = min(side, n - column * side);
-    for (uint start = 0; start < others_end; start += TILE) {
-        const uint count = (min((uint)TILE, others_end - start) + ring - 1) / ring * ring;
+    for (uint start = 0; start < side; start += TILE) {
+        const uint count = min((uint)TILE, side - start);
         __global const float *there = places + column * side + start;
         for (uint j = lane; j < count; j += TEAM) {
             const Pulls none = { 0.0f, 0.0f, 0.0f };
             others[TEAM_ID][j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
             pulls[TEAM_ID][j] = none;
         }
-        // An item begins each ring with what it put there itself.
+        // An item begins with what it put there itself.
         for (uint i = row * side + lane * LANES; i < (row + 1) * side; i += OWN) {
             Columns own[K];
             wide mass[K];
@@ -111,19 +107,16 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
                 own[k] = fresh;
                 mass[k] = load(places + 3 * length + at);
             }
-            for (uint first = 0; first < count; first += ring) {
+            for (uint first = 0; first < count; first += TEAM) {
                 uint j = first + lane;
-                for (uint turn = 0; turn < ring; ++turn) {
-                    // Items behind the last body only wait.
-                    if (i < n) {
-                        const float4 other = others[TEAM_ID][j];
-                        Pulls caused = pulls[TEAM_ID][j];
+                for (uint turn = 0; turn < TEAM; ++turn) {
+                    const float4 other = others[TEAM_ID][j];
+                    Pulls caused = pulls[TEAM_ID][j];
 #pragma unroll
-                        for (uint k = 0; k < K; ++k)
-                            meet(&own[k], mass[k], other, &caused, eps2);
-                        pulls[TEAM_ID][j] = caused;
-                    }
-                    j = j + 1 < first + ring ? j + 1 : first;
+                    for (uint k = 0; k < K; ++k)
+                        meet(&own[k], mass[k], other, &caused, eps2);
+                    pulls[TEAM_ID][j] = caused;
+                    j = j + 1 < first + TEAM ? j + 1 : first;
                     WAIT
                 }
             }
@@ -142,7 +135,8 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
         }
         for (uint j = lane; j < count; j += TEAM) {
             __global float *felt = slot + 3 * length + column * side + start + j;
-            float3 sum = (float3)(total(pulls[TEAM_ID][j].x), total(pulls[TEAM_ID][j].y), total(pulls[TEAM_ID][j].z));
+            const Pulls all = pulls[TEAM_ID][j];
+            float3 sum = (float3)(total(all.x), total(all.y), total(all.z));
             // A block meets itself from both sides anyway.
             if (distance == 0)
                 sum = 0.0f;
