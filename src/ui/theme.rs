@@ -42,7 +42,7 @@ pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
 /// The column of labels, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;
 /// A parameter's number beside its slider, in points.
-pub(super) const NUMBER_WIDTH: f32 = 64.0;
+pub(super) const NUMBER_WIDTH: f32 = 78.0;
 /// A whole number up to millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 

@@ -8,9 +8,15 @@ use gravitile::bodies::Bodies;
 use gravitile::modes::{self, ModeInfo};
 use gravitile::params::{self, Values};
 use gravitile::scene::{Scene, Setup};
+use gravitile::state::Matter;
 
-fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
+fn all_scenes() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
     modes::MODES.iter().flat_map(|info| info.scenes.iter().map(move |scene| (*info, scene)))
+}
+
+/// Those of bodies.
+fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
+    all_scenes().filter(|(info, _)| info.work.matter == Matter::Bodies)
 }
 
 /// The parameters of a scene, with some set otherwise.
@@ -23,7 +29,7 @@ fn values(info: &ModeInfo, scene: &Scene, set: &[(&str, &str)]) -> Values {
 }
 
 fn make(scene: &Scene, bodies: usize, seed: u64, params: &Values) -> Bodies {
-    (scene.generate)(&Setup { bodies, seed, params })
+    (scene.generate)(&Setup { bodies, seed, params }).into_bodies().unwrap()
 }
 
 /// A scene with its own parameters and some set otherwise.
@@ -43,7 +49,7 @@ fn checksum(bodies: &Bodies) -> u64 {
 
 #[test]
 fn parameters_of_scenes_are_allowed() {
-    for (info, scene) in every_scene() {
+    for (info, scene) in all_scenes() {
         let mut mode = (info.default)();
         for (key, value) in scene.params {
             let set = params::set(mode.as_mut(), key, value);
