@@ -46,8 +46,9 @@ vec2 value_at(vec2 place) {
         float value = texelFetch(field, clamp(ivec2(corner) + step_, ivec2(0), last), 0).r;
         vec2 near = mix(1.0 - part, part, vec2(step_));
         float weight = near.x * near.y;
-        if (value > WALL) {
-            sum += weight * value;
+        // What is no number any more is no stone.
+        if (!(value <= WALL)) {
+            sum += weight * (isnan(value) || isinf(value) ? field_range.y : value);
             free += weight;
         }
     }

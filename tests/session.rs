@@ -456,7 +456,7 @@ fn obstacles_are_painted_erased_and_kept() {
     watched.session.send(Command::Paint(stroke));
     let painted = watched.frame_where(|frame| solid(frame) > solid(&bare));
     // A stroke of 0.4 by 0.1 with round ends, in cells that are 2/93 wide.
-    let cells = (0.4 * 0.1 + 0.05f64.powi(2) * 3.14) * (93.0f64 / 2.0).powi(2);
+    let cells = (0.4 * 0.1 + 0.05f64.powi(2) * std::f64::consts::PI) * (93.0f64 / 2.0).powi(2);
     let more = (solid(&painted) - solid(&bare)) as f64;
     assert!((0.7..1.4).contains(&(more / cells)), "{more} instead of {cells}");
     // The fluid flows round it, and it is there after another mode was shown.

@@ -56,7 +56,7 @@ impl Camera {
         let (eye, ray) = (self.eye(), at - self.eye());
         let share = -eye.z / ray.z;
         let hit = eye + ray * share;
-        (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then(|| [hit.x, hit.y])
+        (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then_some([hit.x, hit.y])
     }
 
     /// Heights of the viewport to a unit of the scene, at the target's distance.

@@ -138,6 +138,49 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     ");
 }
 
+#[test]
+fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
+    let info = modes::find("fluid").unwrap();
+    let make = |scene: &Scene, cells, seed| {
+        let params = &values(info, scene, &[]);
+        let state = (scene.generate)(&Setup { bodies: cells, seed, params });
+        state.into_flow().unwrap()
+    };
+    for scene in info.scenes {
+        for cells in [1, 500, 10_000, 65_536] {
+            let cells = scene.bodies.unwrap_or(cells);
+            let flow = make(scene, cells, 1);
+            let made = flow.walls.cells();
+            assert!(flow.walls.free() > 0 && flow.cells.len() == made, "{} {cells}", scene.name);
+            assert!(
+                made.abs_diff(cells) * 10 <= cells || made <= 12 * 60,
+                "{}: {made} for {cells}",
+                scene.name
+            );
+            assert_eq!(flow, make(scene, cells, 1), "{}", scene.name);
+        }
+    }
+    // A change here breaks everyone's seeds, as with bodies.
+    let pins = info.scenes.iter().map(|scene| {
+        let walls = make(scene, scene.bodies.unwrap_or(10_000), 1).walls;
+        let bits = walls.solid.iter().map(|solid| u64::from(*solid));
+        let hash =
+            bits.fold(0xcbf2_9ce4_8422_2325u64, |hash, bit| (hash ^ bit).wrapping_mul(0x0100_0000_01b3));
+        format!("{} {} × {} {hash:016x}", scene.name, walls.nx, walls.ny)
+    });
+    insta::assert_snapshot!(pins.collect::<Vec<_>>().join("\n"), @r"
+    cylinder 171 × 57 9e529371afd7fbc5
+    step 220 × 44 86ec911b96dba0d9
+    porous 140 × 70 2529d76c98f30ff8
+    channel 171 × 57 b6bf366e52d94c57
+    box-128 128 × 128 af5a6216c3a301c1
+    box-256 256 × 256 77bf1634260de3c1
+    box-wall 100 × 100 7631fd2f2d66779d
+    ");
+    let porous = info.scene("porous").unwrap();
+    assert_ne!(make(porous, 10_000, 1), make(porous, 10_000, 2));
+}
+
 fn length(v: &[f64]) -> f64 {
     v.iter().map(|c| c * c).sum::<f64>().sqrt()
 }

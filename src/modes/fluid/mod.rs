@@ -251,7 +251,7 @@ impl Params for Fluid {
             *omega = omega.clamp(*OMEGA.start(), *OMEGA.end());
         }
         v.float(
-            &Info::new("accel", "Push", "How strongly `row` and `force` push: three times the acceleration.")
+            &Info::new("accel", "Push", "How strongly the drives row and force push: three times the acceleration.")
                 .unit("cells/step²"),
             accel,
             1e-8..=0.5,
