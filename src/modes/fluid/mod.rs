@@ -251,8 +251,12 @@ impl Params for Fluid {
             *omega = omega.clamp(*OMEGA.start(), *OMEGA.end());
         }
         v.float(
-            &Info::new("accel", "Push", "How strongly the drives row and force push: three times the acceleration.")
-                .unit("cells/step²"),
+            &Info::new(
+                "accel",
+                "Push",
+                "How strongly the drives row and force push: three times the acceleration.",
+            )
+            .unit("cells/step²"),
             accel,
             1e-8..=0.5,
             Log,
