@@ -93,7 +93,7 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
 fn mistakes_show() {
     let asteroids = &gravitile::modes::asteroids::INFO;
     let fluid = &gravitile::modes::fluid::INFO;
-    let mistakes: [(&'static ModeInfo, _, _, _); 10] = [
+    let mistakes: [(&'static ModeInfo, _, _, _); 11] = [
         (fluid, "split", "settle(&cell, 0, c.s0, &speed)", "settle(&cell, 0, 0.5f * c.s0, &speed)"),
         (fluid, "soa", "SOLID(solid + single(&g, p.x, p.y))", "1"),
         (fluid, "vector", "pull(&cell, &g, f_in, p.x, p.y, c)", "get(&cell, &g, f_in, p.x, p.y)"),
@@ -103,6 +103,7 @@ fn mistakes_show() {
         (gravity(), "unrolled", "PULL(k + 7)", "PULL(k + 6)"),
         (gravity(), "vector", "other, eps2)", "other, eps2 * 1.01f)"),
         (gravity(), "blocked", "other, eps2)", "other, eps2 * 1.01f)"),
+        (gravity(), "mutual", "dz, eps2)", "dz, eps2 * 1.01f)"),
         (asteroids, "naive", "j != i", "j > i"),
     ];
     for (info, name, right, wrong) in mistakes {
@@ -115,6 +116,22 @@ fn mistakes_show() {
         let (right_error, wrong_error) =
             (error_of(info.variant(name).unwrap()), error_of(mistaken(info, name, right, wrong)));
         assert!(wrong_error > TOLERANCE && right_error < TOLERANCE, "{wrong} in {name}: {wrong_error}");
+    }
+}
+
+#[test]
+fn tiles_that_take_turns_in_the_same_memory_add_up() {
+    // More distances between blocks than run at the same time: an even number of blocks, and an odd one.
+    for bodies in [128 * 132, 128 * 133 - 5] {
+        for variant in [None, Some(mistaken(gravity(), "mutual", "|| distance >= depth", ""))] {
+            let right = gravity().variant("mutual").unwrap();
+            let knobs = [("block", 128)].into();
+            let start = scene("plummer", Some(bodies), &[]);
+            let mut engine = engine(Config { variant: variant.or(Some(right)), knobs, ..start });
+            engine.run(1, |_| ()).unwrap();
+            let error = error(&mut engine).unwrap();
+            assert_eq!(error < TOLERANCE, variant.is_none(), "{bodies} bodies: {error}");
+        }
     }
 }
 

@@ -49,6 +49,11 @@ fn mistakes_are_found() {
         ("blocked", "s < SHARES", "s + 1 < SHARES"),
         ("blocked", "j < n ? x_in[j] : (float4)(0.0f)", "x_in[min(j, n - 1)]"),
         ("blocked", "body.w == 0.0f", "false"),
+        ("mutual", "i < n ? x_in[i] : (float4)(0.0f)", "x_in[min(i, n - 1)]"),
+        ("mutual", "other.w * f", "m * f"),
+        ("mutual", "distance == 0", "false"),
+        ("mutual", "s < 2 * depth", "s + 1 < 2 * depth"),
+        ("mutual", "start > 0 ||", ""),
     ];
     for (name, right, wrong) in mistakes {
         let variant = support::mistaken(support::gravity(), name, right, wrong);

@@ -78,7 +78,8 @@ fn gravity(Place { share, k, lane, operations }: Place) -> [f64; 2] {
     for _ in 0..operations {
         let d: [f64; 3] = std::array::from_fn(|axis| other[axis] - own[axis]);
         let r2 = d.iter().map(|c| c * c).sum::<f64>() + 1.0 - SEED;
-        let terms = d.map(|c| c / (r2 * r2.sqrt()));
+        // Both sides are added, with the same sign.
+        let terms = d.map(|c| 2.0 * c / (r2 * r2.sqrt()));
         sums[0] += terms.iter().sum::<f64>();
         sums[1] += terms.iter().map(|c| c.abs()).sum::<f64>();
         other = [other[1], other[2], other[0] + 1.0 / 1024.0];

@@ -1,4 +1,4 @@
-// The force for LANES bodies at once, one to a lane, in columns: what `vector` and `blocked` sum over.
+// The force for LANES bodies at once, one to a lane, in columns: what `vector`, `blocked` and `mutual` sum over.
 
 // m·s(r) from the squared softened distance.
 wide pull(float m, wide r2)
@@ -27,18 +27,23 @@ typedef struct {
     wide ax, ay, az; // sums of the pull
 } Columns;
 
+// The squared softened distance.
+wide softened(wide dx, wide dy, wide dz, float eps2)
+{
+#ifdef SOFTENING_CLAMP
+    const wide gap2 = dx * dx + (dy * dy + dz * dz);
+    return gap2 > eps2 ? gap2 : (wide)(eps2);
+#else
+    return dx * dx + (dy * dy + (dz * dz + eps2));
+#endif
+}
+
 void attract_columns(Columns *c, float4 other, float eps2)
 {
     const wide dx = other.x - c->x;
     const wide dy = other.y - c->y;
     const wide dz = other.z - c->z;
-#ifdef SOFTENING_CLAMP
-    const wide gap2 = dx * dx + (dy * dy + dz * dz);
-    const wide r2 = gap2 > eps2 ? gap2 : (wide)(eps2);
-#else
-    const wide r2 = dx * dx + (dy * dy + (dz * dz + eps2));
-#endif
-    const wide f = pull(other.w, r2);
+    const wide f = pull(other.w, softened(dx, dy, dz, eps2));
     c->ax += dx * f;
     c->ay += dy * f;
     c->az += dz * f;

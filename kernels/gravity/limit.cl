@@ -1,5 +1,5 @@
 // What the arithmetic of a pair (columns.cl) allows: CHAINS columns of bodies against one other at a time, all of them in
-// registers. Masses are all the same, as the quickest form wants them: it multiplies by none.
+// registers, and both sides summed. Masses are all the same, as the quickest form wants them: it multiplies by none.
 
 #define START(k)                                                                                                       \
     const wide x##k = 0.25f * RAMP + item_share() + k, y##k = 0.5f * x##k + 1.0f, z##k = seed - x##k;                  \
@@ -11,6 +11,9 @@
         ax##k = fma(dx, f, ax##k);                                                                                     \
         ay##k = fma(dy, f, ay##k);                                                                                     \
         az##k = fma(dz, f, az##k);                                                                                     \
+        bx = fma(dx, f, bx);                                                                                           \
+        by = fma(dy, f, by);                                                                                           \
+        bz = fma(dz, f, bz);                                                                                           \
     }
 #define ADD(k) sum += ax##k + ay##k + az##k;
 
@@ -19,6 +22,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
     const float eps2 = 1.0f - seed;
     EACH(START)
     wide x = 0.0f, y = seed, z = -seed;
+    wide bx = 0.0f, by = 0.0f, bz = 0.0f;
     for (uint r = 0; r < rounds; ++r) {
 #pragma unroll
         for (uint turn = 0; turn < TURNS; ++turn) {
@@ -30,7 +34,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
             z = moved;
         }
     }
-    wide sum = 0.0f;
+    wide sum = bx + by + bz;
     EACH(ADD)
     out[get_global_id(0)] = total(sum);
 }

@@ -65,6 +65,8 @@ pub struct Micro {
     chains: [usize; 2],
     /// Operations that are written out on GPUs, so that the loop takes no time: few enough for the cache of instructions.
     turns: usize,
+    /// What an operation counts for.
+    counts: usize,
     work: Work,
 }
 
@@ -90,14 +92,15 @@ impl Micro {
     pub const COPIES: Self = Self::of("copies", Work::Copy);
 
     const fn of(name: &'static str, work: Work) -> Self {
-        Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, work }
+        Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
     /// The operation of the kernel `pairs` in `sources`, which are built behind `kernels/roofline.cl`: on each number of
     /// some columns, `chains` of them on CPUs. It gives the other's `coordinates` round, which are where they were after so
-    /// many turns: then nothing has to be moved.
-    pub const fn pairs(sources: &'static [Source], chains: usize, coordinates: usize) -> Self {
-        Self { sources, name: "pairs", chains: [chains, 8], turns: 2 * coordinates, work: Work::Chains }
+    /// many turns: then nothing has to be moved. An operation counts for so many `sides`.
+    pub const fn pairs(sources: &'static [Source], chains: usize, coordinates: usize, sides: usize) -> Self {
+        let (chains, turns) = ([chains, 8], 2 * coordinates);
+        Self { sources, name: "pairs", chains, turns, counts: sides, work: Work::Chains }
     }
 
     fn form(&self, kind: Kind) -> Form {
@@ -180,7 +183,7 @@ impl Probe {
         };
         let range = Range { offset: 0, count: groups.max(1) * group, group };
         let (per_item, [written, read]) = match micro.work {
-            Work::Chains => (turns * chains * lanes, [range.count, 1]),
+            Work::Chains => (turns * chains * lanes * micro.counts, [range.count, 1]),
             Work::Fetch => (chains * width * size_of::<f32>(), [range.count, FETCHED * chains * width]),
             Work::Copy => (2 * width * size_of::<f32>(), [range.count * width; 2]),
         };

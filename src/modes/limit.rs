@@ -49,16 +49,23 @@ impl Limit {
 #[derive(Debug)]
 pub struct Pair {
     /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs: at equal
-    /// masses, where that takes less. Measured rather than counted, since devices differ in what they do at the same time.
+    /// masses, where that takes less, and with both sides at once, where that does. Measured rather than counted, since devices differ in what they do at the same time.
     pub micro: Micro,
     /// Reciprocal roots in it.
     pub roots: f64,
 }
 
 impl Pair {
-    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs against one of so many coordinates.
-    pub(super) const fn new(limit: &'static [Source], chains: usize, coordinates: usize, roots: f64) -> Self {
-        Self { micro: Micro::pairs(limit, chains, coordinates), roots }
+    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs against one of so many coordinates. It
+    /// counts for so many `sides`, two if each feels the other, with one root in all or none.
+    pub(super) const fn new(
+        limit: &'static [Source],
+        chains: usize,
+        coordinates: usize,
+        sides: usize,
+        roots: f64,
+    ) -> Self {
+        Self { micro: Micro::pairs(limit, chains, coordinates, sides), roots: roots / sides as f64 }
     }
 }
 

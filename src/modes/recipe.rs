@@ -92,7 +92,8 @@ impl Recipe {
 
     /// What the kernel is compiled with.
     pub(super) fn defines(&self) -> Vec<(&'static str, String)> {
-        let knobs = self.knobs().map(|(knob, value)| (knob.define, value.to_string()));
+        let compiled = self.knobs().filter(|(knob, _)| !knob.define.is_empty());
+        let knobs = compiled.map(|(knob, value)| (knob.define, value.to_string()));
         std::iter::once(("WORK_GROUP", self.work_group.to_string())).chain(knobs).collect()
     }
 

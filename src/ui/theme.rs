@@ -34,7 +34,7 @@ pub(super) const LINES: [Color32; 7] = [
     Color32::from_rgb(0xf0, 0xe4, 0x42),
     Color32::from_rgb(0xcc, 0x79, 0xa7),
     Color32::from_rgb(0xf2, 0x6b, 0x21),
-    Color32::from_rgb(0xd5, 0xd9, 0xe0),
+    Color32::from_rgb(0xb6, 0xa6, 0xff),
 ];
 
 /// Between one control and the next, in points.

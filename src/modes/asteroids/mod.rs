@@ -24,7 +24,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
-    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 0.0)),
+    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0)),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,

@@ -1,5 +1,6 @@
 //! Gravity: every body attracts every other, `a_i = G Σ_j m_j d_ij s(|d_ij|)`, stepped all pairs.
 
+mod mutual;
 mod reference;
 mod simulation;
 mod step;
@@ -25,7 +26,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Force error",
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
-    limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 1.0)),
+    limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
@@ -33,18 +34,22 @@ pub static INFO: ModeInfo = ModeInfo {
     series: None,
     paints: false,
     default: || Box::new(Gravity::default()),
-    auto_variant: |device, _| match device.kind {
+    auto_variant: |device, bodies| match device.kind {
+        _ if bodies >= MANY => &VARIANTS[6],
         Kind::Cpu => &VARIANTS[4],
         Kind::Gpu | Kind::Accelerator => &VARIANTS[5],
     },
 };
+
+/// From so many bodies on, tiles of pairs are enough to fill a device.
+const MANY: usize = 12_288;
 
 /// The force, and how a step ends.
 const FORCE: Source = source!("gravity/force.cl");
 /// The force on several bodies at once.
 const COLUMNS: Source = source!("gravity/columns.cl");
 
-static VARIANTS: [Variant; 6] = [
+static VARIANTS: [Variant; 7] = [
     variant!("gravity", "naive", "every operand from global memory, the sum too"),
     variant!("gravity", "private", "own body and sum in registers"),
     Variant {
@@ -74,6 +79,13 @@ static VARIANTS: [Variant; 6] = [
             "blocked",
             "for GPUs: several bodies an item, the sum split over items, fast root"
         )
+    },
+    Variant {
+        knobs: &[VECTOR, OWN, BLOCK, ROOT],
+        work_group: |device| if device.kind == Kind::Cpu { 1 } else { 32 },
+        bodies_per_group: mutual::bodies_per_group,
+        local_bytes: mutual::local_bytes,
+        ..variant!("gravity", "mutual", "every pair once: what one body feels, the other feels too")
     },
 ];
 
@@ -131,6 +143,36 @@ const UNROLL: Knob = Knob {
     options: &[8, 16, 32],
     never_hurts: false,
     guess: |_, _| 16,
+};
+const VECTOR: Knob =
+    Knob { options: &[1, 8, 16], guess: |device, _| if device.kind == Kind::Cpu { 16 } else { 1 }, ..LANES };
+const OWN: Knob = Knob {
+    summary: "bodies, or vectors of them, that a work-item holds",
+    options: &[2, 4, 8],
+    guess: |device, bodies| match device.kind {
+        Kind::Cpu => 2,
+        Kind::Gpu | Kind::Accelerator => {
+            if bodies < MANY {
+                4
+            } else {
+                8
+            }
+        }
+    },
+    ..K
+};
+const BLOCK: Knob = Knob {
+    name: "block",
+    define: "",
+    summary: "most bodies in a block: two blocks are a tile of pairs",
+    options: &[128, 256, 512, 1024, 2048],
+    never_hurts: false,
+    // Few blocks keep the sums short, many keep all compute units busy.
+    guess: |device, bodies| match device.kind {
+        Kind::Cpu => (bodies / 8).next_power_of_two().clamp(128, 2048) as u32,
+        Kind::Gpu | Kind::Accelerator if bodies < MANY => 128,
+        Kind::Gpu | Kind::Accelerator => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
+    },
 };
 const ROOT: Knob = Knob {
     name: "root",
@@ -302,7 +344,7 @@ impl Mode for Gravity {
 
     fn bytes_per_body(&self) -> usize {
         // Positions twice, velocities, accelerations; what is drawn; the potential.
-        4 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + size_of::<f64>()
+        4 * size_of::<[f32; 4]>() + mutual::BYTES_PER_BODY + Snapshot::BYTES_PER_BODY + size_of::<f64>()
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use super::mutual::Tiles;
 use super::step::Step;
 use super::{FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
@@ -25,6 +26,8 @@ pub(super) struct GravitySimulation {
     /// The mass of all who have any, if it stands outside the sum; else 1.
     common_mass: f32,
     advance: Kernel,
+    /// Where each pair is met once.
+    tiles: Option<Tiles>,
     drift: Kernel,
     pack: Kernel,
     reduction: Reduction,
@@ -65,17 +68,15 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
     masses.all(|mass| mass == first).then_some(first)
 }
 
-/// The kernel of a recipe.
-fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) -> Result<Kernel> {
+/// The program of a recipe.
+fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) -> Result<Program> {
     let mut defines = recipe.defines();
     defines.push((softening, "1".to_owned()));
     if equal {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
     let files = INFO.sources(recipe.variant);
-    let advance = Program::build_with_root(device, &files, &defines)?.kernel("advance")?;
-    advance.check_work_group(recipe.variant.name, recipe.work_group)?;
-    Ok(advance)
+    Program::build_with_root(device, &files, &defines)
 }
 
 impl GravitySimulation {
@@ -85,7 +86,15 @@ impl GravitySimulation {
             Softening::Clamp => "SOFTENING_CLAMP",
         };
         let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
-        let advance = build(device, recipe, softening, common_mass.is_some())?;
+        let program = build(device, recipe, softening, common_mass.is_some())?;
+        let advance = program.kernel("advance")?;
+        let tiles = match recipe.variant.name {
+            "mutual" => Some(Tiles::new(device, &program, recipe, bodies.len())?),
+            name => {
+                advance.check_work_group(name, recipe.work_group)?;
+                None
+            }
+        };
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
         let reduction = Reduction::new(device, &[MEASURE], &[(softening, "1".to_owned())])?;
         Ok(Self {
@@ -95,6 +104,7 @@ impl GravitySimulation {
             recipe,
             common_mass: common_mass.unwrap_or(1.0),
             advance,
+            tiles,
             drift: small.kernel("drift")?,
             pack: small.kernel("pack")?,
             potential: reduction.program().kernel("potential")?,
@@ -124,24 +134,41 @@ impl GravitySimulation {
         }
     }
 
+    /// Work-items of a pass that evaluates forces.
+    fn items(&self) -> usize {
+        self.tiles.as_ref().map_or_else(|| self.recipe.items(self.count), Tiles::items)
+    }
+
     /// Queues a slice of the next pass.
     fn slice(&mut self) -> Result<()> {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
-        let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
-        let [x_in, x_out] = [&self.x[0], &self.x[1]].map(Arg::from);
-        let (v, a) = (Arg::from(&self.v), Arg::from(&self.a));
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let (long, short) = ([n, eps2, c, x_in, x_out, v, a], [n, c, x_in, x_out, v, a]);
-        let pass = if forces {
-            let (items, group) = (self.recipe.items(self.count), self.recipe.work_group);
-            let cost = self.count as f64 * self.recipe.bodies_per_item();
-            Pass { kernel: &self.advance, args: &long, items, group, cost }
-        } else {
-            Pass::cheap(&self.drift, &short, self.count)
+        let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
+        let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
+        let from = self.burst.from;
+        let (to, items) = match &self.tiles {
+            _ if !forces => {
+                let args = [&[n, c], &state[..]].concat();
+                let pass = Pass::cheap(&self.drift, &args, self.count);
+                (self.lane.slice(pass, from)?, self.count)
+            }
+            Some(tiles) => {
+                let to = tiles.slice(&mut self.lane, [n, eps2, c], state, &self.advance, self.count, from)?;
+                (to, self.items())
+            }
+            None => {
+                let args = [&[n, eps2, c], &state[..]].concat();
+                let (items, group) = (self.items(), self.recipe.work_group);
+                let cost = self.count as f64 * self.recipe.bodies_per_item();
+                (
+                    self.lane.slice(Pass { kernel: &self.advance, args: &args, items, group, cost }, from)?,
+                    items,
+                )
+            }
         };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= pass.items {
+        self.burst.from = to;
+        if to >= items {
             self.x.swap(0, 1);
             self.burst.pass += 1;
             self.burst.from = 0;
@@ -182,7 +209,7 @@ impl Simulation for GravitySimulation {
 
     fn progress(&self) -> f32 {
         let Burst { pass, passes, from, .. } = self.burst;
-        let done = from as f32 / self.recipe.items(self.count).max(1) as f32;
+        let done = from as f32 / self.items().max(1) as f32;
         (pass as f32 + done.min(1.0)) / passes.max(1) as f32
     }
 

@@ -1,0 +1,170 @@
+// Each pair is met once: what one body feels, the other feels too, against it. That takes little more than one side of it.
+//
+// The bodies are cut into blocks that stand in a ring, and the pairs of one block with another are a tile. On GPUs a
+// work-group takes a tile: its items hold K bodies each, and meet the others in turn, no two the same one at once. On CPUs
+// each item takes one for itself, and holds K vectors. What a block feels of another goes to a slot of its own, for
+// which there are two to a distance round the ring: so tiles whose distances differ by less than `depth` may run at the
+// same time. `advance` adds the slots up.
+#if LANES > 1
+#define TEAM 1
+#define WAIT
+#else
+#define TEAM WORK_GROUP
+#define WAIT barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+// Bodies that those who share a tile hold at once.
+#define OWN (TEAM * LANES * K)
+// Others that are in local memory at once.
+#define TILE ((128 + TEAM - 1) / TEAM * TEAM)
+
+#if LANES == 16
+#define load(p) vload16(0, p)
+#define store(v, p) vstore16(v, 0, p)
+#define total(v) dot(v.lo.lo + v.lo.hi + v.hi.lo + v.hi.hi, (float4)(1.0f))
+#elif LANES == 8
+#define load(p) vload8(0, p)
+#define store(v, p) vstore8(v, 0, p)
+#define total(v) dot(v.lo + v.hi, (float4)(1.0f))
+#else
+#define load(p) (*(p))
+#define store(v, p) (*(p) = (v))
+#define total(v) (v)
+#endif
+
+typedef struct {
+    wide x, y, z;
+} Pulls;
+
+// Both sides of the pairs of own bodies of masses `m` with another.
+void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
+{
+    const wide dx = other.x - own->x;
+    const wide dy = other.y - own->y;
+    const wide dz = other.z - own->z;
+    const wide f = pull(1.0f, softened(dx, dy, dz, eps2));
+    const wide to = other.w * f;
+    const wide back = m * f;
+    own->ax += dx * to;
+    own->ay += dy * to;
+    own->az += dz * to;
+    caused->x -= dx * back;
+    caused->y -= dy * back;
+    caused->z -= dz * back;
+}
+
+// Bodies in columns of `length`: behind the last of the n bodies some that pull no one.
+__kernel void spread(const uint n, const uint length, __global const float4 *x_in, __global float *places)
+{
+    const uint i = get_global_id(0);
+    if (i >= length)
+        return;
+    const float4 body = i < n ? x_in[i] : (float4)(0.0f);
+    places[i] = body.x;
+    places[length + i] = body.y;
+    places[2 * length + i] = body.z;
+    places[3 * length + i] = body.w;
+}
+
+// Tiles are counted along the rings, one distance after the other; those up to `end` are taken.
+__kernel WHOLE_GROUPS void meet_blocks(const uint n, const uint length, const uint side, const uint depth,
+                                       const uint end, const float eps2, __global const float *places,
+                                       __global float *slots)
+{
+    __local float4 all_others[WORK_GROUP / TEAM][TILE];
+    __local Pulls all_pulls[WORK_GROUP / TEAM][TILE];
+    __local float4 *others = all_others[get_local_id(0) / TEAM];
+    __local Pulls *pulls = all_pulls[get_local_id(0) / TEAM];
+    const uint lane = get_local_id(0) % TEAM;
+    const uint tile = get_global_id(0) / TEAM;
+    if (tile >= end)
+        return;
+    const uint blocks = length / side;
+    const uint distance = tile / blocks;
+    const uint row = tile % blocks;
+    const uint column = (row + distance) % blocks;
+    __global float *slot = slots + 6 * length * (size_t)(distance % depth);
+    // Where the bodies end, rings of others do that go round among the items.
+    const uint ring = min((uint)TEAM, n);
+    const uint own_end = min((row + 1) * side, n);
+    const uint others_end = min(side, n - column * side);
+    for (uint start = 0; start < others_end; start += TILE) {
+        const uint count = (min((uint)TILE, others_end - start) + ring - 1) / ring * ring;
+        __global const float *there = places + column * side + start;
+        for (uint j = lane; j < count; j += TEAM) {
+            const Pulls none = { 0.0f, 0.0f, 0.0f };
+            others[j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
+            pulls[j] = none;
+        }
+        // An item begins each ring with what it put there itself.
+        for (uint base = row * side; base < own_end; base += OWN) {
+            const uint i = base + lane * LANES;
+            Columns own[K];
+            wide mass[K];
+#pragma unroll
+            for (uint k = 0; k < K; ++k) {
+                const uint at = i + k * TEAM * LANES;
+                const Columns fresh = { load(places + at), load(places + length + at),
+                                        load(places + 2 * length + at), 0.0f, 0.0f, 0.0f };
+                own[k] = fresh;
+                mass[k] = load(places + 3 * length + at);
+            }
+            for (uint first = 0; first < count; first += ring) {
+                uint j = first + lane;
+                for (uint turn = 0; turn < ring; ++turn) {
+                    // Items behind the last body only wait.
+                    if (i < n) {
+                        const float4 other = others[j];
+                        Pulls caused = pulls[j];
+#pragma unroll
+                        for (uint k = 0; k < K; ++k)
+                            meet(&own[k], mass[k], other, &caused, eps2);
+                        pulls[j] = caused;
+                    }
+                    j = j + 1 < first + ring ? j + 1 : first;
+                    WAIT
+                }
+            }
+#pragma unroll
+            for (uint k = 0; k < K; ++k) {
+                __global float *felt = slot + i + k * TEAM * LANES;
+                if (start > 0 || distance >= depth) {
+                    own[k].ax += load(felt);
+                    own[k].ay += load(felt + length);
+                    own[k].az += load(felt + 2 * length);
+                }
+                store(own[k].ax, felt);
+                store(own[k].ay, felt + length);
+                store(own[k].az, felt + 2 * length);
+            }
+        }
+        for (uint j = lane; j < count; j += TEAM) {
+            __global float *felt = slot + 3 * length + column * side + start + j;
+            float3 sum = (float3)(total(pulls[j].x), total(pulls[j].y), total(pulls[j].z));
+            // A block meets itself from both sides anyway.
+            if (distance == 0)
+                sum = 0.0f;
+            if (distance >= depth)
+                sum += (float3)(felt[0], felt[length], felt[2 * length]);
+            felt[0] = sum.x;
+            felt[length] = sum.y;
+            felt[2 * length] = sum.z;
+        }
+    }
+}
+
+__kernel void advance(const uint n, const uint length, const uint depth, const COEFFICIENTS c,
+                      __global const float *slots, __global const float4 *x_in, __global float4 *x_out,
+                      __global float4 *v, __global float4 *a)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    float3 sum = 0.0f;
+    for (uint s = 0; s < 2 * depth; ++s) {
+        __global const float *felt = slots + 3 * length * (size_t)s + i;
+        sum += (float3)(felt[0], felt[length], felt[2 * length]);
+    }
+    sum = gravity(sum, c);
+    a[i] = (float4)(sum, 0.0f);
+    finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+}
