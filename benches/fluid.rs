@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use gravitile::compute;
 use gravitile::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls};
-use gravitile::modes::Recipe;
 use gravitile::modes::fluid::{Fluid, VARIANTS};
+use gravitile::modes::{Recipe, Simulation};
 
 /// A step of the closed box, cell by cell, in one pass: what one writes who knows the method and the language.
 #[inline(always)]

@@ -53,7 +53,7 @@ fn compare(n: usize, turns: usize, seconds: f64) -> Result<()> {
     let mut theirs = || method.compute(ParticleSystem::with(&points, &points[..]));
 
     engine.run(1, |_| ())?;
-    let ours = engine.state()?.velocities;
+    let ours = engine.bodies()?.velocities;
     let ours = ours.iter().map(|v| [0, 1, 2].map(|axis| f64::from(v[axis]) / DT));
     let ours = error(&bodies, eps, ours);
     let error = error(&bodies, eps, theirs().iter().map(|a| [a.x, a.y, a.z].map(f64::from)));
@@ -92,7 +92,7 @@ fn start(n: usize) -> Result<(Config, Bodies, f32)> {
     params::set(config.mode.as_mut(), "dt", &DT.to_string())?;
     let params = config.mode.values();
     let Start::Scene(scene) = config.start else { unreachable!("a config starts with a scene") };
-    let mut bodies = (scene.generate)(&Setup { bodies: n, seed: 1, params: &params });
+    let mut bodies = (scene.generate)(&Setup { bodies: n, seed: 1, params: &params }).into_bodies()?;
     bodies.velocities.fill([0.0; 4]);
     config.start = Start::Loaded { name: "plummer".to_owned(), bodies: bodies.clone().into() };
     let Some(eps) = params.float("eps") else { unreachable!("gravity has a softening length") };

@@ -10,12 +10,16 @@ uniform float distance;     // from the eye to the target
 uniform vec2 size_limits;   // pixels
 uniform float size_unit;    // pixels there are to one of a picture of the reference height
 uniform float light;        // of a typical body, at its middle
+uniform bool hides;         // what has no mass
 
 out vec4 tint;
 out float glow;
 
 void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
+
+    if (hides && body.w == 0.0)
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0);  // beyond the picture
 
     // The radius of a ball of one density goes with the cube root of its mass. Tracers have none.
     float girth = mass_scale > 0.0 ? clamp(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5, 4.0) : 1.0;

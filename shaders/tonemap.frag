@@ -4,6 +4,7 @@
 uniform sampler2D light;
 uniform vec2 origin;  // of the viewport, in pixels
 uniform vec3 background;  // sRGB
+uniform bool over;        // blends with what is there already, in place of the background
 
 out vec4 colour;
 
@@ -11,7 +12,7 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy - origin);
     vec4 sum = texelFetch(light, pixel, 0);
     if (sum.a == 0.0) {  // most of most pictures
-        colour = vec4(background, 1.0);
+        colour = over ? vec4(0.0) : vec4(background, 1.0);
         return;
     }
     vec3 hue = sum.rgb / sum.a;
@@ -19,6 +20,6 @@ void main() {
     float shown = 1.0 - dim * dim;
     // Past saturation a crowd shows its density by paling, a little for each doubling.
     float pale = clamp(log2(max(sum.a, 1.0)) * 0.13, 0.0, 0.8);
-    vec3 picture = mix(background, mix(hue, vec3(1.0, 0.98, 0.95), pale), shown);
-    colour = vec4(dithered(picture, pixel), 1.0);
+    vec3 shine = mix(hue, vec3(1.0, 0.98, 0.95), pale);
+    colour = over ? vec4(shine, shown) : vec4(dithered(mix(background, shine, shown), pixel), 1.0);
 }

@@ -1,5 +1,6 @@
 //! Bodies on the host: what scenes make, files hold, devices are given and references step.
 
+use crate::lattice::Image;
 use crate::memory::Memory;
 
 /// N bodies as the kernels lay them out: positions `(x, y, z, m)` and velocities `(vx, vy, vz, 0)`.
@@ -73,6 +74,10 @@ pub struct Points {
     pub values: Memory<f32>,
     /// What a body looks like.
     pub shape: Shape,
+    /// What lies behind them, of [`Shape::Tracers`]; empty if there is nothing.
+    pub image: Image,
+    /// What the mode tells of each step of the last burst; empty if it tells nothing.
+    pub series: Memory<f32>,
 }
 
 /// What a body looks like.
@@ -86,11 +91,20 @@ pub enum Shape {
         /// The planet's radius.
         planet: f32,
     },
+    /// A dot in the plane z = 0, in which what there is reaches so far from the origin along x and y. One with `w = 0` is
+    /// hidden for now.
+    Tracers {
+        /// Half its width and half its height.
+        half: [f32; 2],
+    },
 }
 
 impl Points {
     /// How many bodies are quarantined.
     pub fn nonfinite(&self) -> usize {
+        if matches!(self.shape, Shape::Tracers { .. }) {
+            return 0;
+        }
         self.values.iter().filter(|value| **value < 0.0).count()
     }
 

@@ -12,19 +12,19 @@ use crate::trial::{Study, Trial};
 pub enum Axis {
     /// Work-items to a work-group.
     WorkGroup,
-    /// Number of bodies.
+    /// Number of bodies or cells.
     Bodies,
     /// When it was tried: the first, the second …
     Order,
 }
 
 impl Axis {
-    /// In words.
-    pub fn title(self) -> &'static str {
+    /// In words, where `things` are what a mode has N of.
+    pub fn title(self, things: &str) -> String {
         match self {
-            Self::WorkGroup => "work-group size",
-            Self::Bodies => "number of bodies",
-            Self::Order => "recipes tried, in order",
+            Self::WorkGroup => "work-group size".to_owned(),
+            Self::Bodies => format!("number of {things}"),
+            Self::Order => "recipes tried, in order".to_owned(),
         }
     }
 
@@ -120,10 +120,10 @@ impl Chart {
 
     /// What is measured, with its unit: `interactions/s`.
     pub fn unit(&self) -> String {
-        format!("{}/s", self.info.pairs)
+        format!("{}/s", self.info.work.unit)
     }
 
-    /// How many bodies there were, if always the same number.
+    /// How many bodies or cells there were, if always the same number.
     pub fn bodies(&self) -> Option<usize> {
         let first = self.trials.first()?.bodies;
         self.trials.iter().all(|trial| trial.bodies == first).then_some(first)
@@ -134,13 +134,14 @@ impl Chart {
     /// # Errors
     /// What `file` refuses.
     pub fn write_csv(charts: &[Self], file: &mut dyn Write) -> io::Result<()> {
-        writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,interactions_per_second")?;
+        writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second")?;
         for Self { info, trials, scene, device, driver, .. } in charts {
             let [device, driver, scene] = [device, driver, scene].map(|text| quoted(text));
             for Trial { recipe, bodies, pairs_per_second, .. } in trials {
                 let (variant, work_group, knobs) = (recipe.variant.name, recipe.work_group, recipe.words());
+                let unit = info.work.unit;
                 write!(file, "{device},{driver},{},{scene},{variant},{bodies},", info.name)?;
-                writeln!(file, "{work_group},{knobs},{pairs_per_second:.0}")?;
+                writeln!(file, "{work_group},{knobs},{unit},{pairs_per_second:.0}")?;
             }
         }
         Ok(())

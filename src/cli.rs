@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Step up to a million bodies with OpenCL and watch them live.
+/// Step up to a million bodies, or a fluid, with OpenCL and watch them live.
 ///
 /// Without a command the viewer opens.
 #[derive(Debug, Parser)]
@@ -58,8 +58,20 @@ pub struct Simulation {
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub load: Option<PathBuf>,
-    /// Number of bodies: `auto` fits the device
-    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
+    /// Start with a fluid on the grid of a parameter file of seven lines: nx, ny, steps, reynolds_dim, density, accel, omega
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
+    pub params: Option<PathBuf>,
+    /// Where that grid is solid: a file of lines `x y 1`
+    #[arg(long, value_name = "FILE", requires = "params")]
+    pub obstacles: Option<PathBuf>,
+    /// Number of bodies, or about how many cells a fluid's grid has: `auto` fits the device
+    #[arg(
+        long,
+        visible_alias = "cells",
+        value_name = "N|auto",
+        default_value = "auto",
+        allow_negative_numbers = true
+    )]
     pub bodies: String,
     /// Seed of the scene: the same seed gives the same bodies
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
@@ -110,11 +122,11 @@ pub struct Run {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
-    /// Steps to take
-    #[arg(long, default_value_t = 100, allow_negative_numbers = true)]
-    pub steps: u32,
-    /// Write the bodies after the last step to a CSV file
-    #[arg(long, value_name = "FILE")]
+    /// Steps to take [default: 100, or what `--params` says]
+    #[arg(long, allow_negative_numbers = true)]
+    pub steps: Option<u32>,
+    /// Write the bodies after the last step to a CSV file; of a fluid, final_state.dat and av_vels.dat into a folder
+    #[arg(long, value_name = "FILE|FOLDER")]
     pub out: Option<PathBuf>,
     /// Report as JSON
     #[arg(long)]
@@ -127,9 +139,9 @@ pub struct Render {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
-    /// Steps to take before the picture
-    #[arg(long, default_value_t = 100, allow_negative_numbers = true)]
-    pub steps: u32,
+    /// Steps to take before the picture [default: 100, or what `--params` says]
+    #[arg(long, allow_negative_numbers = true)]
+    pub steps: Option<u32>,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     pub size: String,
@@ -150,8 +162,8 @@ pub struct Bench {
     /// Only these variants
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub variant: Vec<String>,
-    /// Numbers of bodies [default: 1024, 4096 and 16384 on a CPU, 16384 to 262144 on a GPU]
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    /// Numbers of bodies or cells [default: of bodies 1024 to 16384 on a CPU, 16384 to 262144 on a GPU]
+    #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub bodies: Vec<usize>,
     /// Work-group sizes [default: what `auto` takes]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]

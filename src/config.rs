@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Bodies;
+use crate::lattice::Walls;
 use crate::modes::{Mode, ModeInfo, Variant};
 use crate::scene::Scene;
 use crate::tuned::Tuned;
@@ -20,6 +21,15 @@ pub enum Start {
         /// Its bodies.
         bodies: Arc<Bodies>,
     },
+    /// A fluid at rest between the walls of files.
+    Grid {
+        /// The file's name, for the panel.
+        name: String,
+        /// Where it is solid.
+        walls: Arc<Walls>,
+        /// How many steps the file asks for.
+        steps: u32,
+    },
 }
 
 impl Start {
@@ -27,15 +37,16 @@ impl Start {
     pub fn name(&self) -> &str {
         match self {
             Start::Scene(scene) => scene.name,
-            Start::Loaded { name, .. } => name,
+            Start::Loaded { name, .. } | Start::Grid { name, .. } => name,
         }
     }
 
-    /// The number of bodies, where it is fixed.
+    /// The number of bodies or cells, where it is fixed.
     pub fn fixed_bodies(&self) -> Option<usize> {
         match self {
             Start::Scene(scene) => scene.bodies,
             Start::Loaded { bodies, .. } => Some(bodies.len()),
+            Start::Grid { walls, .. } => Some(walls.cells()),
         }
     }
 }
@@ -45,6 +56,7 @@ impl PartialEq for Start {
         match (self, other) {
             (Start::Scene(a), Start::Scene(b)) => std::ptr::eq(*a, *b),
             (Start::Loaded { bodies: a, .. }, Start::Loaded { bodies: b, .. }) => Arc::ptr_eq(a, b),
+            (Start::Grid { walls: a, .. }, Start::Grid { walls: b, .. }) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -57,7 +69,7 @@ pub struct Config {
     pub mode: Box<dyn Mode>,
     /// Where the bodies come from.
     pub start: Start,
-    /// How many bodies, if the start leaves that open.
+    /// How many bodies, or about how many cells, if the start leaves that open.
     pub bodies: Option<usize>,
     /// The seed of the scene.
     pub seed: u64,

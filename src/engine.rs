@@ -5,15 +5,17 @@ use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Kind, Pending};
 use crate::config::{Config, Start};
 use crate::error::{Error, Result};
+use crate::lattice::{Flow, Stroke, Walls};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
 use crate::params::Effect;
 use crate::scene::Setup;
+use crate::state::State;
 
 /// A config with every `auto` decided for a device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
-    /// How many bodies.
+    /// How many bodies, or about how many cells.
     pub bodies: usize,
     /// The rung of the ladder with its numbers.
     pub recipe: Recipe,
@@ -28,7 +30,7 @@ impl Resolved {
     pub fn new(config: &Config, device: &DeviceInfo) -> Result<Self> {
         let bodies = bodies_for(config, device)?;
         let mode = config.mode.info();
-        let telling = bodies.min(most_telling_bodies(device.kind));
+        let telling = bodies.min(mode.work.sizes(device.kind).telling);
         let best = config.tuned.recipe(device, mode, config.variant, telling).unwrap_or_else(|| {
             let variant = config.variant.unwrap_or_else(|| (mode.auto_variant)(device, bodies));
             Recipe::guess(variant, device, bodies)
@@ -47,27 +49,17 @@ impl Resolved {
 }
 
 fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
-    let auto = match device.kind {
-        Kind::Cpu => 4_096,
-        Kind::Gpu | Kind::Accelerator => 65_536,
-    };
+    let work = &config.mode.info().work;
+    let auto = work.sizes(device.kind).auto;
     let most = max_bodies(device, config.mode.as_ref());
     // Where the number is fixed, one chosen for another scene waits for that scene.
     let bodies = config.start.fixed_bodies().or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
         false => Err(Error::Invalid(format!(
-            "{bodies} bodies are not possible: {} has room for 1 to {most}",
-            device.name
+            "{bodies} {} are not possible: {} has room for 1 to {most}",
+            work.things, device.name
         ))),
-    }
-}
-
-/// Numbers of bodies that are worth tuning for: beyond, the speed stays what it is.
-pub fn most_telling_bodies(kind: Kind) -> usize {
-    match kind {
-        Kind::Cpu => 16_384,
-        Kind::Gpu | Kind::Accelerator => 262_144,
     }
 }
 
@@ -75,7 +67,7 @@ pub fn most_telling_bodies(kind: Kind) -> usize {
 /// as a sample of the accuracy; in f32; and in three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// The most bodies that a device has room for. A change builds the new bodies beside the old, so at most half
+/// The most bodies or cells that a device has room for. A change builds the new bodies beside the old, so at most half
 /// of the memory counts.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let on_host = match device.kind {
@@ -83,15 +75,15 @@ pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
         Kind::Gpu | Kind::Accelerator => 0,
     };
     let room = (device.memory_bytes as f64 * 0.45 / (mode.bytes_per_body() + on_host) as f64) as u64;
-    let buffer = device.max_alloc_bytes / size_of::<[f32; 4]>() as u64;
-    // Kernels count in `uint`, with room to round up.
-    room.min(buffer).min(1 << 31) as usize
+    let buffer = device.max_alloc_bytes / mode.bytes_in_a_buffer() as u64;
+    room.min(buffer).min(mode.info().work.most as u64) as usize
 }
 
 /// A scene that waits while another mode is shown.
 struct Parked {
     config: Config,
-    bodies: Bodies,
+    resolved: Resolved,
+    state: State,
     clock: Clock,
 }
 
@@ -110,6 +102,8 @@ pub struct Engine {
     config: Config,
     resolved: Resolved,
     simulation: Box<dyn Simulation>,
+    /// How many bodies or cells there are: a scene may make more or fewer than it was asked for.
+    size: usize,
     clock: Clock,
     /// Seedings so far.
     seedings: u64,
@@ -126,13 +120,15 @@ impl Engine {
     /// If the config asks for what is not possible, a kernel does not build, or the device fails.
     pub fn new(device: Device, config: Config) -> Result<Self> {
         let resolved = Resolved::new(&config, &device.info)?;
-        let simulation = build(&device, &config, resolved, &seed(&config, resolved.bodies))?;
+        let state = seed(&config, resolved.bodies);
+        let simulation = build(&device, &config, resolved, &state)?;
         let clock = Clock { generation: 1, ..Clock::default() };
         Ok(Self {
             device,
             config,
             resolved,
             simulation,
+            size: state.len(),
             clock,
             seedings: 1,
             parked: Vec::new(),
@@ -159,13 +155,12 @@ impl Engine {
         };
         match effect {
             Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
-                let bodies = seed(&config, resolved.bodies);
-                self.simulation = build(&self.device, &config, resolved, &bodies)?;
+                self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
                 self.reset_clock();
             }
             Some(Effect::Rebuild) => {
-                let bodies = self.simulation.state()?;
-                self.simulation = build(&self.device, &config, resolved, &bodies)?;
+                let state = self.simulation.state()?;
+                self.begin(&config, resolved, &state)?;
             }
             Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
             Some(Effect::Reseed) | None => {}
@@ -179,20 +174,24 @@ impl Engine {
 
     /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
     fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
-        let left =
-            Parked { config: self.config.clone(), bodies: self.simulation.state()?, clock: self.clock };
+        let left = Parked {
+            config: self.config.clone(),
+            resolved: self.resolved,
+            state: self.simulation.state()?,
+            clock: self.clock,
+        };
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
-                && parked.bodies.len() == resolved.bodies
+                && parked.resolved.bodies == resolved.bodies
                 && !reseeds(&parked.config, config)
         };
         match self.parked.iter().find(is_the_same) {
-            Some(parked) => {
-                self.simulation = build(&self.device, config, resolved, &parked.bodies)?;
-                self.clock = parked.clock;
+            Some(Parked { state, clock, .. }) => {
+                self.simulation = build(&self.device, config, resolved, state)?;
+                (self.size, self.clock) = (state.len(), *clock);
             }
             None => {
-                self.simulation = build(&self.device, config, resolved, &seed(config, resolved.bodies))?;
+                self.begin(config, resolved, &seed(config, resolved.bodies))?;
                 self.reset_clock();
             }
         }
@@ -214,9 +213,16 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn restart(&mut self) -> Result<()> {
-        let bodies = seed(&self.config, self.resolved.bodies);
-        self.simulation = build(&self.device, &self.config, self.resolved, &bodies)?;
+        let (config, resolved) = (self.config.clone(), self.resolved);
+        self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
         self.reset_clock();
+        Ok(())
+    }
+
+    /// Puts `state` on the device in place of what is there. On an error that stays.
+    fn begin(&mut self, config: &Config, resolved: Resolved, state: &State) -> Result<()> {
+        self.simulation = build(&self.device, config, resolved, state)?;
+        self.size = state.len();
         Ok(())
     }
 
@@ -273,12 +279,46 @@ impl Engine {
         self.simulation.sample(chosen)
     }
 
-    /// The bodies now. Waits.
+    /// All that there is now. Waits.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn state(&mut self) -> Result<Bodies> {
+    pub fn state(&mut self) -> Result<State> {
         self.simulation.state()
+    }
+
+    /// The bodies now. Waits.
+    ///
+    /// # Errors
+    /// If the device fails, or there are none in this mode.
+    pub fn bodies(&mut self) -> Result<Bodies> {
+        self.simulation.state()?.into_bodies()
+    }
+
+    /// What the mode tells of each step of the last burst (see [`Simulation::series`]). Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn series(&mut self) -> Result<Vec<f64>> {
+        self.simulation.series()
+    }
+
+    /// Makes what a stroke covers solid, or free (see [`Simulation::paint`]).
+    ///
+    /// # Errors
+    /// If that is not possible, or the device fails.
+    pub fn paint(&mut self, stroke: &Stroke) -> Result<()> {
+        self.simulation.paint(stroke)
+    }
+
+    /// How many bodies or cells there are.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Pairs or cells that a step goes over: the unit of speed.
+    pub fn work_in_step(&self) -> f64 {
+        (self.config.mode.info().work.in_step)(self.size)
     }
 
     /// Queues the read-back of what is drawn into the memory of `points` (see [`Simulation::publish`]).
@@ -334,14 +374,15 @@ fn reseeds(old: &Config, new: &Config) -> bool {
     old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }
 
-/// The bodies that a config starts from: `count` of them, unless they are loaded.
-pub(crate) fn seed(config: &Config, count: usize) -> Bodies {
+/// What a config starts from: `count` bodies or about as many cells, unless they are loaded.
+pub(crate) fn seed(config: &Config, count: usize) -> State {
+    let params = &config.mode.values();
     match &config.start {
-        Start::Loaded { bodies, .. } => Bodies::clone(bodies),
-        Start::Scene(scene) => {
-            let params = &config.mode.values();
-            (scene.generate)(&Setup { bodies: count, seed: config.seed, params })
+        Start::Loaded { bodies, .. } => Bodies::clone(bodies).into(),
+        Start::Grid { walls, .. } => {
+            Flow::at_rest(Walls::clone(walls), params.float("density").unwrap_or(1.0), 0).into()
         }
+        Start::Scene(scene) => (scene.generate)(&Setup { bodies: count, seed: config.seed, params }),
     }
 }
 
@@ -349,7 +390,7 @@ fn build(
     device: &Device,
     config: &Config,
     Resolved { recipe, .. }: Resolved,
-    bodies: &Bodies,
+    state: &State,
 ) -> Result<Box<dyn Simulation>> {
-    config.mode.build(device, recipe, bodies)
+    config.mode.build(device, recipe, state)
 }

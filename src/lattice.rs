@@ -47,12 +47,16 @@ impl Walls {
     }
 
     /// Makes the cells within `radius` of the cell (x, y) solid or free: the same ones as the kernel `paint`.
-    pub fn paint(&mut self, [x, y]: [usize; 2], radius: usize, solid: bool) {
-        let reach = (radius * radius) as i64;
-        for row in y.saturating_sub(radius)..(y + radius + 1).min(self.ny) {
-            for column in x.saturating_sub(radius)..(x + radius + 1).min(self.nx) {
-                let (dx, dy) = (column as i64 - x as i64, row as i64 - y as i64);
-                if dx * dx + dy * dy <= reach {
+    pub fn paint(&mut self, [x, y]: [i64; 2], radius: usize, solid: bool) {
+        let radius = radius as i64;
+        let span = |middle: i64, side: usize| {
+            let inside = |at: i64| at.clamp(0, side as i64) as usize;
+            inside(middle.saturating_sub(radius))..inside(middle.saturating_add(radius + 1))
+        };
+        for row in span(y, self.ny) {
+            for column in span(x, self.nx) {
+                let (dx, dy) = (column as i64 - x, row as i64 - y);
+                if dx * dx + dy * dy <= radius * radius {
                     self.solid[row * self.nx + column] = solid;
                 }
             }
@@ -69,13 +73,15 @@ pub struct Flow<T = f32> {
     pub cells: Vec<[T; SPEEDS]>,
     /// Where tracers are, in cells from the lower left corner; negative for one that waits for a place.
     pub tracers: Vec<[f32; 2]>,
+    /// Steps until now: what tells one throw of the dice for a tracer from another.
+    pub step: u32,
 }
 
 impl Flow {
     /// A fluid at rest, with tracers that have no place yet.
     pub fn at_rest(walls: Walls, density: f32, tracers: usize) -> Self {
         let cells = vec![WEIGHTS.map(|weight| (weight * f64::from(density)) as f32); walls.cells()];
-        Self { walls, cells, tracers: vec![[-1.0; 2]; tracers] }
+        Self { walls, cells, tracers: vec![[-1.0; 2]; tracers], step: 0 }
     }
 
     /// The same flow in double precision, exactly.
@@ -84,6 +90,7 @@ impl Flow {
             walls: self.walls.clone(),
             cells: self.cells.iter().map(|cell| cell.map(f64::from)).collect(),
             tracers: self.tracers.clone(),
+            step: self.step,
         }
     }
 }
@@ -118,9 +125,86 @@ pub struct Image {
     pub height: usize,
     /// What there is in each pixel; [`Image::WALL`] where all is solid.
     pub values: Memory<f32>,
+    /// How the values become colours.
+    pub tones: Tones,
 }
+
+/// How the values of an image become colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tones {
+    /// Only what is solid is shown.
+    #[default]
+    None,
+    /// From none to the most, dark to bright.
+    Rising,
+    /// About 0: one hue below, another above.
+    Signed,
+    /// From the least to the most, dark to bright.
+    Spread,
+}
+
+/// A stroke of a brush over what is drawn: places and lengths are those of [`crate::bodies::Points`], in which the longer
+/// side of a grid goes from -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stroke {
+    /// Where it begins.
+    pub from: [f32; 2],
+    /// Where it ends.
+    pub to: [f32; 2],
+    /// Half its width.
+    pub radius: f32,
+    /// Whether it makes cells solid, or free.
+    pub solid: bool,
+}
+
+impl Stroke {
+    /// The discs that cover it on a grid: the cells in their middles, from one end to the other, and their radius in cells.
+    /// Middles may be beside the grid.
+    pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
+        let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
+        let radius = (self.radius * to_cells).clamp(0.0, to_cells);
+        let cell = |at: [f32; 2]| {
+            [at[0] * to_cells + walls.nx as f32 / 2.0, at[1] * to_cells + walls.ny as f32 / 2.0]
+        };
+        let [from, to] = [cell(self.from), cell(self.to)];
+        let length = (to[0] - from[0]).hypot(to[1] - from[1]);
+        if !length.is_finite() || !radius.is_finite() {
+            return (Vec::new(), 0);
+        }
+        let parts = (length / (0.5 * radius).max(1.0)).ceil().clamp(1.0, MOST_DISCS) as usize;
+        let at = |part: usize| {
+            let share = part as f32 / parts as f32;
+            [0, 1].map(|axis| (from[axis] + (to[axis] - from[axis]) * share).floor() as i64)
+        };
+        let mut middles: Vec<[i64; 2]> = (0..=parts).map(at).collect();
+        middles.dedup();
+        (middles, radius as usize)
+    }
+}
+
+/// More than a stroke between two pictures of a screen can need.
+const MOST_DISCS: f32 = 4096.0;
 
 impl Image {
     /// What stands for a solid pixel.
     pub const WALL: f32 = -1e30;
+
+    /// The values that the ends of the colours stand for, of a sample: but for the farthest few of a hundred, and evenly
+    /// about 0 or from 0 on as its [`Tones`] ask.
+    pub fn range(&self) -> [f32; 2] {
+        let stride = self.values.len().div_ceil(4096).max(1);
+        let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);
+        let mut sample: Vec<f32> = match self.tones {
+            Tones::Signed => free.map(f32::abs).collect(),
+            Tones::None | Tones::Rising | Tones::Spread => free.collect(),
+        };
+        sample.sort_unstable_by(f32::total_cmp);
+        let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
+        let (Some(low), Some(high)) = (at(0.01), at(0.99)) else { return [0.0, 1.0] };
+        match self.tones {
+            Tones::Signed => [-high, high],
+            Tones::None | Tones::Rising => [0.0, high],
+            Tones::Spread => [low, high],
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → bodies, lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -14,7 +14,7 @@
 //!   1 the panel edits a copy of the Config        a obey the Commands that wait
 //!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
 //!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
-//!   4 vertex buffer ← frame; View::draw           c queue a snapshot of positions and speeds and its read-back
+//!   4 vertex buffer ← frame; View::draw           c queue a snapshot of what is drawn and its read-back
 //!   5 the panel is painted over it; swap          d start the next burst beside it; wait for the
 //!                                                   read-back; publish the Frame; wake the window
 //! ```
@@ -24,10 +24,11 @@
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
-//! * what a pair costs, and so what limits a device: `pair` of a mode; read by `bench` and the overlay
+//! * what a step counts for, and what sizes suit a device: `work` of a mode; read by panel, overlay, `run`, `bench`, studies
+//! * what limits the speed: `limit` of a mode; read by `bench` and the overlay
+//! * what `check` compares: `checks` of a mode; read by `check` and tests
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
-//! * a mode to be, which is not in that table yet, and what it lacks: [`modes::fluid`]
-//! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
+//! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
 
 pub mod app;
 pub mod bodies;
@@ -45,6 +46,7 @@ pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
+pub mod state;
 pub mod trial;
 pub mod tuned;
 pub mod ui;

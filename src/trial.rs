@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::bodies::Bodies;
 use crate::compute::{Device, DeviceInfo};
 use crate::config::Config;
 use crate::engine::{self, Resolved};
 use crate::error::{Error, Result};
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
+use crate::state::State;
 use crate::tuned::Tuned;
 
 /// The longest that a search takes, but for the trial that is under way.
@@ -33,9 +33,9 @@ const FEWEST: usize = 256;
 pub struct Trial {
     /// The recipe.
     pub recipe: Recipe,
-    /// Bodies that it stepped.
+    /// Bodies or cells that it stepped.
     pub bodies: usize,
-    /// N² for each step.
+    /// N² for each step, or as many as there are cells: what [`crate::modes::Work`] counts.
     pub pairs_per_second: f64,
     /// Whether it was only looked at: there was a much faster one, or a step takes too long to take many.
     pub is_rough: bool,
@@ -86,7 +86,7 @@ impl Study {
     pub fn run(self, device: &Device, config: &Config, report: Report) -> Result<()> {
         let config = &self.subject(config);
         let Resolved { bodies, .. } = Resolved::new(config, &device.info)?;
-        let most = engine::most_telling_bodies(device.info.kind);
+        let most = config.mode.info().work.sizes(device.info.kind).telling;
         match self {
             Self::Tune => tune(device, config, bodies.min(most), report),
             Self::WorkGroups => work_groups(device, config, bodies.min(most), report),
@@ -110,36 +110,43 @@ impl Study {
 struct Subject<'a> {
     device: &'a Device,
     mode: &'a dyn Mode,
-    bodies: Bodies,
+    state: State,
 }
 
 impl<'a> Subject<'a> {
     /// The bodies that the config starts from, `count` at most.
     fn new(device: &'a Device, config: &'a Config, count: usize) -> Self {
-        let mut bodies = engine::seed(config, count);
-        bodies.positions.truncate(count);
-        bodies.velocities.truncate(count);
-        Self { device, mode: config.mode.as_ref(), bodies }
+        let mut state = engine::seed(config, count);
+        if let State::Bodies(bodies) = &mut state {
+            bodies.positions.truncate(count);
+            bodies.velocities.truncate(count);
+        }
+        Self { device, mode: config.mode.as_ref(), state }
     }
 
     /// The guess for a variant of the mode, slowest first.
     fn guesses(&self) -> Vec<Recipe> {
-        let guess = |variant| Recipe::guess(variant, &self.device.info, self.bodies.len());
+        let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
         self.mode.info().variants.iter().map(guess).collect()
     }
 
     /// Measures a recipe, roughly if it does not come near `to_beat` pairs/s; none if the device does not take it.
     fn measure(&self, recipe: Recipe, to_beat: f64) -> Result<Option<Trial>> {
-        let mut simulation = match self.mode.build(self.device, recipe, &self.bodies) {
+        let mut simulation = match self.mode.build(self.device, recipe, &self.state) {
             Ok(simulation) => simulation,
             // It needs more registers or local memory than there are.
             Err(Error::Invalid(_) | Error::Build { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let bodies = self.bodies.len();
-        let pairs = (bodies as f64).powi(2);
+        let bodies = self.state.len();
+        let pairs = (self.mode.info().work.in_step)(bodies);
         // Compilers build late, in the first step of a size or of a slice, and who cuts long steps learns the speed: so
         // until two steps take about as long.
+        let (burst, _) = self.mode.info().work.burst;
+        if burst > 1 {
+            // There may be kernels that only a longer burst needs.
+            time(simulation.as_mut(), burst)?;
+        }
         let mut step = f64::INFINITY;
         for _ in 0..5 {
             let seconds = time(simulation.as_mut(), 1)?;
@@ -278,6 +285,7 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(engine::max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();
+    let in_step = config.mode.info().work.in_step;
     let mut slow: Vec<&str> = Vec::new();
     for (nth, &count) in (1..).zip(&counts) {
         let subject = Subject::new(device, config, count);
@@ -286,8 +294,8 @@ fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Res
                 continue;
             }
             let Some(trial) = subject.measure(recipe, 0.0)? else { continue };
-            // Four times as long for twice as many.
-            if 4.0 * (count as f64).powi(2) / trial.pairs_per_second > LONGEST_STEP {
+            // What twice as many would take.
+            if in_step(2 * count) / trial.pairs_per_second > LONGEST_STEP {
                 slow.push(recipe.variant.name);
             }
             if report(nth as f32 / counts.len() as f32, &trial).is_break() {

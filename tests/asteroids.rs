@@ -23,13 +23,13 @@ fn space() -> Asteroids {
 }
 
 fn build(mode: &Asteroids, variant: &'static Variant, bodies: &Bodies) -> Box<dyn Simulation> {
-    mode.build(&cpu(), recipe(variant), bodies).unwrap()
+    mode.build(&cpu(), recipe(variant), &bodies.clone().into()).unwrap()
 }
 
 fn run(simulation: &mut dyn Simulation, steps: u32) -> Bodies {
     simulation.start(steps);
     while simulation.advance().unwrap() {}
-    simulation.state().unwrap()
+    simulation.state().unwrap().into_bodies().unwrap()
 }
 
 fn bodies(rows: &[([f32; 3], [f32; 3], f32)]) -> Bodies {
@@ -43,7 +43,7 @@ fn scene(name: &str, n: usize) -> (Box<dyn Mode>, Bodies) {
     let scene = INFO.scene(name).unwrap();
     let mode = INFO.mode_for(scene);
     let params = &mode.values();
-    (mode.clone(), (scene.generate)(&Setup { bodies: n, seed: 3, params }))
+    (mode.clone(), (scene.generate)(&Setup { bodies: n, seed: 3, params }).into_bodies().unwrap())
 }
 
 fn momentum(bodies: &Bodies) -> ([f64; 3], f64) {
@@ -131,7 +131,7 @@ fn momentum_is_kept_in_every_scene_without_a_planet() {
         }
         walked += 1;
         for variant in INFO.variants {
-            let mut simulation = mode.build(&cpu(), recipe(variant), &start).unwrap();
+            let mut simulation = mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap();
             let end = run(simulation.as_mut(), 100);
             let ((before, scale), (after, _)) = (momentum(&start), momentum(&end));
             let drift = (0..3).map(|k| (after[k] - before[k]).powi(2)).sum::<f64>().sqrt();
@@ -169,7 +169,7 @@ fn a_pile_at_rest_stays_at_rest() {
     for n in [1, 2, 64, 1000] {
         let (mode, start) = scene("box", n);
         for variant in INFO.variants {
-            let end = run(mode.build(&cpu(), recipe(variant), &start).unwrap().as_mut(), 200);
+            let end = run(mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap().as_mut(), 200);
             assert_eq!(end, start, "{n} bodies, {}", variant.name);
         }
     }
@@ -211,7 +211,7 @@ fn the_planet_is_solid() {
 fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) -> (Vec<bool>, f64) {
     let mut mode = mode.boxed();
     gravitile::params::set(mode.as_mut(), "colour", gravitile::params::Choice::name(Colour::Hit)).unwrap();
-    let mut simulation = mode.build(&cpu(), recipe(variant), start).unwrap();
+    let mut simulation = mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap();
     run(simulation.as_mut(), steps);
     let (points, _) = simulation.publish(Points::default()).unwrap().wait().unwrap();
     let collisions = reading(&simulation.diagnostics().unwrap(), "collisions");
@@ -223,7 +223,7 @@ fn every_variant_finds_the_same_pairs() {
     for (name, n) in [("belt", 3000), ("clouds", 1500), ("shooter", 700), ("billiards", 500)] {
         let (mode, start) = scene(name, n);
         // Some steps in, by one variant, so that the others start where bodies meet.
-        let start = run(mode.build(&cpu(), recipe(&INFO.variants[1]), &start).unwrap().as_mut(), 150);
+        let start = run(mode.build(&cpu(), recipe(&INFO.variants[1]), &start.into()).unwrap().as_mut(), 150);
         let expected = hits(mode.as_ref(), &INFO.variants[0], &start, 1);
         eprintln!("{name}: {} collisions", expected.1);
         assert!(name != "belt" || expected.1 > 0.0, "nobody collides in {name}");
@@ -279,7 +279,7 @@ fn bodies_without_mass_collide_and_disturb_nobody() {
 fn the_same_bodies_give_the_same_bits() {
     let (mode, start) = scene("belt", 2000);
     for variant in INFO.variants {
-        let once = || run(mode.build(&cpu(), recipe(variant), &start).unwrap().as_mut(), 50);
+        let once = || run(mode.build(&cpu(), recipe(variant), &start.clone().into()).unwrap().as_mut(), 50);
         assert_eq!(once(), once(), "{}", variant.name);
     }
 }

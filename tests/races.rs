@@ -43,13 +43,14 @@ fn inside(device: &Device, parts: &mut Parts) {
 }
 
 fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
-    let mode = (info.default)();
-    let bodies = (info.scenes[0].generate)(&Setup { bodies: BODIES, seed: 1, params: &mode.values() });
+    let mut mode = (info.default)();
+    mode.unseen();
+    let state = (info.scenes[0].generate)(&Setup { bodies: BODIES, seed: 1, params: &mode.values() });
     let recipe = Recipe::guess(variant, &device.info, BODIES)
         .with_work_group(WORK_GROUP)
         .with_knob("split", 4)
         .with_knob("unroll", 8);
-    let mut simulation = mode.build(device, recipe, &bodies).unwrap();
+    let mut simulation = mode.build(device, recipe, &state).unwrap();
     simulation.start(1);
     while simulation.advance().unwrap() {}
     simulation.finish().unwrap();

@@ -3,7 +3,7 @@
 mod support;
 
 use gravitile::compute::{Kind, Micro, Probe, Roofline};
-use gravitile::modes::{MODES, ModeInfo, Recipe};
+use gravitile::modes::{Limit, MODES, ModeInfo, Recipe};
 use support::cpu;
 
 /// As in `src/compute/roofline.rs`.
@@ -60,8 +60,10 @@ fn multiply_adds_and_roots_are_carried_out() {
 fn pairs_of_every_mode_are_carried_out() {
     for info in MODES {
         match info.name {
-            "gravity" => check(info.name, &info.pair.micro, [3, 8], 6, gravity),
-            "asteroids" => check(info.name, &info.pair.micro, [4, 8], 10, asteroids),
+            "gravity" => check(info.name, info.limit.micro(), [3, 8], 6, gravity),
+            "asteroids" => check(info.name, info.limit.micro(), [4, 8], 10, asteroids),
+            // It is copies that limit it.
+            "fluid" => assert!(matches!(info.limit, Limit::Copies { bytes: 72.0 })),
             name => panic!("kernels/{name}/limit.cl has no check"),
         }
     }
@@ -122,8 +124,8 @@ fn rates_hang_together() {
     let [multiply_adds, roots, fetched, copied] =
         [multiply_adds, roots, fetched, copied].map(|rate| rate.unwrap());
     // A device does many multiply-adds in the time of a pair: no load of the machine turns that round.
-    for ModeInfo { name, pair, .. } in MODES {
-        let limit = Probe::new(&device, &pair.micro).unwrap().measure().unwrap();
+    for ModeInfo { name, limit, .. } in MODES {
+        let limit = limit.at(Probe::new(&device, limit.micro()).unwrap().measure().unwrap());
         assert!(limit > 0.0 && limit < multiply_adds, "{name}: {limit} of {multiply_adds}");
     }
     for rate in [multiply_adds, roots, fetched, copied] {
@@ -133,7 +135,7 @@ fn rates_hang_together() {
 
 #[test]
 fn a_probe_is_done_after_some_short_turns() {
-    let mut probe = Probe::new(&cpu(), &MODES[0].pair.micro).unwrap();
+    let mut probe = Probe::new(&cpu(), MODES[0].limit.micro()).unwrap();
     assert_eq!(probe.rate(), 0.0);
     let mut turns = 1;
     while probe.turn().unwrap() {

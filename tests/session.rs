@@ -11,10 +11,12 @@ use gravitile::compute::Device;
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::error::Error;
+use gravitile::lattice::{Image, Stroke};
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
 use gravitile::modes::{MODES, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Session, Stats};
+use gravitile::state::State;
 use support::{cpu, engine, gpu, gravity, mistaken, scene};
 
 /// A session with what it takes to wait for its frames.
@@ -97,9 +99,10 @@ static BROKEN: Variant = Variant {
     source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
     knobs: &[],
     work_group: |_| 64,
+    width_knob: None,
     bodies_per_group: |recipe| recipe.work_group,
     local_bytes: |_| 0,
-    all_pairs: true,
+    has_limit: true,
 };
 
 #[test]
@@ -159,8 +162,11 @@ fn frames_show_their_steps(device: &Device) {
             let (still, _) = stops.publish(Points::default()).unwrap().wait().unwrap();
             let what = format!("{} {} in burst {burst}", info.name, variant.name);
             assert!(points.positions == still.positions && points.values == still.values, "{what}");
-            assert!(places(&points.positions) == places(&state.positions), "{what}");
-            assert!(places(&state.positions) != places(&last.positions), "{what}: nothing moves");
+            assert!(points.image == still.image && points.series == still.series, "{what}");
+            if let State::Bodies(bodies) = &state {
+                assert!(places(&points.positions) == places(&bodies.positions), "{what}");
+            }
+            assert!(state != last, "{what}: nothing moves");
             last = state;
             stops.run(3, |_| ()).unwrap();
         }
@@ -230,7 +236,7 @@ fn the_limit_is_found_while_it_runs() {
     let mut watched = Watched::new(small());
     assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
     let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
-    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit(&gravity().work).unwrap() > 0.0);
     // Each mode has its own, and what does not look at all pairs has none.
     let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
     let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
@@ -356,49 +362,154 @@ fn changes_cost_no_more_than_they_must() {
     change(&|config| config.select_scene(gravity().scene("two-body").unwrap()), Some(Effect::Reseed));
 }
 
+/// One of each mode, small, and standing still.
+fn one_of_each() -> Vec<Config> {
+    let config = |info| Config { bodies: Some(256), running: false, ..Config::new(info) };
+    MODES.iter().map(|info| config(info)).collect()
+}
+
 #[test]
 fn each_mode_goes_on_where_it_was_left() {
-    let paused = Config { running: false, ..small() };
-    let asteroids =
-        Config { bodies: Some(200), running: false, ..Config::new(&gravitile::modes::asteroids::INFO) };
-    let mut watched = Watched::new(paused.clone());
+    let configs = one_of_each();
+    let count = configs.len();
+    let mut watched = Watched::new(configs[0].clone());
     watched.frame();
-    let mut seen: [Option<Frame>; 2] = [None, None];
-    for turn in 0..10 {
-        let (config, other) = if turn % 2 == 0 { (&paused, &asteroids) } else { (&asteroids, &paused) };
-        let step = seen[turn % 2].as_ref().map_or(0, |frame| frame.stats.step);
+    let mut seen: Vec<Option<Frame>> = vec![None; count];
+    for turn in 0..4 * count {
+        let (config, next) = (&configs[turn % count], &configs[(turn + 1) % count]);
+        let is_of = |config: &Config, frame: &Frame| frame.stats.mode == config.mode.info().name;
+        let step = seen[turn % count].as_ref().map_or(0, |frame| frame.stats.step);
         watched.session.send(Command::Step);
-        let frame = watched.frame_where(|frame| frame.stats.step == step + 1);
-        if let Some(before) = &seen[turn % 2] {
+        let frame = watched.frame_where(|frame| is_of(config, frame) && frame.stats.step == step + 1);
+        if let Some(before) = &seen[turn % count] {
             assert_eq!(frame.stats.generation, before.stats.generation, "turn {turn}: it began anew");
         }
-        assert_eq!(frame.stats.mode, config.mode.info().name);
         // What is left and what comes back is the same to the last bit.
-        watched.configure(other);
-        watched.frame_where(|frame| frame.stats.mode == other.mode.info().name);
+        watched.configure(next);
+        watched.frame_where(|frame| is_of(next, frame));
         watched.configure(config);
-        let back = watched.frame_where(|frame| frame.stats.mode == config.mode.info().name);
-        assert_eq!((back.stats.step, &back.points.positions), (frame.stats.step, &frame.points.positions));
-        watched.configure(other);
-        watched.frame_where(|frame| frame.stats.mode == other.mode.info().name);
-        seen[turn % 2] = Some(frame);
+        let back = watched.frame_where(|frame| is_of(config, frame));
+        assert_eq!(back.stats.step, frame.stats.step);
+        assert_eq!(back.points.positions, frame.points.positions, "turn {turn}");
+        assert_eq!(back.points.values, frame.points.values, "turn {turn}");
+        assert_eq!(back.points.image, frame.points.image, "turn {turn}");
+        watched.configure(next);
+        watched.frame_where(|frame| is_of(next, frame));
+        seen[turn % count] = Some(frame);
     }
     // Running too, and a mode that is asked for with another seed begins anew.
-    let (a, b) = (Config { running: true, ..paused }, Config { running: true, ..asteroids });
-    let mut last = [5, 5];
-    for turn in 0..10 {
-        let config = [&a, &b][turn % 2];
-        watched.configure(config);
-        let frame = watched.frame_where(|frame| frame.stats.mode == config.mode.info().name);
-        assert!(
-            frame.stats.step >= last[turn % 2],
-            "turn {turn}: {} after {}",
-            frame.stats.step,
-            last[turn % 2]
-        );
-        last[turn % 2] = watched.frame_where(|frame| frame.stats.step > last[turn % 2] + 3).stats.step;
+    let mut last = vec![5; count];
+    for turn in 0..4 * count {
+        let config = Config { running: true, ..configs[turn % count].clone() };
+        watched.configure(&config);
+        let of_mode = |frame: &Frame| frame.stats.mode == config.mode.info().name;
+        let frame = watched.frame_where(of_mode);
+        let (is, was) = (frame.stats.step, last[turn % count]);
+        assert!(is >= was || turn < count, "turn {turn}: {is} after {was}");
+        last[turn % count] =
+            watched.frame_where(|frame| of_mode(frame) && frame.stats.step > was + 3).stats.step;
     }
-    watched.configure(&Config { seed: 9, ..a });
-    let fresh = watched.frame_where(|frame| frame.stats.mode == "gravity");
-    assert!(fresh.stats.step < last[0] && fresh.stats.generation == 3);
+    watched.configure(&Config { seed: 9, running: true, ..configs[0].clone() });
+    let fresh = watched.frame_where(|frame| frame.stats.mode == configs[0].mode.info().name);
+    assert!(fresh.stats.step < last[0] && fresh.stats.generation == count as u64 + 1);
+}
+
+#[test]
+fn an_engine_that_was_put_aside_goes_on_as_if_it_never_was() {
+    for (config, other) in one_of_each().iter().zip(one_of_each().iter().cycle().skip(1)) {
+        let (mut left, mut stays) = (engine(config.clone()), engine(config.clone()));
+        for steps in [7, 20] {
+            left.run(steps, |_| ()).unwrap();
+            stays.run(steps, |_| ()).unwrap();
+            left.configure(other.clone()).unwrap();
+            left.run(3, |_| ()).unwrap();
+            left.configure(config.clone()).unwrap();
+            assert!(left.state().unwrap() == stays.state().unwrap(), "{:?}", config.mode);
+        }
+        left.run(20, |_| ()).unwrap();
+        stays.run(20, |_| ()).unwrap();
+        assert!(left.state().unwrap() == stays.state().unwrap(), "{:?}", config.mode);
+    }
+}
+
+fn fluid(scene: &str, set: &[(&str, &str)]) -> Config {
+    let info = &gravitile::modes::fluid::INFO;
+    let mut config = Config { bodies: Some(3000), ..Config::new(info) };
+    config.select_scene(info.scene(scene).unwrap());
+    for (key, value) in set {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    config
+}
+
+/// How many of the pixels are solid.
+fn solid(frame: &Frame) -> usize {
+    frame.points.image.values.iter().filter(|value| **value == Image::WALL).count()
+}
+
+#[test]
+fn obstacles_are_painted_erased_and_kept() {
+    let config = Config { running: false, ..fluid("channel", &[]) };
+    let mut watched = Watched::new(config.clone());
+    let bare = watched.frame();
+    let stroke = Stroke { from: [-0.2, 0.0], to: [0.2, 0.05], radius: 0.05, solid: true };
+    watched.session.send(Command::Paint(stroke));
+    let painted = watched.frame_where(|frame| solid(frame) > solid(&bare));
+    // A stroke of 0.4 by 0.1 with round ends, in cells that are 2/93 wide.
+    let cells = (0.4 * 0.1 + 0.05f64.powi(2) * std::f64::consts::PI) * (93.0f64 / 2.0).powi(2);
+    let more = (solid(&painted) - solid(&bare)) as f64;
+    assert!((0.7..1.4).contains(&(more / cells)), "{more} instead of {cells}");
+    // The fluid flows round it, and it is there after another mode was shown.
+    watched.configure(&small());
+    watched.frame_where(|frame| frame.stats.mode == "gravity");
+    watched.configure(&Config { running: true, ..config.clone() });
+    let runs = watched.frame_where(|frame| frame.stats.mode == "fluid" && frame.stats.step > 50);
+    assert_eq!(solid(&runs), solid(&painted));
+    watched.session.send(Command::Paint(Stroke { solid: false, radius: 0.1, ..stroke }));
+    watched.frame_where(|frame| solid(frame) < solid(&painted));
+    // All cells at once cannot be solid, and no bodies can be painted over.
+    let all = Stroke { from: [-1.0, 0.0], to: [1.0, 0.0], radius: 1.0, solid: true };
+    watched.session.send(Command::Paint(all));
+    assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
+    watched.configure(&small());
+    watched.frame_where(|frame| frame.stats.mode == "gravity");
+    watched.session.send(Command::Paint(stroke));
+    assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
+}
+
+#[test]
+fn a_flow_that_blows_up_stands_still_and_says_so() {
+    let config = fluid("cylinder", &[("omega", "1.999"), ("inlet", "0.3")]);
+    let mut watched = Watched::new(Config { steps_per_frame: Some(20), ..config.clone() });
+    let mut heard = None;
+    wait_for(|| {
+        watched.session.frame();
+        heard = watched.session.notices().pop();
+        heard.is_some()
+    });
+    let Some(Notice::Broken { text, in_force }) = heard else { panic!("{heard:?}") };
+    assert!(
+        text.contains("blew up")
+            && *in_force == Config { running: false, steps_per_frame: Some(20), ..config.clone() }
+    );
+    watched.session.frame();
+    assert!(watched.is_still() || watched.is_still(), "it steps on");
+    watched.session.send(Command::Restart);
+    let fresh = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert!(fresh.stats.step == 0 && !fresh.stats.running && fresh.stats.series.is_empty());
+}
+
+#[test]
+fn what_a_mode_tells_of_each_step_is_kept() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(10), ..fluid("channel", &[]) });
+    let frame = watched.frame_where(|frame| frame.stats.step >= 100);
+    let series = &frame.stats.series;
+    assert!(series.len() >= 90 && series.is_sorted_by(|a, b| a[0] < b[0]), "{series:?}");
+    assert!(series.is_sorted_by(|a, b| a[1] < b[1]), "it is pushed from rest: {series:?}");
+    let mut alone = engine(fluid("channel", &[]));
+    alone.run(10, |_| ()).unwrap();
+    let first: Vec<f64> = series[..10].iter().map(|[_, value]| *value).collect();
+    assert_eq!(first, alone.series().unwrap());
+    watched.configure(&small());
+    assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
 }

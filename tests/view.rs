@@ -2,6 +2,7 @@
 
 use gravitile::bodies::{Points, Shape};
 use gravitile::error::Error;
+use gravitile::lattice::{Image, Tones};
 use gravitile::view::{BACKGROUND, Camera, Offscreen, View};
 use image::{Rgb, RgbImage};
 
@@ -14,6 +15,7 @@ fn bodies(rows: &[([f32; 3], f32)]) -> Points {
         positions: rows.iter().map(|([x, y, z], _)| [*x, *y, *z, 1.0]).collect(),
         values: rows.iter().map(|(_, value)| *value).collect(),
         shape: Shape::Glow,
+        ..Points::default()
     }
 }
 
@@ -188,6 +190,7 @@ fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
         positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, *radius]).collect(),
         values: (0..rows.len()).map(|i| i as f32).collect(),
         shape: Shape::Spheres { planet },
+        ..Points::default()
     }
 }
 
@@ -302,6 +305,68 @@ fn balls_held_out_are_not_drawn() {
     let held_out = [([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3), (infinite, 0.2)];
     let points = balls(&held_out, 0.0);
     assert!(draw(&points, &front(), SIZE).pixels().all(background));
+}
+
+/// A plane of 40 × 20 pixels that is solid in its left quarter, and rises to the right elsewhere.
+fn ramp(tones: Tones) -> Points {
+    let value = |x: usize| if x < 10 { Image::WALL } else { x as f32 - 25.0 };
+    let values = (0..800).map(|i| value(i % 40)).collect();
+    Points {
+        shape: Shape::Tracers { half: [1.0, 0.5] },
+        image: Image { width: 40, height: 20, values, tones },
+        ..Points::default()
+    }
+}
+
+fn faced(points: &Points) -> Camera {
+    let mut camera = Camera::facing(points.shape);
+    camera.frame_all(points, ASPECT);
+    camera
+}
+
+#[test]
+fn a_flow_is_drawn_on_its_plane() {
+    let points = ramp(Tones::Signed);
+    let camera = faced(&points);
+    let picture = draw(&points, &camera, SIZE);
+    let at = |x: f32, y: f32| {
+        let (x, y) = pixel(&camera, [x, y, 0.0], SIZE);
+        picture.get_pixel(x, y).0.map(i32::from)
+    };
+    for (x, y) in [(0.0, 0.6), (0.0, -0.6)] {
+        assert!(background(&Rgb(at(x, y).map(|c| c as u8))), "beside the plane");
+    }
+    let stone = at(-0.75, 0.1);
+    assert!((stone[0] - 84).abs() < 3 && (stone[2] - 107).abs() < 3, "{stone:?}");
+    let (below, none, above) = (at(-0.3, 0.0), at(0.25, 0.0), at(0.95, 0.0));
+    assert!(below[2] > below[0] + 40 && above[0] > above[2] + 40, "{below:?} {above:?}");
+    assert!(none.iter().sum::<i32>() < 80, "{none:?}");
+    let rising = draw(&ramp(Tones::Spread), &camera, SIZE);
+    let light = |x: f32| {
+        let (x, y) = pixel(&camera, [x, 0.0, 0.0], SIZE);
+        i32::from(brightness(rising.get_pixel(x, y)))
+    };
+    assert!(light(-0.3) < light(0.3) && light(0.3) < light(0.9));
+    let plain = draw(&ramp(Tones::None), &camera, SIZE);
+    assert!(share_above(&plain, 60) > 0.05 && share_above(&plain, 60) < 0.4, "only stone is bright");
+}
+
+#[test]
+fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
+    let bare = ramp(Tones::None);
+    let camera = faced(&bare);
+    let with = |w: f32| Points {
+        positions: vec![[0.5, 0.2, 0.0, w]].into(),
+        values: vec![0.3].into(),
+        ..bare.clone()
+    };
+    let empty = draw(&bare, &camera, SIZE);
+    assert!(draw(&with(0.0), &camera, SIZE) == empty, "it is hidden");
+    let lit = draw(&with(1.0), &camera, SIZE);
+    let (x, y) = pixel(&camera, [0.5, 0.2, 0.0], SIZE);
+    assert!(brightness(lit.get_pixel(x, y)) > 150, "{:?}", lit.get_pixel(x, y));
+    let (x, y) = pixel(&camera, [-0.75, -0.3, 0.0], SIZE);
+    assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
 }
 
 #[test]

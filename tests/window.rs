@@ -170,10 +170,10 @@ fn bodies_for_a_step_of(seconds: f64) -> u32 {
 fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
     let display = Display::open();
     let viewer = display.view(SMALL);
-    for toggle in 0..10 {
+    for toggle in 0..9 {
         // Bodies move in between: each mode runs while it is shown.
         viewer.alters("it runs", PICTURE, || ());
-        viewer.changes("the other mode is shown", [20.0, 150.0, 290.0, 60.0], || viewer.key("m"));
+        viewer.alters("the next mode is shown", [20.0, 150.0, 290.0, 60.0], || viewer.key("m"));
         if toggle == 1 {
             viewer.act("mousemove 600 500 sleep 0.2 click 4");
         }
@@ -182,16 +182,40 @@ fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
     let report = viewer.quit();
 
     let toggles: Vec<_> = report.events.iter().filter(|event| event.what.starts_with("mode=")).collect();
-    assert_eq!(toggles.len(), 10, "{:?}", report.events);
-    for (shown, first) in [("mode=asteroids", 0), ("mode=gravity", 1)] {
-        let left: Vec<_> = toggles.iter().skip(first).step_by(2).collect();
+    assert_eq!(toggles.len(), 9, "{:?}", report.events);
+    for (first, shown) in ["mode=asteroids", "mode=fluid", "mode=gravity"].into_iter().enumerate() {
+        let left: Vec<_> = toggles.iter().skip(first).step_by(3).collect();
         assert!(left.iter().all(|event| event.what == shown), "{:?}", report.events);
         // The steps at which the mode before this one was left only grow: it never began anew.
         assert!(left.is_sorted_by(|a, b| a.step < b.step), "{left:?}");
     }
     assert_eq!(report.stats["mode"], "gravity");
     assert_eq!(report.stats["generation"], 1, "gravity is what it was from the start");
-    assert!(report.stats["step"].as_u64().unwrap() > toggles[8].step);
+    assert!(report.stats["step"].as_u64().unwrap() > toggles[6].step);
+}
+
+#[test]
+fn obstacles_are_painted_with_the_mouse() {
+    let display = Display::open();
+    let viewer = display.view("--mode fluid --scene channel --paused --set field=walls");
+    let bare = viewer.still(PICTURE);
+    viewer.key("b");
+    let painted = viewer.changes("a drag paints", PICTURE, || {
+        viewer.drag("700 380", "700 420");
+        viewer.act("mousemove 700 700 sleep 0.3");
+    });
+    let erased = viewer.changes("a right drag erases", PICTURE, || {
+        let press = "mousemove 700 370 sleep 0.2 mousedown 3 sleep 0.2";
+        viewer.act(&format!(
+            "{press} mousemove 700 430 sleep 0.3 mouseup 3 sleep 0.3 mousemove 700 700 sleep 0.3"
+        ));
+    });
+    assert!(painted != bare && erased != painted);
+    viewer.key("b");
+    viewer.changes("without the brush a drag turns", PICTURE, || viewer.drag("600 400", "700 380"));
+    let report = viewer.quit();
+    let told = |what: &str| report.events.iter().filter(|event| event.what == what).count();
+    assert!(told("paint=true") > 0 && told("paint=false") > 0, "{:?}", report.events);
 }
 
 #[test]

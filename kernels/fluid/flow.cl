@@ -17,9 +17,10 @@ __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uin
 
 #define SUM_GROUP 64
 
-// Adds up the sums of the work-groups of each of some steps: a work-group a step.
+// Adds up the sums of the work-groups of each of some steps, and takes `share` of it: a work-group a step.
 __kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
-void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from)
+void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from,
+              const float share)
 {
     __local float scratch[SUM_GROUP];
     const uint lane = get_local_id(0), nth = get_global_id(0) / SUM_GROUP;
@@ -34,18 +35,18 @@ void add_sums(const uint groups, __global const float *sums, __global float *ser
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (lane == 0)
-        series[from + nth] = scratch[0];
+        series[from + nth] = scratch[0] * share;
 }
 
-// Makes the cells within `radius` of the cell (px, py) solid, or free and at rest.
-__kernel void paint(GRID, const COEFFICIENTS c, const uint px, const uint py, const uint radius, const uint value,
+// Makes the cells within `radius` of the cell (px, py), which may be beside the grid, solid, or free and at rest.
+__kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, const uint radius, const uint value,
                     __global uchar *solid, __global float *f)
 {
     const Grid g = THE_GRID;
     const uint x = get_global_id(0) % nx, y = get_global_id(0) / nx;
     if (y >= ny)
         return;
-    const uint dx = abs_diff(x, px), dy = abs_diff(y, py);
+    const uint dx = abs_diff((int)x, px), dy = abs_diff((int)y, py);
     const uint i = single(&g, x, y);
     if (dx > radius || dy > radius || dx * dx + dy * dy > radius * radius || solid[i] == value)
         return;
@@ -138,6 +139,10 @@ float2 anywhere(uint nx, uint ny, __global const float4 *field, uint tracer, uin
     return HIDDEN;
 }
 
+// Steps that a tracer lives on average in a stream that comes in and leaves: else a gap that opened when the stream set in
+// would come back for ever, because as many come in as leave.
+#define LIFE 3000.0f
+
 // Carries tracers along for `steps` steps, by the midpoint rule over parts of at most half a cell; `now` counts steps.
 __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps, const uint now,
                     __global const float4 *field, __global float2 *tracers)
@@ -149,6 +154,10 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
     float2 p = tracers[i];
     if (!(p.x >= 0.0f && p.x < size.x && p.y >= 0.0f && p.y < size.y))
         p = anywhere(nx, ny, field, i, now);
+#ifdef INLET
+    if (unit_square((uint3)(i, now, TRIES + 1)).x * LIFE < (float)steps)
+        p = anywhere(nx, ny, field, i, now);
+#endif
     const float speed = p.x >= 0.0f ? length(flow_at(nx, ny, field, p).xy) : 0.0f;
     const uint parts = clamp((uint)(2.0f * speed * steps) + 1, 1u, 16u);
     const float dt = (float)steps / parts;

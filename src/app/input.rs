@@ -1,10 +1,11 @@
-//! The mouse over the picture moves the camera. Keys belong to the panel's table of shortcuts.
+//! The mouse over the picture moves the camera, or the brush. Keys belong to the panel's table of shortcuts.
 
 use winit::dpi::PhysicalPosition;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::ModifiersState;
 
 use super::window::Window;
+use crate::lattice::Stroke;
 use crate::view::Camera;
 
 /// One notch of the wheel changes the distance by this factor.
@@ -18,22 +19,34 @@ pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     drag: Option<Drag>,
     shift: bool,
+    /// Where the brush went since that was last asked.
+    strokes: Vec<Stroke>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
     Orbit(MouseButton),
     Pan(MouseButton),
+    /// Makes solid, or free, with a brush of this radius.
+    Paint(MouseButton, bool, f32),
+}
+
+impl Drag {
+    fn button(self) -> MouseButton {
+        match self {
+            Self::Orbit(button) | Self::Pan(button) | Self::Paint(button, ..) => button,
+        }
+    }
 }
 
 impl Mouse {
-    /// Moves `camera`, unless the panel has the event; whether anything moved.
+    /// Moves `camera`, or a brush of some radius if one is in hand, unless the panel has the event; whether anything moved.
     pub fn on_event(
         &mut self,
         event: &WindowEvent,
         taken: bool,
         window: &Window,
-        camera: &mut Camera,
+        (camera, brush): (&mut Camera, Option<f32>),
     ) -> bool {
         match event {
             WindowEvent::ModifiersChanged(held) => {
@@ -41,15 +54,16 @@ impl Mouse {
                 false
             }
             WindowEvent::MouseInput { state: ElementState::Pressed, button, .. } if !taken => {
-                self.drag = match button {
-                    MouseButton::Left if !self.shift => Some(Drag::Orbit(*button)),
-                    MouseButton::Left | MouseButton::Right | MouseButton::Middle => Some(Drag::Pan(*button)),
-                    _ => self.drag,
+                self.drag = match (button, brush) {
+                    (MouseButton::Left, Some(radius)) => Some(Drag::Paint(*button, !self.shift, radius)),
+                    (MouseButton::Right, Some(radius)) => Some(Drag::Paint(*button, false, radius)),
+                    _ => self.drag_of_camera(*button),
                 };
-                false
+                // A click without a drag is a dot.
+                self.moved(self.at, window, camera)
             }
             WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
-                self.drag.take_if(|(Drag::Orbit(held) | Drag::Pan(held))| held == button);
+                self.drag.take_if(|drag| drag.button() == *button);
                 false
             }
             WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, camera),
@@ -65,6 +79,19 @@ impl Mouse {
         }
     }
 
+    fn drag_of_camera(&self, button: MouseButton) -> Option<Drag> {
+        match button {
+            MouseButton::Left if !self.shift => Some(Drag::Orbit(button)),
+            MouseButton::Left | MouseButton::Right | MouseButton::Middle => Some(Drag::Pan(button)),
+            _ => self.drag,
+        }
+    }
+
+    /// Where the brush went since this was last asked.
+    pub fn take_strokes(&mut self) -> Vec<Stroke> {
+        std::mem::take(&mut self.strokes)
+    }
+
     fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, camera: &mut Camera) -> bool {
         let [from, now] = [self.at, to].map(|at| window.off_centre(at));
         let (dx, dy) = (now[0] - from[0], now[1] - from[1]);
@@ -72,6 +99,12 @@ impl Mouse {
         match self.drag {
             Some(Drag::Orbit(_)) => camera.orbit(dx, dy),
             Some(Drag::Pan(_)) => camera.pan(dx, dy),
+            Some(Drag::Paint(_, solid, radius)) => {
+                let ends = (camera.on_ground(from), camera.on_ground(now));
+                if let (Some(from), Some(to)) = ends {
+                    self.strokes.push(Stroke { from, to, radius, solid });
+                }
+            }
             None => return false,
         }
         true

@@ -29,6 +29,8 @@ pub(super) struct Open {
     view: View,
     camera: Camera,
     mouse: Mouse,
+    /// Half the width of the brush in the scene, while one is in hand.
+    brush: Option<f32>,
     ui: Ui,
     session: Session,
     device: Arc<DeviceInfo>,
@@ -75,6 +77,7 @@ impl Open {
             view: View::new(window.context())?,
             camera: Camera::default(),
             mouse: Mouse::default(),
+            brush: None,
             ui: Ui::new(&window.egui()),
             session,
             device: info,
@@ -105,6 +108,7 @@ impl Open {
         // 2: what changed goes to the worker.
         self.tell(&before);
         let stays = self.act(&output.actions);
+        self.brush = output.brush;
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
         self.upload()?;
@@ -117,12 +121,14 @@ impl Open {
     }
 
     fn show_ui(&mut self) -> Option<Output> {
+        let heights_per_unit = self.camera.heights_per_unit();
         let Self { ui, config, device, shown, stats, window, .. } = self;
         let resolved = engine::Resolved::new(config, device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config.mode.as_ref());
         window.run_ui(|ctx| {
-            let model = Model { config, stats: shown, device, window: *stats, max_bodies, recipe };
+            let window = *stats;
+            let model = Model { config, stats: shown, device, window, max_bodies, recipe, heights_per_unit };
             ui.show(ctx, model)
         })
     }
@@ -171,7 +177,8 @@ impl Open {
     fn upload(&mut self) -> Result<()> {
         let start = Instant::now();
         let (frame, fresh) = self.session.frame();
-        let is_new = self.generation != frame.stats.generation && !frame.points.positions.is_empty();
+        let is_something = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
+        let is_new = self.generation != frame.stats.generation && is_something;
         if is_new {
             // Each mode keeps its camera while another is shown.
             self.cameras.insert(self.shown.mode, (self.shown.generation, self.camera.clone()));
@@ -181,7 +188,13 @@ impl Open {
                 {
                     self.camera = camera.clone();
                 }
-                _ => self.camera.frame_all(&frame.points, self.window.aspect()),
+                seen => {
+                    // A mode that was never shown has a direction of its own to be looked at from.
+                    if seen.is_none() && self.shown.mode != frame.stats.mode {
+                        self.camera = Camera::facing(frame.points.shape);
+                    }
+                    self.camera.frame_all(&frame.points, self.window.aspect());
+                }
             }
             self.generation = frame.stats.generation;
             self.clock.redraw_after(Duration::ZERO);
@@ -206,6 +219,13 @@ impl Open {
                         format!("{error}. What is shown is its last state; start gravitile again to go on.");
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
+                }
+                Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
+                Notice::Broken { text, in_force } => {
+                    if self.config.mode.info() == in_force.mode.info() {
+                        self.config.running = false;
+                    }
+                    self.ui.broken("It blew up", capitalised(text));
                 }
                 Notice::Trial(share, trial) => self.ui.trial(share, trial),
                 Notice::StudyEnded { study, complete } => {
@@ -257,7 +277,12 @@ impl Open {
             self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
         }
         let response = self.window.on_event(event);
-        let moved = self.mouse.on_event(event, response.consumed, &self.window, &mut self.camera);
+        let hand = (&mut self.camera, self.brush);
+        let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
+        for stroke in self.mouse.take_strokes() {
+            self.recorder.note(format!("paint={}", stroke.solid), &self.shown);
+            self.session.send(Command::Paint(stroke));
+        }
         if response.repaint || moved {
             self.clock.redraw_after(Duration::ZERO);
         }
@@ -268,6 +293,13 @@ impl Open {
         self.recorder.write(&self.config, &self.shown, &self.window, &self.device)?;
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// As a sentence of its own.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {

@@ -11,9 +11,9 @@ use super::limits::Limits;
 use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
 use crate::chart::{Axis, Chart};
 use crate::cli::Bench;
-use crate::compute::{Device, DeviceInfo, Kind};
+use crate::compute::{Device, DeviceInfo};
 use crate::config::Config;
-use crate::engine::{self, Engine, Resolved};
+use crate::engine::{Engine, Resolved};
 use crate::error::{Error, Result};
 use crate::files::Output;
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
@@ -27,7 +27,7 @@ const LEAST_SECONDS: f64 = 0.2;
 /// Where a line over numbers of bodies begins.
 const LEAST_BODIES: usize = 256;
 
-/// Pairs that the error of a row is worked out from: a quarter of a second's work at most.
+/// Pairs or cells that the error of a row is worked out from: a quarter of a second's work at most.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// One line of the table.
@@ -46,8 +46,12 @@ struct Row {
     steps: u32,
     /// Medians over the timings.
     steps_per_second: f64,
-    interactions_per_second: f64,
-    /// The fastest and the slowest timing.
+    /// The same as the mode counts: `interactions_per_second`, `mlups`.
+    #[serde(flatten)]
+    speed: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    work_per_second: f64,
+    /// The slowest and the fastest timing, in the same unit.
     range: [f64; 2],
     /// How far the last step is from the same in f64, over a sample of bodies.
     relative_error: Option<f64>,
@@ -69,10 +73,9 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         None => None,
     };
     let device = open(args.device.device.as_deref())?;
-    let sizes = match (args.bodies.as_slice(), device.info.kind) {
-        ([], kind) if args.plot.is_some() => sweep(engine::most_telling_bodies(kind)),
-        ([], Kind::Cpu) => vec![1_024, 4_096, 16_384],
-        ([], _) => vec![16_384, 65_536, 262_144],
+    let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
+        ([], suited) if args.plot.is_some() => sweep(suited.telling),
+        ([], suited) => suited.bench.to_vec(),
         (sizes, _) => sizes.to_vec(),
     };
     // Before anything is printed or measured: what is not possible is said at once.
@@ -82,7 +85,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
     for (info, variants) in &ladders {
-        for &bodies in &sizes {
+        for bodies in sizes(info) {
             rounds.push(contestants(
                 &device,
                 (info, variants),
@@ -92,14 +95,13 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             )?);
         }
     }
-    if rounds.iter().all(Vec::is_empty)
-        && let Some(why) = left_out.pop()
-    {
+    if rounds.iter().all(Vec::is_empty) && !left_out.is_empty() {
+        let why = left_out.swap_remove(0);
         return Err(why);
     }
     // What one variant cannot do is no reason to leave out the others.
     left_out.iter().for_each(|why| eprintln!("left out: {why}"));
-    let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.all_pairs));
+    let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.has_limit));
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     let first_look = limits.text();
     if !args.json {
@@ -159,7 +161,7 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
         let trial = Trial {
             recipe: row.recipe,
             bodies: row.bodies,
-            pairs_per_second: row.interactions_per_second,
+            pairs_per_second: row.work_per_second,
             is_rough: false,
         };
         let belongs = |chart: &Chart| {
@@ -209,6 +211,7 @@ fn contestants(
                 (config.bodies, config.variant, config.work_group) =
                     (Some(bodies), Some(variant), work_group);
                 (config.knobs, config.tuned) = (knobs, tuned.clone());
+                config.mode.unseen();
                 set_all(config.mode.as_mut(), &args.set)?;
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
@@ -260,7 +263,7 @@ impl Row {
             recipe: Recipe { variant: Variant { name, .. }, work_group, .. },
             ..
         } = self;
-        let speed = speed(self.info, self.interactions_per_second);
+        let speed = speed(self.info, self.work_per_second);
         let cells =
             self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies a cell")).unwrap_or_default();
         let error = accuracy::text(self.relative_error);
@@ -277,32 +280,36 @@ impl Lap {
     fn row(mut self, limits: &Limits) -> Result<Row> {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
-        let pairs = (resolved.bodies as f64).powi(2) * f64::from(self.steps);
+        let (size, in_step) = (self.engine.size(), self.engine.work_in_step());
+        let work = in_step * f64::from(self.steps);
         let median = self.seconds[self.seconds.len() / 2];
         let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
-        let chosen = choose(resolved.bodies, (SAMPLED_PAIRS / resolved.bodies).clamp(1, SAMPLE));
+        let of_one = (in_step / size as f64).max(1.0);
+        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(1, SAMPLE));
         let relative_error = self.engine.sample(chosen)?.and_then(relative_error);
         let (sums, _) = self.engine.diagnostics()?;
         let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
         let info = self.engine.config().mode.info();
-        let (limit_per_second, busy) = limits.busy(info, resolved, pairs / median).unzip();
+        let reported = |work: f64| info.work.reported(work);
+        let limit = limits.busy(info, resolved, work / median);
         Ok(Row {
             info,
             recipe: resolved.recipe,
             mode: info.name,
             variant: resolved.recipe.variant.name,
-            bodies: resolved.bodies,
+            bodies: size,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),
             steps: self.steps,
             steps_per_second: f64::from(self.steps) / median,
-            interactions_per_second: pairs / median,
-            range: [pairs / slowest, pairs / fastest],
+            speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),
+            work_per_second: work / median,
+            range: [slowest, fastest].map(|seconds| reported(work / seconds)),
             relative_error,
-            limit_per_second,
-            share_of_limit: busy.map(|busy: Busy| busy.arithmetic),
-            busy,
-            bound_by: busy.map(|busy| busy.bound()),
+            limit_per_second: limit.map(|(limit, ..)| limit),
+            share_of_limit: limit.map(|(_, share, _)| share),
+            busy: limit.map(|(.., busy)| busy),
+            bound_by: limit.map(|(.., busy)| busy.bound()),
             bodies_a_cell: cells.map(|reading| reading.value),
         })
     }
@@ -329,9 +336,15 @@ fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64())
 }
 
-/// `0.92 G interactions/s (18.4 GFLOP/s)`, at as many flops a pair as the literature counts.
-pub(super) fn speed(info: &ModeInfo, pairs_per_second: f64) -> String {
-    let giga = pairs_per_second * 1e-9;
-    let flops = info.flops_per_pair.map(|flops| format!(" ({:.1} GFLOP/s)", giga * flops));
-    format!("{giga:.3} G {}/s{}", info.pairs, flops.unwrap_or_default())
+/// `0.92 G interactions/s (18.4 GFLOP/s)`, at as many flops a pair as the literature counts; or by its name `281.3 MLUPS`.
+pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
+    let work = &info.work;
+    match work.name {
+        Some(name) => format!("{:.1} {name}", work.reported(work_per_second)),
+        None => {
+            let giga = work_per_second * 1e-9;
+            let flops = work.flops.map(|flops| format!(" ({:.1} GFLOP/s)", giga * flops));
+            format!("{giga:.3} G {}/s{}", work.unit, flops.unwrap_or_default())
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::ui;
 /// What the device can do, as far as it could be measured.
 pub(super) struct Limits {
     roofline: Roofline,
-    /// What measures the limit of each mode, in pairs a second.
+    /// What measures the limit of each mode.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
@@ -19,7 +19,7 @@ impl Limits {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));
         let probe = |info: &'static ModeInfo| -> Result<_> {
-            let mut probe = Probe::new(device, &info.pair.micro)?;
+            let mut probe = Probe::new(device, info.limit.micro())?;
             while probe.turn()? {}
             Ok((info, probe))
         };
@@ -62,16 +62,17 @@ impl Limits {
             ("copy", copied, "B"),
         ];
         let limits = self.probes.iter().map(|(info, probe)| {
-            format!("limit of {}: {} {}/s", info.name, ui::format::si(probe.rate()).trim_end(), info.pairs)
+            let limit = ui::format::si(info.limit.at(probe.rate()));
+            format!("limit of {}: {} {}/s", info.name, limit.trim_end(), info.work.unit)
         });
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// The limit, and how busy a speed keeps the device, if all pairs are looked at.
-    pub fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, Busy)> {
+    /// The limit, the share of it that a speed is, and how busy that keeps the device, if there is a limit.
+    pub fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
-        let bytes = resolved.recipe.bytes_per_pair();
-        let busy = Busy::new(speed, probe.rate(), &info.pair, bytes, &self.roofline);
-        resolved.recipe.variant.all_pairs.then_some((probe.rate(), busy))
+        let limit = info.limit.at(probe.rate());
+        let busy = Busy::new(speed / limit, (&info.limit, limit), &resolved.recipe, &self.roofline);
+        resolved.recipe.variant.has_limit.then_some((limit, speed / limit, busy))
     }
 }

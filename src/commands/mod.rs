@@ -24,6 +24,8 @@ use crate::config::{Config, Start};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::scene::fluid::files::{load_case, load_obstacles};
+use crate::state::Matter;
 use crate::tuned::Tuned;
 use crate::{params, scene};
 
@@ -47,8 +49,8 @@ fn open(wanted: Option<&str>) -> Result<Device> {
     compute::select(wanted)?.open()
 }
 
-/// The config that the words mean.
-fn config(args: &Simulation) -> Result<Config> {
+/// The config that the words mean; `prepare` may set parameters before `--set` does.
+fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
     let info = mode(&args.mode)?;
     let mut config = Config::new(info);
     if let Some(name) = &args.scene {
@@ -56,18 +58,15 @@ fn config(args: &Simulation) -> Result<Config> {
         let scene = info.scene(name).ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name)))?;
         config.select_scene(scene);
     }
-    if let Some(path) = &args.load {
-        config.mode = (info.default)();
-        config.start =
-            Start::Loaded { name: path.display().to_string(), bodies: Arc::new(scene::csv::load(path)?) };
-    }
+    load(args, &mut config)?;
     config.seed = args.seed;
     config.bodies = number_or_auto("--bodies", &args.bodies)?;
     if let (Some(fixed), Some(asked)) = (config.start.fixed_bodies(), config.bodies)
         && fixed != asked
     {
         let name = config.start.name();
-        return Err(Error::Invalid(format!("{name} has exactly {fixed} bodies, not {asked}")));
+        let things = info.work.things;
+        return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
     }
     config.work_group = number_or_auto("--work-group", &args.work_group)?;
     config.variant = match args.variant.as_str() {
@@ -87,8 +86,51 @@ fn config(args: &Simulation) -> Result<Config> {
     }
     config.tuned = tuned();
     config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
+    prepare(config.mode.as_mut());
     set_all(config.mode.as_mut(), &args.set)?;
     Ok(config)
+}
+
+/// Starts from files, if there are any.
+fn load(args: &Simulation, config: &mut Config) -> Result<()> {
+    let info = config.mode.info();
+    let other = |option: &str, what: &str| {
+        Err(Error::Invalid(format!("{option} holds {what}, which --mode {} does not step", info.name)))
+    };
+    if let Some(path) = &args.load {
+        if info.work.matter != Matter::Bodies {
+            return other("--load", "bodies");
+        }
+        config.mode = (info.default)();
+        config.start =
+            Start::Loaded { name: path.display().to_string(), bodies: Arc::new(scene::csv::load(path)?) };
+    }
+    if let Some(path) = &args.params {
+        if info.work.matter != Matter::Flow {
+            return other("--params", "a fluid's grid");
+        }
+        let case = load_case(path)?;
+        let walls = match &args.obstacles {
+            Some(path) => load_obstacles(path, &case)?,
+            None => case.open(),
+        };
+        config.mode = (info.default)();
+        for (key, value) in case.params() {
+            params::set(config.mode.as_mut(), key, &value)?;
+        }
+        let name = path.display().to_string();
+        config.start = Start::Grid { name, walls: Arc::new(walls), steps: case.steps };
+    }
+    Ok(())
+}
+
+/// Steps of a command without a window: as asked for, or as a file says.
+fn steps(asked: Option<u32>, config: &Config) -> u32 {
+    const STEPS: u32 = 100;
+    asked.unwrap_or(match config.start {
+        Start::Grid { steps, .. } => steps,
+        Start::Scene(_) | Start::Loaded { .. } => STEPS,
+    })
 }
 
 /// What is remembered of earlier searches. A list that is of no use is no reason not to start.
@@ -203,15 +245,41 @@ fn size(text: &str) -> Result<(u32, u32)> {
     }
 }
 
-/// Steps with a progress bar on stderr, if it takes long enough to be seen and someone is there to see it.
-fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<()> {
+/// Steps after which it is looked whether the simulation still makes sense.
+const PART: u32 = 1 << 14;
+
+/// Steps with a progress bar on stderr, if it takes long enough to be seen and someone is there to see it. What the mode
+/// tells of each step, if it tells something.
+///
+/// # Errors
+/// If the device fails, or what the mode tells is no number any more: then no further step is taken.
+fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(Duration::from_millis(500));
-    let outcome = engine.run(steps, |share| bar.set_position((share * 1000.0) as u64));
+    let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
     bar.finish_and_clear();
     outcome
+}
+
+fn run_in_parts(engine: &mut Engine, steps: u32, mut progress: impl FnMut(f32)) -> Result<Vec<f64>> {
+    let Some(told) = &engine.config().mode.info().series else {
+        return engine.run(steps, progress).map(|()| Vec::new());
+    };
+    let mut series = Vec::new();
+    let mut done = 0;
+    while done < steps {
+        let part = PART.min(steps - done);
+        engine.run(part, |share| progress((done as f32 + share * part as f32) / steps as f32))?;
+        let values = engine.series()?;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::Invalid(format!("after {} steps {}", done as usize + at, told.broken)));
+        }
+        series.extend(values);
+        done += part;
+    }
+    Ok(series)
 }
 
 /// JSON on stdout.

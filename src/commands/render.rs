@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use image::ImageFormat;
 
-use super::{config, open, run_with_progress, size};
+use super::{config, open, run_with_progress, size, steps};
 use crate::bodies::Points;
 use crate::cli::Render;
 use crate::engine::Engine;
@@ -14,7 +14,7 @@ use crate::files::Output;
 use crate::view::{Camera, Offscreen, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
-    let config = config(&args.simulation)?;
+    let config = config(&args.simulation, |_| ())?;
     let (width, height) = size(&args.size)?;
     if let Some(other) = args.out.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let text = format!("--out {}: what is written is PNG, not {}", args.out.display(), other.display());
@@ -22,11 +22,12 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     }
     let output = Output::create(&args.out)?;
     let offscreen = Offscreen::new((width, height))?;
+    let steps = steps(args.steps, &config);
     let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
-    run_with_progress(&mut engine, args.steps)?;
+    run_with_progress(&mut engine, steps)?;
 
     let (points, _) = engine.publish(Points::default())?.wait()?;
-    let mut camera = Camera::default();
+    let mut camera = Camera::facing(points.shape);
     camera.frame_all(&points, width as f32 / height as f32);
     let mut view = View::new(offscreen.context())?;
     view.upload(&points, points.value_range())?;

@@ -1,12 +1,13 @@
 //! `gravitile run`: step without a window, and report.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{config, open, print_json, run_with_progress};
+use super::{config, open, print_json, run_with_progress, steps};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
@@ -14,6 +15,9 @@ use crate::files::Output;
 use crate::modes::{ModeInfo, Reading, Recipe};
 use crate::params::Values;
 use crate::scene;
+use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
+use crate::state::Matter;
+use crate::ui::format::significant;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -35,15 +39,26 @@ struct Report {
     time: f64,
     /// Time on the wall.
     seconds: f64,
-    interactions_per_second: f64,
+    /// As the mode counts: `interactions_per_second`, `mlups`.
+    #[serde(flatten)]
+    speed: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    work_per_second: f64,
+    #[serde(flatten)]
+    conserved: Option<Conserved>,
+    nonfinite: usize,
+    /// What else the mode has to tell, after the last step.
+    readings: Vec<Reading>,
+}
+
+/// What bodies conserve, or should.
+#[derive(Debug, Serialize)]
+struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
     /// Σ m |v|, what the momentum is compared with.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
-    nonfinite: usize,
-    /// What else the mode has to tell, after the last step.
-    readings: Vec<Reading>,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,13 +69,13 @@ struct Energy {
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    let config = config(&args.simulation)?;
-    let output = args.out.as_deref().map(Output::create).transpose()?;
+    let config = config(&args.simulation, |mode| mode.unseen())?;
+    let steps = steps(args.steps, &config);
+    let outputs = args.out.as_deref().map(|path| Outputs::create(path, config.mode.info())).transpose()?;
     let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
-    let report = report(&mut engine, args.steps)?;
-    if let Some(output) = output {
-        let bodies = engine.state()?;
-        output.save(|file| scene::csv::write(file, &bodies))?;
+    let (report, series) = report(&mut engine, steps)?;
+    if let Some(outputs) = outputs {
+        outputs.save(&mut engine, &series)?;
     }
     if args.json {
         print_json(&report)
@@ -70,15 +85,62 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
+/// Where the end goes.
+enum Outputs {
+    Bodies(Output),
+    Flow { state: Output, speeds: Output },
+}
+
+impl Outputs {
+    /// Before the run, so that what cannot be written is told at once.
+    fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
+        Ok(match info.work.matter {
+            Matter::Bodies => Self::Bodies(Output::create(path)?),
+            Matter::Flow => Self::Flow {
+                state: Output::create(&path.join("final_state.dat"))?,
+                speeds: Output::create(&path.join("av_vels.dat"))?,
+            },
+        })
+    }
+
+    fn save(self, engine: &mut Engine, series: &[f64]) -> Result<()> {
+        match self {
+            Self::Bodies(output) => {
+                let bodies = engine.bodies()?;
+                output.save(|file| scene::csv::write(file, &bodies))
+            }
+            Self::Flow { state, speeds } => {
+                let flow = engine.state()?.into_flow()?;
+                let density = engine.config().mode.values().float("density").unwrap_or(1.0);
+                state.save(|file| write_final_state(file, &flow, density))?;
+                speeds.save(|file| write_mean_speeds(file, series))
+            }
+        }
+    }
+}
+
+/// What came of some steps, and what the mode told of each.
+fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let clock = Instant::now();
-    run_with_progress(engine, steps)?;
+    let series = run_with_progress(engine, steps)?;
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;
     let resolved = engine.resolved();
     let config = engine.config();
-    Ok(Report {
+    let work = &config.mode.info().work;
+    let work_per_second = engine.work_in_step() * f64::from(steps) / seconds;
+    let conserved = (work.matter == Matter::Bodies).then(|| Conserved {
+        energy: Energy {
+            start: start.energy(),
+            end: end.energy(),
+            relative_drift: relative_drift(start.energy(), end.energy()),
+        },
+        momentum: end.momentum,
+        momentum_scale: end.momentum_scale,
+        angular_momentum: end.angular_momentum,
+    });
+    let report = Report {
         info: config.mode.info(),
         recipe: resolved.recipe,
         mode: config.mode.info().name,
@@ -88,41 +150,44 @@ fn report(engine: &mut Engine, steps: u32) -> Result<Report> {
         work_group: resolved.recipe.work_group,
         knobs: resolved.recipe.values(),
         device: engine.device().info.name.clone(),
-        bodies: resolved.bodies,
+        bodies: engine.size(),
         steps,
         time: engine.clock().1,
         seconds,
-        interactions_per_second: (resolved.bodies as f64).powi(2) * f64::from(steps) / seconds,
-        energy: Energy {
-            start: start.energy(),
-            end: end.energy(),
-            relative_drift: relative_drift(start.energy(), end.energy()),
-        },
-        momentum: end.momentum,
-        momentum_scale: end.momentum_scale,
-        angular_momentum: end.angular_momentum,
+        speed: BTreeMap::from([(work.report.0, work.reported(work_per_second))]),
+        work_per_second,
+        conserved,
         nonfinite: end.nonfinite,
         readings: end.readings,
-    })
+    };
+    Ok((report, series))
 }
 
 fn print(report: &Report) {
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!(
-        "{mode} · {start} · {bodies} bodies · {variant} × {work_group} {} on {device}",
+        "{mode} · {start} · {bodies} {} · {variant} × {work_group} {} on {device}",
+        report.info.work.things,
         report.recipe.words()
     );
     println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
-    println!("{}", super::bench::speed(report.info, report.interactions_per_second));
-    let Energy { start, end, relative_drift } = report.energy;
-    println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");
-    println!("momentum {:.2e} of Σm|v| {:.4}", length(report.momentum), report.momentum_scale);
-    println!("angular momentum {:.6}", length(report.angular_momentum));
+    println!("{}", super::bench::speed(report.info, report.work_per_second));
+    if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
+        let Energy { start, end, relative_drift } = energy;
+        println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");
+        println!("momentum {:.2e} of Σm|v| {momentum_scale:.4}", length(*momentum));
+        println!("angular momentum {:.6}", length(*angular_momentum));
+    }
     for reading in &report.readings {
-        println!("{} {:.4}{}", reading.label, reading.value, if reading.warns { " (!)" } else { "" });
+        println!(
+            "{} {}{}",
+            reading.label,
+            significant(reading.value, 5),
+            if reading.warns { " (!)" } else { "" }
+        );
     }
     if report.nonfinite > 0 {
-        println!("{} bodies stopped being finite and are held out", report.nonfinite);
+        println!("{} {} stopped being finite", report.nonfinite, report.info.work.things);
     }
 }

@@ -106,6 +106,6 @@ fn row(info: &'static ModeInfo, trial: &Trial) -> serde_json::Value {
         "bodies": bodies,
         "work_group": recipe.work_group,
         "knobs": recipe.values(),
-        "interactions_per_second": pairs_per_second,
+        info.work.report.0: info.work.reported(*pairs_per_second),
     })
 }

@@ -12,7 +12,7 @@ use crate::files::Output;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
-    let mut config = config(&args.simulation)?;
+    let mut config = config(&args.simulation, |_| ())?;
     config.steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     (config.free_run, config.running) = (args.free_run, !args.paused);
     app::run(Options {

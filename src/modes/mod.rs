@@ -3,27 +3,33 @@
 
 pub mod accuracy;
 pub mod asteroids;
+pub mod checks;
 pub mod fluid;
 pub mod gravity;
 mod limit;
 mod recipe;
 mod reduction;
 mod snapshot;
+mod work;
 
 use std::any::Any;
 use std::fmt;
 
 use self::accuracy::Sample;
-pub use self::limit::{Busy, Pair};
+use self::checks::Start;
+pub use self::limit::{Busy, Limit, Pair};
 pub use self::recipe::{Knob, Recipe};
-use crate::bodies::{Bodies, Points};
+pub use self::work::{Series, Sizes, Work};
+use crate::bodies::Points;
 use crate::compute::{Device, DeviceInfo, Pending, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::lattice::Stroke;
 use crate::params::{self, Params, Values};
 use crate::scene::Scene;
+use crate::state::State;
 
 /// Every mode. Panel, command line, `check`, `bench` and the tests walk this table.
-pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO];
+pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO, &fluid::INFO];
 
 /// One row of [`MODES`].
 #[derive(Debug)]
@@ -32,25 +38,27 @@ pub struct ModeInfo {
     pub name: &'static str,
     /// One line on what it simulates.
     pub summary: &'static str,
-    /// What happens to each of the N² pairs in a step: the unit of the headline speed, as `interactions`.
-    pub pairs: &'static str,
-    /// Floating-point operations that a pair counts for in the literature, if it counts them.
-    pub flops_per_pair: Option<f64>,
+    /// What it steps, and what counts as work.
+    pub work: Work,
     /// What the error that [`Simulation::sample`] leads to is called, and what that means.
     pub error: (&'static str, &'static str),
-    /// What a pair takes of a device.
-    pub pair: Pair,
+    /// What sets the limit of its speed on a device.
+    pub limit: Limit,
     /// What is built in front of each variant, besides the prelude.
     pub kernels: &'static [Source],
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
-    /// Where bodies start; the first row is the default.
+    /// Where it starts; the first row is the default.
     pub scenes: &'static [Scene],
-    /// The scenes of `check`, each for any number of bodies: among them they show all that can happen.
-    pub check_scenes: &'static [&'static str],
+    /// The starts of `check`: among them they show all that can happen.
+    pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
+    /// What it tells of every step, if anything.
+    pub series: Option<Series>,
+    /// Whether obstacles can be painted into it.
+    pub paints: bool,
     /// The mode with its default parameters.
     pub default: fn() -> Box<dyn Mode>,
-    /// The variant that `auto` takes on a device for this many bodies.
+    /// The variant that `auto` takes on a device for this many bodies or cells.
     pub auto_variant: fn(&DeviceInfo, usize) -> &'static Variant,
 }
 
@@ -69,12 +77,14 @@ pub struct Variant {
     pub knobs: &'static [Knob],
     /// Work-items to a work-group: a good guess for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
-    /// Bodies that a work-group steps.
+    /// The knob that says how wide a work-group is, if it covers a part of a grid.
+    pub width_knob: Option<&'static str>,
+    /// Bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
-    /// Whether it looks at every pair, so that what a pair takes limits it.
-    pub all_pairs: bool,
+    /// Whether the mode's limit holds for it: a variant that does not look at every pair is not held by what pairs take.
+    pub has_limit: bool,
 }
 
 /// Variants are told apart by their rows.
@@ -149,9 +159,10 @@ macro_rules! variant {
                 crate::compute::Kind::Cpu => 64,
                 _ => 256,
             },
+            width_knob: None,
             bodies_per_group: |recipe| recipe.work_group,
             local_bytes: |_| 0,
-            all_pairs: true,
+            has_limit: true,
         }
     };
 }
@@ -177,26 +188,40 @@ pub trait Mode: Params + Any + Send + Sync {
     /// A copy of the parameters.
     fn boxed(&self) -> Box<dyn Mode>;
 
-    /// Puts `bodies` on `device`, stepped by `recipe`.
+    /// Puts `state` on `device`, stepped by `recipe`.
     ///
     /// # Errors
-    /// If the kernel does not build (with the compiler's log), or the device cannot hold the bodies.
-    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>>;
+    /// If the kernel does not build (with the compiler's log), the device cannot hold the state, or it is of other matter.
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>>;
 
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
 
+    /// Leaves out what only a picture needs.
+    fn unseen(&mut self) {}
+
     /// Whether the energy should stay what it is, with today's parameters.
     fn conserves_energy(&self) -> bool;
 
-    /// Device memory that one body takes, in bytes.
+    /// Device memory that one body or cell takes, in bytes.
     fn bytes_per_body(&self) -> usize;
 
+    /// What one takes of the largest buffer among that.
+    fn bytes_in_a_buffer(&self) -> usize {
+        size_of::<[f32; 4]>()
+    }
+
     /// The same step in f64 on the host, written for reading.
-    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32);
+    ///
+    /// # Errors
+    /// If the state is of other matter.
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
 
     /// What is conserved, in f64 on the host, written for reading.
-    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics;
+    ///
+    /// # Errors
+    /// If the state is of other matter.
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics>;
 }
 
 impl dyn Mode {
@@ -261,11 +286,11 @@ pub trait Simulation {
     /// Device time of the steps that ended since this was last asked, in seconds.
     fn take_seconds(&mut self) -> f64;
 
-    /// The bodies after the last whole burst. Waits.
+    /// All that it is after the last whole burst. Waits.
     ///
     /// # Errors
     /// If the device fails.
-    fn state(&mut self) -> Result<Bodies>;
+    fn state(&mut self) -> Result<State>;
 
     /// Queues the read-back of what is drawn into the memory of `points`, whatever that held. It runs beside the steps
     /// that are started next and does not see them. One at a time: the answer comes before the next is asked for.
@@ -274,7 +299,23 @@ pub trait Simulation {
     /// If the device fails.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
-    /// What the last step did to the bodies `chosen`, to be compared with the same in f64; less those held out. It is
+    /// What the mode tells of each step of the last burst, by [`ModeInfo::series`]. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn series(&mut self) -> Result<Vec<f64>> {
+        Ok(Vec::new())
+    }
+
+    /// Makes what the stroke covers solid, or free.
+    ///
+    /// # Errors
+    /// If that is not possible, or the device fails.
+    fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
+        Err(Error::Invalid("nothing can be painted here".to_owned()))
+    }
+
+    /// What the last step did to the bodies or cells `chosen`, to be compared with the same in f64; less those held out. It is
     /// read from what the step left behind, so it takes no other step and changes nothing. None if no whole burst has
     /// ended under today's parameters. Waits.
     ///
@@ -289,7 +330,7 @@ pub trait Simulation {
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }
 
-/// Sums over all bodies that are not quarantined.
+/// Sums over all bodies that are not quarantined, or over all free cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Σ ½ m v².

@@ -22,6 +22,6 @@ impl Snapshot {
     pub fn read(&self, points: Points, shape: Shape) -> Result<Pending<Points>> {
         let Points { positions, values, .. } = points;
         let pending = self.positions.read_into(positions)?.and(self.values.read_into(values)?);
-        Ok(pending.map(move |(positions, values)| Points { positions, values, shape }))
+        Ok(pending.map(move |(positions, values)| Points { positions, values, shape, ..Points::default() }))
     }
 }

@@ -1,4 +1,4 @@
-//! Where bodies come from: the table of scenes, their generators, and CSV files.
+//! Where bodies and flows come from: the table of scenes, their generators, and CSV files.
 
 pub mod asteroids;
 pub mod csv;
@@ -7,13 +7,13 @@ mod frame;
 pub mod gravity;
 mod random;
 
-use crate::bodies::Bodies;
 use crate::params::Values;
+use crate::state::State;
 
 /// What a generator is given.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
-    /// How many bodies to make, at least 1.
+    /// How many bodies to make, at least 1; or about how many cells.
     pub bodies: usize,
     /// The same seed gives the same bodies, for ever.
     pub seed: u64,
@@ -28,10 +28,10 @@ pub struct Scene {
     pub name: &'static str,
     /// One line on what is to be seen.
     pub summary: &'static str,
-    /// The number of bodies, if the scene allows no other.
+    /// The number of bodies or cells, if the scene allows no other.
     pub bodies: Option<usize>,
     /// Parameters that make it look good at once, as `--set` would take them.
     pub params: &'static [(&'static str, &'static str)],
-    /// Makes the bodies.
-    pub generate: fn(&Setup) -> Bodies,
+    /// Makes the bodies, or the fluid at rest.
+    pub generate: fn(&Setup) -> State,
 }

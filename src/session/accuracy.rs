@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
 use super::{Rung, Stats};
+use crate::modes::Work;
 use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
 /// Bodies are judged at most this often.
@@ -64,9 +65,9 @@ impl Judge {
         self.under_way.is_none() && Instant::now() >= self.next
     }
 
-    /// Which of `count` bodies to judge: as many as the share of a turn reaches for.
-    pub fn choose(&self, count: usize) -> Vec<usize> {
-        let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * count as f64);
+    /// Which of `count` bodies or cells to judge, each of so many pairs: as many as the share of a turn reaches for.
+    pub fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
+        let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
@@ -125,10 +126,10 @@ pub(super) struct Ladder(Vec<(&'static str, usize, Rung)>);
 
 impl Ladder {
     /// Takes note of what is in force, and tells `stats` of those like it.
-    pub fn note(&mut self, stats: &mut Stats) {
+    pub fn note(&mut self, stats: &mut Stats, work: &Work) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;
-        if let Some(pairs_per_second) = stats.device_pairs_per_second() {
+        if let Some(pairs_per_second) = stats.device_work_per_second(work) {
             match self.0.iter_mut().filter(is_like).find(|row| row.2.variant == variant) {
                 Some((.., rung)) => {
                     rung.pairs_per_second = pairs_per_second;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Points;
-use crate::modes::Diagnostics;
+use crate::modes::{Diagnostics, Work};
 
 /// One picture's worth of data.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ pub struct Stats {
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
-    /// Bodies there are.
+    /// Bodies or cells there are.
     pub bodies: usize,
     /// The variant in force.
     pub variant: &'static str,
@@ -47,8 +47,8 @@ pub struct Stats {
     /// The same since the simulation was opened, pauses and all.
     #[serde(skip)]
     pub device_busy_overall: f64,
-    /// Pairs a second that their arithmetic allows on the device; none until it was measured, and where the variant does not
-    /// look at all pairs.
+    /// Pairs or cells a second that the mode's limit allows on the device; none until it was measured, and where it does not
+    /// hold for the variant.
     pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
@@ -67,6 +67,9 @@ pub struct Stats {
     pub ladder: Vec<Rung>,
     /// Bodies held out because they stopped being finite.
     pub nonfinite: usize,
+    /// What the mode tells of every step, since the scene began: steps and values, thinned out.
+    #[serde(skip)]
+    pub series: Vec<[f64; 2]>,
 }
 
 /// Speed and accuracy of a variant, as they were last seen.
@@ -74,26 +77,26 @@ pub struct Stats {
 pub struct Rung {
     /// The variant.
     pub variant: &'static str,
-    /// Pairs a second of the device's time: the screen's pace says nothing of a variant.
+    /// Pairs or cells a second of the device's time: the screen's pace says nothing of a variant.
     pub pairs_per_second: f64,
     /// As [`Stats::relative_error`].
     pub relative_error: Option<f64>,
 }
 
 impl Stats {
-    /// Pairs a second: N² for each step.
-    pub fn interactions_per_second(&self) -> f64 {
-        (self.bodies as f64).powi(2) * self.steps_per_second
+    /// Pairs or cells a second, as `work` counts them.
+    pub fn work_per_second(&self, work: &Work) -> f64 {
+        (work.in_step)(self.bodies) * self.steps_per_second
     }
 
-    /// Pairs a second of the device's time; none before a step was measured.
-    pub fn device_pairs_per_second(&self) -> Option<f64> {
+    /// The same of the device's time; none before a step was measured.
+    pub fn device_work_per_second(&self, work: &Work) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
-        (seconds > 0.0).then(|| (self.bodies as f64).powi(2) / seconds)
+        (seconds > 0.0).then(|| (work.in_step)(self.bodies) / seconds)
     }
 
     /// The speed of the device while it steps over the limit, where both are known.
-    pub fn share_of_limit(&self) -> Option<f64> {
-        Some(self.device_pairs_per_second()? / self.limit?)
+    pub fn share_of_limit(&self, work: &Work) -> Option<f64> {
+        Some(self.device_work_per_second(work)? / self.limit?)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Gauge {
 enum State {
     Building(JoinHandle<Result<Probe>>),
     Timing(Box<Probe>),
-    /// Pairs a second; none where it could not be measured, which stops nobody.
+    /// Pairs or cells a second; none where it could not be measured, which stops nobody.
     Known(Option<f64>),
 }
 
@@ -29,7 +29,7 @@ impl Gauge {
         Self { modes: Vec::new(), next_turn: Instant::now() + EVERY }
     }
 
-    /// Pairs a second of a mode, once that is known.
+    /// Pairs or cells a second of a mode, once that is known.
     pub fn limit(&self, info: &'static ModeInfo) -> Option<f64> {
         self.modes.iter().find_map(|(mode, state)| match state {
             State::Known(limit) if *mode == info => *limit,
@@ -53,7 +53,7 @@ impl Gauge {
     /// Takes a turn.
     pub fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
-        *state = std::mem::replace(state, State::Known(None)).next().unwrap_or_else(|error| {
+        *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {
             tracing::warn!("the limit of {} is not known: {error}", info.name);
             State::Known(None)
         });
@@ -62,7 +62,7 @@ impl Gauge {
 }
 
 fn build(device: Device, info: &'static ModeInfo) -> State {
-    let body = move || Probe::new(&device, &info.pair.micro);
+    let body = move || Probe::new(&device, info.limit.micro());
     match std::thread::Builder::new().name("limit".to_owned()).spawn(body) {
         Ok(thread) => State::Building(thread),
         Err(_) => State::Known(None),
@@ -70,7 +70,7 @@ fn build(device: Device, info: &'static ModeInfo) -> State {
 }
 
 impl State {
-    fn next(self) -> Result<Self> {
+    fn next(self, info: &ModeInfo) -> Result<Self> {
         match self {
             State::Building(thread) => match thread.join() {
                 Ok(probe) => Ok(State::Timing(Box::new(probe?))),
@@ -78,7 +78,7 @@ impl State {
             },
             State::Timing(mut probe) => Ok(match probe.turn()? {
                 true => State::Timing(probe),
-                false => State::Known(Some(probe.rate())),
+                false => State::Known(Some(info.limit.at(probe.rate()))),
             }),
             State::Known(limit) => Ok(State::Known(limit)),
         }

@@ -3,6 +3,7 @@
 mod accuracy;
 mod frame;
 mod gauge;
+mod history;
 mod meter;
 mod worker;
 
@@ -15,6 +16,7 @@ pub use self::frame::{Frame, Rung, Stats};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::lattice::Stroke;
 use crate::trial::{Study, Trial};
 
 /// What the window tells the worker.
@@ -26,6 +28,8 @@ pub enum Command {
     Step,
     /// The scene from its start.
     Restart,
+    /// Obstacles where a brush went, or none.
+    Paint(Stroke),
     /// Measure, for the mode, the scene and the number of bodies in force, while these stand still. Whatever else is
     /// asked for ends it.
     Study(Study),
@@ -49,6 +53,15 @@ pub enum Notice {
         /// What was wanted.
         wanted: Box<Config>,
         /// What still runs.
+        in_force: Box<Config>,
+    },
+    /// What was asked for is not possible, and nothing changed.
+    Refused(Error),
+    /// What the simulation tells of each step is no number any more. It stands still.
+    Broken {
+        /// What that means, and what to do.
+        text: &'static str,
+        /// What is in force: it pauses.
         in_force: Box<Config>,
     },
     /// A study goes on: the share that is done, and what was measured.

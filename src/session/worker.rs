@@ -9,11 +9,13 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
 use super::accuracy::{Judge, Ladder};
 use super::gauge::Gauge;
+use super::history::History;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::trial::Study;
@@ -23,11 +25,11 @@ use crate::trial::Study;
 const BURST_SHARE: f64 = 0.85;
 /// The time between two pictures until the window tells.
 const REFRESH: Duration = Duration::from_nanos(16_666_667);
-/// The longest burst of `auto` length: scenes are made to be watched at about one step a frame, and a handful of
-/// bodies would be a blur at the speed that a device can go ...
-const MAX_WATCHED_BURST: u32 = 4;
-/// ... which is what free run is for.
+/// The longest burst of `auto` length while it is not watched: what a mode says, a handful of bodies would be a blur at the
+/// speed that a device can go, which is what free run is for.
 const MAX_FREE_BURST: u32 = 256;
+/// The longest that the least burst of a mode may take, in seconds.
+const LEAST_BURST_SECONDS: f64 = 0.25;
 /// Energy and momentum are measured at most this often, ...
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
 /// ... may take this share of the time, ...
@@ -66,6 +68,8 @@ pub(super) fn run(
         next_measurement: Instant::now(),
         judge: Judge::new(),
         ladder: Ladder::default(),
+        history: History::default(),
+        told: true,
     };
     while !worker.quit {
         if let Err(error) = worker.turn() {
@@ -106,6 +110,9 @@ struct Worker<'a> {
     next_measurement: Instant,
     judge: Judge,
     ladder: Ladder,
+    history: History,
+    /// Whether what the last burst told was taken in.
+    told: bool,
 }
 
 impl Worker<'_> {
@@ -189,6 +196,14 @@ impl Worker<'_> {
                 let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
                 self.conclude(outcome, self.engine.config().clone());
             }
+            Command::Paint(stroke) => {
+                // A grid is painted between two bursts.
+                if self.under_way && !self.complete_burst()? {
+                    self.waiting.push_back(Command::Paint(stroke));
+                    return Ok(());
+                }
+                self.paint(stroke)?;
+            }
             Command::Configure(config) => {
                 // What keeps the bodies waits for whole steps; what replaces them does not.
                 if self.under_way && !self.engine.reseeds(&config) && !self.complete_burst()? {
@@ -208,6 +223,22 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    fn paint(&mut self, stroke: Stroke) -> Result<()> {
+        match self.engine.paint(&stroke) {
+            Ok(()) => {
+                self.judge.forget();
+                self.stale = true;
+                Ok(())
+            }
+            Err(error @ Error::Invalid(_)) => {
+                let _ = self.notices.send(Notice::Refused(error));
+                (self.wake)();
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Measures, with the simulation standing still, until there is something else to do.
@@ -285,11 +316,15 @@ impl Worker<'_> {
     /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
     fn burst_length(&self) -> u32 {
         let Config { steps_per_frame, free_run, .. } = self.engine.config();
-        let most = if *free_run { MAX_FREE_BURST } else { MAX_WATCHED_BURST };
+        let (least, watched) = self.engine.config().mode.info().work.burst;
+        let most = if *free_run { MAX_FREE_BURST } else { watched };
         let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
         steps_per_frame.unwrap_or_else(|| match self.meter.rates().step_seconds {
-            step if step > 0.0 => ((room / step) as u32).clamp(1, most),
-            _ => 1,
+            step if step > 0.0 => {
+                let least = if step * f64::from(least) < LEAST_BURST_SECONDS { least } else { 1 };
+                ((room / step) as u32).clamp(least, most)
+            }
+            _ => least,
         })
     }
 
@@ -301,7 +336,7 @@ impl Worker<'_> {
                 return Ok(false);
             }
         }
-        (self.under_way, self.stale) = (false, true);
+        (self.under_way, self.stale, self.told) = (false, true, false);
         Ok(true)
     }
 
@@ -311,6 +346,7 @@ impl Worker<'_> {
             Command::Quit | Command::Restart => true,
             Command::Configure(config) => self.engine.reseeds(config),
             Command::Step
+            | Command::Paint(_)
             | Command::FrameTaken
             | Command::Refresh(_)
             | Command::Study(_)
@@ -342,6 +378,10 @@ impl Worker<'_> {
             // Before the window wakes and draws: that would take cores from a CPU.
             self.gauge.turn(info);
         }
+        if !std::mem::replace(&mut self.told, true) {
+            self.history.note(info.name, stats.generation, step, &points.series);
+        }
+        let is_broken = points.series.iter().any(|value| !value.is_finite());
         frame.points = points;
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
@@ -349,15 +389,31 @@ impl Worker<'_> {
         frame.value_range = frame.points.value_range();
         frame.stats = Stats { read_ms: self.read_ms, ..stats };
         frame.stats.nonfinite = frame.points.nonfinite();
+        frame.stats.series = self.history.points(info.name, frame.stats.generation);
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
         (self.wake)();
         self.meter.note(Instant::now(), step, self.engine.take_seconds());
+        if is_broken && self.engine.config().running {
+            return self.halt();
+        }
         if measures {
             self.measure()?;
         }
         if judges {
             self.judge()?;
+        }
+        Ok(())
+    }
+
+    /// Steps no further what makes no sense any more.
+    fn halt(&mut self) -> Result<()> {
+        let still = Config { running: false, ..self.engine.config().clone() };
+        self.engine.configure(still.clone())?;
+        self.single_steps = 0;
+        if let Some(series) = &still.mode.info().series {
+            let _ = self.notices.send(Notice::Broken { text: series.broken, in_force: Box::new(still) });
+            (self.wake)();
         }
         Ok(())
     }
@@ -372,7 +428,7 @@ impl Worker<'_> {
             generation: self.engine.generation(),
             step,
             time,
-            bodies: resolved.bodies,
+            bodies: self.engine.size(),
             variant: resolved.recipe.variant.name,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),
@@ -384,7 +440,7 @@ impl Worker<'_> {
             limit: self
                 .gauge
                 .limit(self.engine.config().mode.info())
-                .filter(|_| resolved.recipe.variant.all_pairs),
+                .filter(|_| resolved.recipe.variant.has_limit),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),
@@ -393,14 +449,15 @@ impl Worker<'_> {
             relative_error: self.judge.relative_error(),
             ladder: Vec::new(),
             nonfinite: 0, // counted when the frame is whole
+            series: Vec::new(),
         };
-        self.ladder.note(&mut stats);
+        self.ladder.note(&mut stats, &self.engine.config().mode.info().work);
         stats
     }
 
     /// Energy and momentum cost about a step: never where that would be felt.
     fn measurement_is_due(&self) -> bool {
-        let guess = (self.engine.resolved().bodies as f64).powi(2) / GUESSED_PAIRS_PER_SECOND;
+        let guess = self.engine.work_in_step() / GUESSED_PAIRS_PER_SECOND;
         let cost = match self.meter.rates().step_seconds {
             step if step > 0.0 => step,
             _ => guess,
@@ -422,9 +479,10 @@ impl Worker<'_> {
     /// only read.
     fn judge(&mut self) -> Result<()> {
         let start = Instant::now();
-        let bodies = self.engine.resolved().bodies;
-        let chosen = self.judge.choose(bodies);
-        let pairs = chosen.len() as f64 * bodies as f64;
+        let size = self.engine.size();
+        let pairs_of_one = self.engine.work_in_step() / size.max(1) as f64;
+        let chosen = self.judge.choose(size, pairs_of_one);
+        let pairs = chosen.len() as f64 * pairs_of_one;
         if let Some(sample) = self.engine.sample(chosen)? {
             self.judge.judge(sample, pairs, start.elapsed());
         }

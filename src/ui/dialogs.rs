@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use egui::{Align2, Label, RichText};
 
+use super::keys::{self, Command};
 use super::theme;
 use super::widgets::Sink;
 
@@ -12,6 +13,8 @@ struct Message {
     title: String,
     text: String,
     log: Option<String>,
+    /// Whether there is a button that restarts the scene.
+    restarts: bool,
 }
 
 /// Errors that wait to be read, oldest first, each with how often it happened.
@@ -21,7 +24,15 @@ pub(super) struct Dialogs(VecDeque<(Message, usize)>);
 impl Dialogs {
     /// Adds an error; one that is waiting already is counted instead.
     pub fn push(&mut self, title: String, text: String, log: Option<String>) {
-        let message = Message { title, text, log };
+        self.add(Message { title, text, log, restarts: false });
+    }
+
+    /// Adds one that a restart of the scene may help against.
+    pub fn push_with_restart(&mut self, title: String, text: String) {
+        self.add(Message { title, text, log: None, restarts: true });
+    }
+
+    fn add(&mut self, message: Message) {
         match self.0.iter_mut().find(|(waiting, _)| *waiting == message) {
             Some((_, times)) => *times += 1,
             None => self.0.push_back((message, 1)),
@@ -58,7 +69,7 @@ impl Dialogs {
 
 /// Whether it is to be closed.
 fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize, waiting: usize) -> bool {
-    let Message { title: _, text, log } = message;
+    let Message { title: _, text, log, restarts } = message;
     ui.label(text);
     if times > 1 {
         ui.label(RichText::new(format!("This happened {times} times.")).small().color(theme::WEAK));
@@ -83,10 +94,17 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
                 ui.ctx().copy_text(log.clone());
             }
         }
+        let mut restarted = false;
+        if *restarts {
+            let restart = ui.button("⏮ Restart").on_hover_text(keys::hint(Command::Restart));
+            sink.note("restart broken", &restart);
+            restarted = restart.clicked();
+            sink.commands.extend(restarted.then_some(Command::Restart));
+        }
         if waiting > 0 {
             ui.label(RichText::new(format!("{waiting} more")).color(theme::WEAK));
         }
-        close.clicked()
+        close.clicked() || restarted
     })
     .inner
 }

@@ -15,7 +15,7 @@ pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     let info = config.mode.info();
     match config.start {
         Start::Scene(scene) => info.mode_for(scene),
-        Start::Loaded { .. } => (info.default)(),
+        Start::Loaded { .. } | Start::Grid { .. } => (info.default)(),
     }
 }
 
@@ -126,7 +126,7 @@ fn help(info: &Info) -> String {
     let effect = match effect {
         Effect::View => "in the picture only",
         Effect::Live => "from the next step on",
-        Effect::Rebuild => "rebuilds the kernel, keeps the bodies",
+        Effect::Rebuild => "rebuilds the kernel, keeps what there is",
         Effect::Reseed => "starts the scene afresh",
     };
     format!("{help}\n\n{key}{unit} · {effect}")

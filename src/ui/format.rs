@@ -33,9 +33,15 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// At most five significant digits and no zeros that say nothing: what a field shows.
+/// At most five significant digits, no zeros that say nothing, and no more than eight characters: what a field shows.
 pub fn field(value: f64) -> String {
-    let text = significant(value, 5);
+    let texts = [5, 4, 3].map(|digits| short(value, digits));
+    let fits = texts.iter().position(|text| text.chars().count() <= 8);
+    texts[fits.unwrap_or(2)].clone()
+}
+
+fn short(value: f64, digits: usize) -> String {
+    let text = significant(value, digits);
     let (mantissa, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
     let mantissa = match mantissa.contains('.') {
         true => mantissa.trim_end_matches('0').trim_end_matches('.'),
@@ -124,6 +130,10 @@ mod tests {
             (0.0, "0"),
             (f64::from(0.9987_f32), "0.9987"),
             (200_000.0, "200000"),
+            (0.012_256_2, "0.012256"),
+            (0.001_683_5, "0.001684"),
+            (8.337_6e-5, "8.338e-5"),
+            (-1.234_56e-7, "-1.23e-7"),
         ] {
             assert_eq!(field(value), text);
         }

@@ -3,9 +3,10 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontFamily, FontId, Layout, RichText};
 
-use super::{Model, format, theme};
+use super::{Model, format, spark, theme};
 use crate::modes::accuracy::{self, WORRYING};
 use crate::session::{Rung, Stats};
+use crate::state::Matter;
 
 /// Wide enough for the longest row: nothing moves when a number changes.
 const WIDTH: f32 = 252.0;
@@ -46,11 +47,12 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
             ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model, measures);
             if model.started() {
-                let Model { config: _, stats, device: _, window: _, max_bodies: _, recipe: _ } = model;
+                let stats = model.stats;
                 speed(model).iter().for_each(|row| line(ui, row));
                 ui.add_space(6.0);
                 truth(model).iter().for_each(|row| line(ui, row));
                 held_out(ui, stats.nonfinite);
+                spark::show(ui, model);
                 let rungs = ladder(model);
                 // One alone is what stands above already.
                 if rungs.len() > 1 {
@@ -64,17 +66,21 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
 }
 
 fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
-    let rate = model.stats.interactions_per_second();
-    let info = model.config.mode.info();
-    let pairs = format!("{}/s", info.pairs);
+    let work = &model.config.mode.info().work;
+    let rate = model.stats.work_per_second(work);
+    let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
     let (number, words, aside) = match (model.started(), model.config.running) {
         (false, _) => (String::new(), "starting…", String::new()),
         _ if measures => (String::new(), "measuring; the simulation waits", String::new()),
         (true, false) => (String::new(), "paused", String::new()),
         (true, true) if rate == 0.0 => (String::new(), "computing…", String::new()),
         (true, true) => {
-            let flops = info.flops_per_pair.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
-            (format!("{} ", format::si(rate)), pairs.as_str(), flops.unwrap_or_default())
+            let flops = work.flops.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
+            let number = match work.name {
+                Some(_) => format::significant(work.reported(rate), 3),
+                None => format::si(rate),
+            };
+            (format!("{number} "), unit.as_str(), flops.unwrap_or_default())
         }
     };
     let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
@@ -86,14 +92,13 @@ fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
         ui.label(RichText::new(aside).small().color(theme::WEAK));
     })
     .response
-    .on_hover_text(
-        "pairs of bodies a second: N² for each step, looked at or not; in brackets at 20 operations a pair",
-    );
+    .on_hover_text(work.help);
     ui.add_space(4.0);
 }
 
 fn speed(model: &Model) -> Vec<Row> {
-    let Model { config: _, stats, device, window, max_bodies: _, recipe: _ } = model;
+    let Model { config, stats, device, window, .. } = model;
+    let info = config.mode.info();
     // Zero is what stands there before it was measured.
     let measured = |value: f64, unit| if value > 0.0 { format::si(value) + unit } else { "–".to_owned() };
     let ms = |value: f64| measured(value / 1e3, "s");
@@ -112,8 +117,10 @@ fn speed(model: &Model) -> Vec<Row> {
         ),
         row(
             "Speed of limit",
-            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
-            "pairs a second while the device steps, over what their arithmetic alone would allow there; a kernel that does not look at all pairs has no limit",
+            stats
+                .share_of_limit(&info.work)
+                .map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            info.limit.help(),
         ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
         row(
@@ -121,7 +128,7 @@ fn speed(model: &Model) -> Vec<Row> {
             ms(window.upload_ms + window.draw_ms),
             "time that this program takes to hand the bodies to OpenGL and to have them drawn",
         ),
-        row("Bodies", format::count(stats.bodies as u64), "how many there are"),
+        row(info.work.label.0, format::count(stats.bodies as u64), "how many there are"),
         row(
             "Variant",
             format!("{} · {}", stats.variant, stats.work_group),
@@ -144,11 +151,17 @@ fn truth(model: &Model) -> Vec<Row> {
         ));
     }
     if let Some(diagnostics) = &stats.diagnostics {
-        let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
-        rows.push(row("Momentum", format!("{:.2e}", ratio(size, diagnostics.momentum_scale)), "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; without a planet it should not change"));
-        rows.extend(diagnostics.readings.iter().map(|reading| {
-            row(reading.label, format::significant(reading.value, 3), reading.help).warns(reading.warns)
-        }));
+        if model.config.mode.info().work.matter == Matter::Bodies {
+            let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
+            rows.push(row("Momentum", format!("{:.2e}", ratio(size, diagnostics.momentum_scale)), "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share; without a planet it should not change"));
+        }
+        // What has a line of its own is not told twice.
+        let drawn = model.config.mode.info().series.as_ref().map(|series| series.key);
+        rows.extend(diagnostics.readings.iter().filter(|reading| Some(reading.key) != drawn).map(
+            |reading| {
+                row(reading.label, format::significant(reading.value, 3), reading.help).warns(reading.warns)
+            },
+        ));
     }
     rows
 }

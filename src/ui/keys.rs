@@ -14,6 +14,7 @@ pub(super) enum Command {
     Step,
     Restart,
     FrameAll,
+    Brush,
     Panel,
     Help,
     Close,
@@ -47,8 +48,13 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::RunPause, &[plain(Key::Space)], "run or pause"),
     keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
     keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
-    keys(Command::NextMode, &[plain(Key::M)], "switch to the other mode, which goes on where it was left"),
+    keys(Command::NextMode, &[plain(Key::M)], "switch to the next mode, which goes on where it was left"),
     keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
+    keys(
+        Command::Brush,
+        &[plain(Key::B)],
+        "take or lay down the brush for obstacles, where there is a fluid",
+    ),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
     keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
@@ -56,6 +62,7 @@ pub static CONTROLS: &[Control] = &[
     words("Drag", "turn the view"),
     words("Right or middle drag, Shift+drag", "move the view"),
     words("Wheel", "zoom"),
+    words("Drag with the brush", "paint obstacles; right drag or Shift+drag erases"),
     words("Ctrl+Plus or Ctrl+Minus", "larger or smaller controls"),
 ];
 

@@ -10,6 +10,7 @@ mod hud;
 mod keys;
 mod panel;
 mod plot;
+mod spark;
 mod theme;
 mod widgets;
 
@@ -54,6 +55,8 @@ pub struct Model<'a> {
     pub max_bodies: usize,
     /// What the config comes to on the device; none if that is not possible.
     pub recipe: Option<Recipe>,
+    /// Heights of the picture to a unit of the scene, as far away as what is looked at.
+    pub heights_per_unit: f32,
 }
 
 impl Model<'_> {
@@ -104,6 +107,41 @@ pub struct Output {
     pub rects: Vec<(String, Rect)>,
     /// What the panel leaves free for the picture, in points.
     pub picture: Rect,
+    /// Half the width of the brush in the scene, while one is in hand.
+    pub brush: Option<f32>,
+}
+
+/// What paints obstacles into a scene that takes them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Brush {
+    /// Whether it is in hand: then a drag over the picture paints.
+    in_hand: bool,
+    /// Half its width in the scene, whose longer side is 2.
+    radius: f32,
+}
+
+impl Brush {
+    /// Its radius, if it is in hand and the mode takes obstacles.
+    fn of(&self, config: &Config) -> Option<f32> {
+        (self.in_hand && config.mode.info().paints).then_some(self.radius)
+    }
+
+    /// Shows it under the pointer.
+    fn show(&self, ctx: &egui::Context, model: &Model) {
+        let (Some(radius), picture) = (self.of(model.config), ctx.available_rect()) else { return };
+        let Some(at) = ctx.pointer_hover_pos().filter(|at| picture.contains(*at)) else { return };
+        if ctx.is_pointer_over_area() {
+            return;
+        }
+        let size = radius * model.heights_per_unit * picture.height();
+        let painter = ctx.layer_painter(egui::LayerId::background());
+        painter.with_clip_rect(picture).circle_stroke(
+            at,
+            size.max(2.0),
+            egui::Stroke::new(1.5_f32, theme::STRONG),
+        );
+        ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
+    }
 }
 
 /// What is open, and the errors that wait to be read.
@@ -113,6 +151,7 @@ pub struct Ui {
     pub panel: bool,
     /// Whether the help is shown.
     pub help: bool,
+    brush: Brush,
     dialogs: Dialogs,
     lab: Lab,
     /// The other modes, as they were left.
@@ -125,12 +164,24 @@ impl Ui {
         theme::apply(ctx);
         // A second pass would show the same frame twice, and what was asked for in the first would be lost.
         ctx.options_mut(|options| options.max_passes = std::num::NonZeroUsize::MIN);
-        Self { panel: true, help: false, dialogs: Dialogs::default(), lab: Lab::default(), left: Vec::new() }
+        Self {
+            panel: true,
+            help: false,
+            brush: Brush { in_hand: false, radius: 0.03 },
+            dialogs: Dialogs::default(),
+            lab: Lab::default(),
+            left: Vec::new(),
+        }
     }
 
     /// Tells the person of an error, with the compiler's log if it has one. It stays until it is closed.
     pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
         self.dialogs.push(title.into(), text.into(), log);
+    }
+
+    /// Tells the person that the simulation makes no sense any more, and offers to restart it.
+    pub fn broken(&mut self, title: impl Into<String>, text: impl Into<String>) {
+        self.dialogs.push_with_restart(title.into(), text.into());
     }
 
     /// Takes in what a study measured, and the share of it that is done.
@@ -162,17 +213,19 @@ impl Ui {
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
         match self.panel {
-            true => panel::show(ctx, &mut model, &self.lab, &mut sink),
+            true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model, self.lab.under_way.is_some());
+        self.brush.show(ctx, &model);
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
         self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
-        Output { actions, rects, picture: ctx.available_rect() }
+        let brush = self.brush.of(model.config);
+        Output { actions, rects, picture: ctx.available_rect(), brush }
     }
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
@@ -197,6 +250,7 @@ impl Ui {
                 let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
                 self.select_mode(MODES[(at + 1) % MODES.len()], config);
             }
+            Command::Brush => self.brush.in_hand ^= config.mode.info().paints,
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
             // One thing at a time: the help stays while there was an error to close.

@@ -1,13 +1,13 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
-use egui::{Button, CollapsingHeader, ComboBox, DragValue, ProgressBar, RichText, vec2};
+use egui::{Button, CollapsingHeader, ComboBox, DragValue, ProgressBar, RichText, Slider, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
-use super::{Lab, Model, format, theme};
+use super::{Brush, Lab, Model, format, theme};
 use crate::config::{Config, Start};
-use crate::modes::{MODES, Recipe, Variant};
+use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
 
 /// The largest burst that can be typed.
@@ -16,7 +16,12 @@ const MAX_STEPS_PER_FRAME: u32 = 10_000;
 const DRAWN_SEEDS: u64 = 1_000_000;
 
 /// Shows the panel at the left of what is still free.
-pub(super) fn show(ctx: &egui::Context, model: &mut Model, lab: &Lab, sink: &mut Sink) {
+pub(super) fn show(
+    ctx: &egui::Context,
+    model: &mut Model,
+    (lab, brush): (&Lab, &mut Brush),
+    sink: &mut Sink,
+) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
     let frame = egui::Frame::NONE.fill(theme::SURFACE).inner_margin(margin);
     egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
@@ -27,6 +32,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, lab: &Lab, sink: &mut
                 ui.set_max_width(ui.available_width() - 8.0);
                 run(ui, model, sink);
                 scene(ui, model, sink);
+                obstacles(ui, model.config, brush, sink);
                 kernel(ui, model, lab, sink);
                 parameters(ui, model.config, sink);
             });
@@ -129,7 +135,7 @@ fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
 }
 
 fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
-    row(ui, "Scene", "Where the bodies begin.", |ui, label| {
+    row(ui, "Scene", "Where it begins.", |ui, label| {
         let combo = ComboBox::from_id_salt("scene").width(ui.available_width()).height(400.0);
         let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
             for scene in config.mode.info().scenes {
@@ -148,20 +154,19 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     match &config.start {
         Start::Scene(scene) => note(ui, scene.summary),
         Start::Loaded { .. } => note(ui, "the bodies of a file"),
+        Start::Grid { .. } => note(ui, "the grid of a file"),
     }
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { config, stats, max_bodies, .. } = model;
-    row(ui, "Bodies", "How many bodies there are: the work grows with the square.", |ui, label| match config
-        .start
-        .fixed_bodies()
-    {
+    let work = &config.mode.info().work;
+    row(ui, work.label.0, work.label.1, |ui, label| match config.start.fixed_bodies() {
         Some(fixed) => {
             let number = ui.add_enabled_ui(false, |ui| {
                 auto_number(ui, sink, ("bodies", label), &mut Some(fixed), fixed, fixed..=fixed);
             });
-            number.response.on_hover_text("this scene has its own number of bodies");
+            number.response.on_hover_text(format!("this scene has its own number of {}", work.things));
         }
         None => {
             auto_number(ui, sink, ("bodies", label), &mut config.bodies, stats.bodies, 1..=*max_bodies);
@@ -187,10 +192,32 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     });
 }
 
+/// The brush, where there is something to paint.
+fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut Sink) {
+    if !config.mode.info().paints {
+        return;
+    }
+    row(
+        ui,
+        "Brush",
+        &format!("Paint obstacles with the mouse: {}.", keys::hint(Command::Brush)),
+        |ui, label| {
+            switch(ui, sink, "brush", ("Brush", label), &mut brush.in_hand);
+            let help = "how wide the brush is";
+            ui.spacing_mut().slider_width = ui.available_width() - 2.0 * ui.spacing().item_spacing.x;
+            let slider = Slider::new(&mut brush.radius, 0.005..=0.2).show_value(false).logarithmic(true);
+            let slider = ui.add_enabled(brush.in_hand, slider).on_hover_text(help);
+            sink.note("brush size", &slider);
+        },
+    );
+    note(ui, "drag paints, right drag or Shift+drag erases");
+}
+
 fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     section(ui, "Kernel");
     variant(ui, model, sink);
     work_group(ui, model, sink);
+    shape(ui, model, sink);
     tuning(ui, model, lab, sink);
     let Model { config, stats, .. } = model;
     row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
@@ -235,19 +262,42 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     });
 }
 
+/// How wide and how high a work-group is that covers a part of a grid.
+fn shape(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, recipe: Some(recipe), .. } = model else { return };
+    let Some(name) = recipe.variant.width_knob else { return };
+    let Some((knob, in_force)) = recipe.knobs().find(|(knob, _)| knob.name == name) else { return };
+    let fits = knob.options.iter().copied().filter(|width| *width as usize <= recipe.work_group);
+    let widths: Vec<u32> = fits.collect();
+    let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
+    let names: Vec<String> =
+        widths.iter().map(|width| format!("{width}×{}", recipe.work_group / *width as usize)).collect();
+    row(ui, "Group shape", "Work-items of a work-group beside each other, and rows of them.", |ui, _| {
+        let chosen = config.knobs.get(name).and_then(|&width| place(width));
+        let auto = Auto { chosen, in_force: place(in_force) };
+        let options = names.iter().map(|name| (name.as_str(), ""));
+        match auto_chips(ui, sink, ("group shape", "Group shape"), options, auto) {
+            Some(Some(at)) => config.knobs.insert(name, widths[at]),
+            Some(None) => config.knobs.remove(name),
+            None => None,
+        };
+    });
+}
+
 /// What else the variant is compiled with and what is the fastest, for whoever looks for it.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::TEXT)).id_salt("tuning");
     let header = header.show(ui, |ui| {
         knobs(ui, config, recipe, sink);
-        studies(ui, lab, sink);
+        studies(ui, &config.mode.info().work, lab, sink);
     });
     sink.note("tuning", &header.header_response);
 }
 
 fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sink) {
-    for (knob, in_force) in recipe.knobs() {
+    let others = recipe.knobs().filter(|(knob, _)| Some(knob.name) != recipe.variant.width_knob);
+    for (knob, in_force) in others {
         let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
         let name = |option: &u32| match (knob.is_switch(), option) {
             (true, 0) => "off".to_owned(),
@@ -269,7 +319,7 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sin
 }
 
 /// Buttons that measure; while one does, how far it is.
-fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
+fn studies(ui: &mut egui::Ui, work: &Work, lab: &Lab, sink: &mut Sink) {
     row(ui, "Measure", "What is fast on this device; the simulation stands still meanwhile.", |ui, _| {
         if let Some((_, share)) = lab.under_way {
             command(ui, sink, ("end study", "Stop", "go on with the simulation"), Command::EndStudy);
@@ -292,7 +342,7 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
                 "measure every variant with every work-group size",
                 Study::WorkGroups,
             ),
-            ("sweep bodies", "Bodies", "measure every variant with more and more bodies", Study::Bodies),
+            ("sweep bodies", work.label.0, "measure every variant with more and more of them", Study::Bodies),
         ] {
             command(ui, sink, (key, text, help), Command::Study(study));
         }
@@ -307,12 +357,12 @@ fn studies(ui: &mut egui::Ui, lab: &Lab, sink: &mut Sink) {
     let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
     if let Some(Trial { recipe, bodies, pairs_per_second, .. }) = fastest {
         let Recipe { variant, work_group, .. } = recipe;
-        let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), chart.info.pairs);
-        let bodies = format::count(*bodies as u64);
+        let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), chart.info.work.unit);
+        let (bodies, things) = (format::count(*bodies as u64), work.things);
         note(
             ui,
             &format!(
-                "Fastest of {}: {} × {work_group} {}, {speed} with {bodies} bodies",
+                "Fastest of {}: {} × {work_group} {}, {speed} with {bodies} {things}",
                 trials.len(),
                 variant.name,
                 recipe.words()

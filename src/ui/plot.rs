@@ -160,11 +160,12 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
 /// A chart on all of the width, `height` points high.
 fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let top = ui.cursor().top();
+    let things = chart.info.work.things;
     let mut unit = chart.unit();
     unit[..1].make_ascii_uppercase();
-    let title = format!("{unit} by {}", chart.axis.title());
+    let title = format!("{unit} by {}", chart.axis.title(things));
     ui.label(RichText::new(title).strong().size(16.0).color(theme::STRONG));
-    let bodies = chart.bodies().map(|bodies| format!("{} bodies", format::count(bodies as u64)));
+    let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
     let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
     let words = [Some(chart.info.name.to_owned()), Some(chart.scene.clone()), bodies];
     let words = words.into_iter().chain([Some(chart.device.clone()), driver]);
@@ -232,7 +233,7 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
             .label(RichText::new(title).color(theme::WEAK))
             .label_spacing(Rangef::new(0.0, 1.0))
     };
-    let x_axis = hint(axis.title().to_owned(), egui_plot::Axis::X)
+    let x_axis = hint(axis.title(chart.info.work.things), egui_plot::Axis::X)
         .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
     let y_axis = hint(chart.unit(), egui_plot::Axis::Y).formatter(speed_text).min_thickness(SPEED_WIDTH);
     let plot = Plot::new("plot")
@@ -274,7 +275,8 @@ fn told(chart: &Chart, trial: &Trial) -> String {
     let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
     let words = format!("{} × {} {}", recipe.variant.name, recipe.work_group, recipe.words());
-    format!("{}\n{speed}\n{} bodies", words.trim_end(), format::count(*bodies as u64))
+    let things = chart.info.work.things;
+    format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
 /// Where a point stands: logarithms, but for what is counted.

@@ -34,7 +34,7 @@ pub(super) const LINES: [Color32; 7] = [
     Color32::from_rgb(0xf0, 0xe4, 0x42),
     Color32::from_rgb(0xcc, 0x79, 0xa7),
     Color32::from_rgb(0xf2, 0x6b, 0x21),
-    Color32::from_rgb(0xd5, 0xd9, 0xe0),
+    Color32::from_rgb(0xb6, 0xa6, 0xff),
 ];
 
 /// Between one control and the next, in points.
@@ -42,7 +42,7 @@ pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
 /// The column of labels, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;
 /// A parameter's number beside its slider, in points.
-pub(super) const NUMBER_WIDTH: f32 = 64.0;
+pub(super) const NUMBER_WIDTH: f32 = 78.0;
 /// A whole number up to millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 

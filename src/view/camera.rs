@@ -9,7 +9,7 @@ use std::f32::consts::{FRAC_PI_2, PI, TAU};
 use glam::{Mat4, Vec3};
 
 use super::framing;
-use crate::bodies::Points;
+use crate::bodies::{Points, Shape};
 
 /// Where the scene is looked at from.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,29 @@ impl Default for Camera {
 }
 
 impl Camera {
+    /// The direction from which what looks like `shape` is looked at first: a plane straight from above.
+    pub fn facing(shape: Shape) -> Self {
+        match shape {
+            Shape::Glow | Shape::Spheres { .. } => Self::default(),
+            Shape::Tracers { .. } => Self { yaw: 0.0, pitch: FRAC_PI_2, ..Self::default() },
+        }
+    }
+
+    /// The point of the plane z = 0 under the `cursor`, in viewport heights from the middle; none where that shows the sky.
+    pub fn on_ground(&self, cursor: [f32; 2]) -> Option<[f32; 2]> {
+        let [_, _, back] = self.axes();
+        let at = self.target + self.on_target_plane(cursor[0], cursor[1]);
+        let (eye, ray) = (self.eye(), at - self.eye());
+        let share = -eye.z / ray.z;
+        let hit = eye + ray * share;
+        (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then_some([hit.x, hit.y])
+    }
+
+    /// Heights of the viewport to a unit of the scene, at the target's distance.
+    pub fn heights_per_unit(&self) -> f32 {
+        (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
+    }
+
     /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
         let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
@@ -74,7 +97,7 @@ impl Camera {
     /// The direction stays. Where nothing is finite nothing changes; a single point is looked at from 3 away.
     pub fn frame_all(&mut self, points: &Points, aspect: f32) {
         let [half_width, half_height] = self.lens(aspect);
-        let frame = framing::Frame { half_width, half_height, pitch: self.pitch };
+        let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };
         let Some((centre, distance)) = frame.fit(points) else { return };
         self.look_at(centre);
         // Nearer than a few ulps of the target's coordinates the eye could not be told from the target.
@@ -154,7 +177,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bodies::Shape;
 
     const ASPECT: f32 = 1.6;
 
@@ -182,6 +204,37 @@ mod tests {
 
     fn cursors() -> impl Strategy<Value = Vec2> {
         prop::array::uniform2(-0.5f32..0.5).prop_map(Vec2::from)
+    }
+
+    #[test]
+    fn a_plane_is_faced_and_fills_the_picture() {
+        for (half, aspect) in [([1.0, 0.3], 1.6), ([1.0, 1.0], 1.6), ([0.2, 1.0], 0.7)] {
+            let shape = Shape::Tracers { half };
+            let mut camera = Camera::facing(shape);
+            camera.frame_all(&Points { shape, ..Points::default() }, aspect);
+            let corner = |x: f32, y: f32| {
+                let clip =
+                    camera.view_projection(aspect) * Vec3::new(x * half[0], y * half[1], 0.0).extend(1.0);
+                clip.xy() / clip.w
+            };
+            let [a, b] = [corner(1.0, 1.0), corner(-1.0, -1.0)];
+            assert!(
+                a.x > 0.0 && a.y > 0.0 && (a + b).length() < 1e-5,
+                "x is to the right and y is up: {a} {b}"
+            );
+            assert!((0.9..1.0).contains(&a.x.max(a.y)), "{half:?} in {aspect}: {a}");
+        }
+    }
+
+    #[test]
+    fn the_ground_under_the_cursor_is_found() {
+        let camera = Camera { target: Vec3::new(0.3, -0.2, 0.0), yaw: 0.4, pitch: 0.9, ..Camera::default() };
+        for point in [[0.0, 0.0], [0.5, 0.1], [-0.4, 0.6]] {
+            let at = shown(&camera, Vec3::new(point[0], point[1], 0.0));
+            let found = Vec2::from(camera.on_ground(at.into()).unwrap());
+            assert!(found.distance(point.into()) < 1e-4, "{found} for {point:?}");
+        }
+        assert_eq!(Camera { pitch: 0.1, ..camera }.on_ground([0.0, -0.5]), None, "that is the sky");
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Cloud {
 }
 
 /// The range on its way from `old` to `new`, never empty, never without a number.
-fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
+pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));
     // Bodies of nearly one speed get the middle of the colour map, not all of it.

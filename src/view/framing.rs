@@ -13,11 +13,12 @@ const MARGIN: f64 = 1.05;
 /// More bodies than this are looked at by sample: the camera needs no more.
 const SAMPLE: usize = 16_384;
 
-/// The camera's opening: half extents at unit distance, and its pitch in radians.
+/// The camera's opening: half extents at unit distance, its pitch and its yaw in radians.
 pub struct Frame {
     pub half_width: f32,
     pub half_height: f32,
     pub pitch: f32,
+    pub yaw: f32,
 }
 
 impl Frame {
@@ -25,6 +26,9 @@ impl Frame {
     ///
     /// The target is the planet, or else the bodies' centre. The distance is 0 if all are points at one place.
     pub fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
+        if let Shape::Tracers { half } = points.shape {
+            return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
+        }
         let planet = match points.shape {
             Shape::Spheres { planet } if planet > 0.0 => Some(f64::from(planet)),
             _ => None,
@@ -47,6 +51,16 @@ impl Frame {
         let last = share_of(needed.len());
         let (_, most, beyond) = needed.select_nth_unstable_by(last, f64::total_cmp);
         beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH)
+    }
+
+    /// The distance from which a plane z = 0 that reaches so far along x and y is in the picture, as it is seen.
+    fn plane(&self, [x, y]: [f64; 2]) -> f64 {
+        let ((sin_yaw, cos_yaw), (sin, cos)) =
+            (f64::from(self.yaw).sin_cos(), f64::from(self.pitch).abs().sin_cos());
+        let across = x * cos_yaw.abs() + y * sin_yaw.abs();
+        let along = x * sin_yaw.abs() + y * cos_yaw.abs();
+        let (wide, high) = (across / f64::from(self.half_width), along * sin / f64::from(self.half_height));
+        wide.max(high) + along * cos
     }
 
     /// The distance from which a body at `offset` from the target is in the picture however far the scene
@@ -78,7 +92,7 @@ impl Placed {
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
-            Shape::Glow => (size, 0.0, true),
+            Shape::Glow | Shape::Tracers { .. } => (size, 0.0, true),
             Shape::Spheres { .. } => (1.0, size, size > 0.0),
         };
         let is_somewhere = [x, y, z].iter().all(|c| c.abs() <= FINITE_LIMIT);

@@ -2,10 +2,11 @@
 //!
 //! A picture is made in two passes: the bodies are drawn into a half-float target of light, and a picture is
 //! made of that. Glows add up there and are tone-mapped, so that three bodies are bright and a million are not
-//! a white patch; balls hide each other there.
+//! a white patch; balls hide each other there. Tracers glow over the image of their flow.
 
 mod camera;
 mod cloud;
+mod field;
 mod framing;
 mod offscreen;
 mod palette;
@@ -34,6 +35,7 @@ pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 pub struct View {
     cloud: cloud::Cloud,
     shape: Shape,
+    field: field::Field,
     glow: points::Glow,
     spheres: spheres::Spheres,
     target: target::Target,
@@ -50,6 +52,7 @@ impl View {
         Ok(Self {
             cloud: cloud::Cloud::new(context)?,
             shape: Shape::default(),
+            field: field::Field::new(context)?,
             glow: points::Glow::new(context)?,
             spheres: spheres::Spheres::new(context)?,
             target: target::Target::new(context)?,
@@ -71,6 +74,7 @@ impl View {
         let alike = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
         self.shape = points.shape;
         self.glow.weigh(&points.positions);
+        self.field.upload(&points.image, alike)?;
         self.cloud.upload(points, value_range, alike)
     }
 
@@ -94,14 +98,24 @@ impl View {
             self.drawn = None;
             self.target.resize(area.width, area.height)?;
             match self.shape {
-                Shape::Glow => self.glow.draw(&mut self.target.light()?, &self.cloud, camera)?,
+                Shape::Glow => self.glow.draw(&mut self.target.light()?, &self.cloud, camera, false)?,
+                Shape::Tracers { .. } => {
+                    self.glow.draw(&mut self.target.light()?, &self.cloud, camera, true)?;
+                }
                 Shape::Spheres { planet } => {
                     self.spheres.draw(&mut self.target.space()?, &self.cloud, camera, planet)?;
                 }
             }
             self.drawn = Some(wanted);
         }
-        self.target.paint(surface, area, self.shape)
+        let over = match self.shape {
+            Shape::Tracers { half } if self.field.is_there() => {
+                self.field.draw(surface, area, (&self.cloud, camera, half))?;
+                true
+            }
+            _ => false,
+        };
+        self.target.paint(surface, area, self.shape, over)
     }
 }
 

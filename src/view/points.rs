@@ -38,7 +38,14 @@ impl Glow {
     }
 
     /// Adds the bodies' light to `surface`.
-    pub fn draw(&self, surface: &mut impl Surface, cloud: &Cloud, camera: &Camera) -> Result<()> {
+    /// With `hides`, those without any mass are left out.
+    pub fn draw(
+        &self,
+        surface: &mut impl Surface,
+        cloud: &Cloud,
+        camera: &Camera,
+        hides: bool,
+    ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
         let scale = height as f32 / REFERENCE_HEIGHT;
@@ -53,6 +60,7 @@ impl Glow {
             size_unit: scale,
             distance: camera.distance,
             light: look.light,
+            hides: hides,
         };
         let add = BlendingFunction::Addition {
             source: LinearBlendingFactor::One,

@@ -8,7 +8,7 @@ use glium::index::{NoIndices, PrimitiveType};
 use glium::texture::{DepthFormat, MipmapsOption, Texture2d, UncompressedFloatFormat};
 use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter};
 use glium::vertex::EmptyVertexAttributes;
-use glium::{DrawParameters, Program, Rect, Surface, uniform};
+use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor, Program, Rect, Surface, uniform};
 
 use super::shader::Source;
 use super::{BACKGROUND, graphics};
@@ -66,25 +66,41 @@ impl Target {
         Ok(space)
     }
 
-    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size.
-    pub fn paint(&self, surface: &mut impl Surface, area: Rect, shape: Shape) -> Result<()> {
+    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size: `over` what is
+    /// there, or on the background.
+    pub fn paint(&self, surface: &mut impl Surface, area: Rect, shape: Shape, over: bool) -> Result<()> {
         let uniforms = uniform! {
             light: self.light.sampled()
                 .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
             origin: [area.left as f32, area.bottom as f32],
             background: BACKGROUND,
+            over: over,
         };
         let program = match shape {
-            Shape::Glow => &self.tone_map,
+            Shape::Glow | Shape::Tracers { .. } => &self.tone_map,
             Shape::Spheres { .. } => &self.compose,
         };
-        let parameters = DrawParameters { viewport: Some(area), ..Default::default() };
+        let blend = if over { OVER } else { Blend::default() };
+        let parameters = DrawParameters { viewport: Some(area), blend, ..Default::default() };
         let triangle = EmptyVertexAttributes { len: 3 };
         surface
             .draw(triangle, NoIndices(PrimitiveType::TrianglesList), program, &uniforms, &parameters)
             .map_err(graphics("paint the picture"))
     }
 }
+
+/// A share of the pixel stands in alpha; the surface stays opaque.
+const OVER: Blend = Blend {
+    color: BlendingFunction::Addition {
+        source: LinearBlendingFactor::SourceAlpha,
+        destination: LinearBlendingFactor::OneMinusSourceAlpha,
+    },
+    alpha: BlendingFunction::Addition {
+        source: LinearBlendingFactor::Zero,
+        destination: LinearBlendingFactor::One,
+    },
+    constant_value: (0.0, 0.0, 0.0, 0.0),
+};
 
 fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthRenderBuffer)> {
     let format = UncompressedFloatFormat::F16F16F16F16;

@@ -14,7 +14,7 @@ use gravitile::bodies::Points;
 use gravitile::compute::Device;
 use gravitile::lattice::{Flow, Image, Walls};
 use gravitile::modes::fluid::{Drive, Field, Fluid, FluidSimulation, VARIANTS};
-use gravitile::modes::{Recipe, Variant};
+use gravitile::modes::{Recipe, Simulation, Variant};
 use support::cpu;
 
 /// The largest difference of a speed that passes, relative to the largest there is: the numbers in a cell are some
@@ -137,7 +137,7 @@ impl Case {
         let off = found.iter().zip(right).map(|(found, right)| (found / right - 1.0).abs());
         // Not f64::max, which overlooks NaN.
         let mean = off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a });
-        let error = error(&simulation.state().unwrap(), &self.right);
+        let error = error(&simulation.flow().unwrap(), &self.right);
         if mean.is_nan() { f64::INFINITY } else { error.max(mean) }
     }
 }
@@ -217,14 +217,14 @@ fn tracers_go_with_the_flow() {
         flow.tracers[0] = [39.5, 10.0];
         flow.tracers[1] = [3.25, 19.75];
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        let start = simulation.state().unwrap().tracers;
+        let start = simulation.flow().unwrap().tracers;
         assert_eq!((start[0], start[1]), ([39.5, 10.0], [3.25, 19.75]));
         // All have found a place, and it is not the same.
         assert!(start.iter().all(|[x, y]| (0.0..40.0).contains(x) && (0.0..20.0).contains(y)));
         let mean = start.iter().map(|[x, _]| x).sum::<f32>() / 300.0;
         assert!((mean - 20.0).abs() < 3.0, "{mean}");
         run(&mut simulation, 37);
-        for (before, after) in start.iter().zip(simulation.state().unwrap().tracers) {
+        for (before, after) in start.iter().zip(simulation.flow().unwrap().tracers) {
             let right = (before[0] + 0.05 * 37.0) % 40.0;
             assert!(
                 (after[0] - right).abs() < 2e-3 && (after[1] - before[1]).abs() < 1e-3,
@@ -251,7 +251,7 @@ fn tracers_stay_out_of_walls_and_come_back() {
             let flow = Flow::at_rest(walls.clone(), mode.density, 2000);
             let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
             run(&mut simulation, 600);
-            simulation.state().unwrap().tracers
+            simulation.flow().unwrap().tracers
         };
         let tracers = end(&VARIANTS[3]);
         for [x, y] in &tracers {
@@ -273,10 +273,9 @@ fn the_field_is_shown() {
         let mode = Fluid { field, ..Fluid::default() };
         let mut simulation = mode.build(&cpu(), recipe(&VARIANTS[3], &cpu(), 16, 16), &flow).unwrap();
         run(&mut simulation, 5);
-        points(&mut simulation);
-        let image = simulation.image(Image::default()).unwrap().wait().unwrap().0;
+        let image = points(&mut simulation).image;
         assert_eq!((image.width, image.height, image.values.len()), (50, 31, 50 * 31));
-        let end = simulation.state().unwrap();
+        let end = simulation.flow().unwrap();
         let velocity = |x: usize, y: usize| {
             let i = (y + 31) % 31 * 50 + (x + 50) % 50;
             if walls.solid[i] { [0.0; 2] } else { end.at(i).1 }
@@ -307,11 +306,11 @@ fn walls_are_painted_and_erased() {
         let mode = Fluid::default();
         let mut flow = stirred(closed(40, 30), mode.density);
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        simulation.paint([20, 15], 4, true).unwrap();
-        simulation.paint([0, 10], 2, false).unwrap();
+        simulation.paint_discs(&[[20, 15]], 4, true).unwrap();
+        simulation.paint_discs(&[[0, 10]], 2, false).unwrap();
         flow.walls.paint([20, 15], 4, true);
         flow.walls.paint([0, 10], 2, false);
-        let painted = simulation.state().unwrap();
+        let painted = simulation.flow().unwrap();
         assert_eq!(painted.walls, flow.walls);
         // What was a wall is at rest now; all else is as it was.
         let changed = (0..1200).filter(|i| painted.cells[*i] != flow.cells[*i]).count();
@@ -319,10 +318,10 @@ fn walls_are_painted_and_erased() {
         let mut right = painted.to_f64();
         mode.reference(&mut right, 20);
         run(&mut simulation, 20);
-        let error = error(&simulation.state().unwrap(), &right);
+        let error = error(&simulation.flow().unwrap(), &right);
         assert!(error < TOLERANCE, "{}: {error:.1e}", variant.name);
-        assert!(simulation.paint([20, 15], 100, true).is_err());
-        assert_eq!(simulation.state().unwrap().walls, flow.walls);
+        assert!(simulation.paint_discs(&[[20, 15]], 100, true).is_err());
+        assert_eq!(simulation.flow().unwrap().walls, flow.walls);
     }
 }
 
@@ -357,6 +356,6 @@ fn a_long_burst_is_the_same_as_short_ones() {
             means.extend(parts.mean_speeds().unwrap());
         }
         assert_eq!(whole.mean_speeds().unwrap(), means, "{}", variant.name);
-        assert_eq!(whole.state().unwrap(), parts.state().unwrap(), "{}", variant.name);
+        assert_eq!(whole.flow().unwrap(), parts.flow().unwrap(), "{}", variant.name);
     }
 }

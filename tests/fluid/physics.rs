@@ -4,10 +4,10 @@ use std::f64::consts::TAU;
 
 use gravitile::lattice::{Flow, Walls};
 use gravitile::modes::fluid::{Drive, Fluid, FluidSimulation, VARIANTS, auto_variant};
-use gravitile::modes::{Recipe, Variant};
+use gravitile::modes::{Recipe, Simulation, Variant};
 use gravitile::params;
-use gravitile::scene::Setup;
-use gravitile::scene::fluid::{CELLS, SCENES, Scene};
+use gravitile::scene::fluid::{CELLS, SCENES};
+use gravitile::scene::{Scene, Setup};
 
 use super::support::cpu;
 use super::{closed, run, stirred};
@@ -29,8 +29,8 @@ fn made(scene: &Scene, cells: usize) -> (Fluid, Walls) {
         params::set(&mut mode, key, value).unwrap();
     }
     let values = params::Values::collect(&mut mode);
-    let walls = (scene.generate)(&Setup { bodies: cells, seed: 1, params: &values });
-    (mode, walls)
+    let start = (scene.generate)(&Setup { bodies: cells, seed: 1, params: &values });
+    (mode, start.into_flow().unwrap().walls)
 }
 
 /// The published result of the teaching code, after 40 000 steps; and the mass, all the while.
@@ -43,7 +43,7 @@ fn the_box_has_the_published_reynolds_number() {
     let reynolds = mode.reynolds(*simulation.mean_speeds().unwrap().last().unwrap(), 10.0);
     eprintln!("Reynolds number {reynolds:.6}");
     assert!((reynolds / 9.751_927_375_793 - 1.0).abs() < 0.005, "{reynolds}");
-    let mass = simulation.state().unwrap().mass() / flow.mass();
+    let mass = simulation.flow().unwrap().mass() / flow.mass();
     eprintln!("mass {mass:.9}");
     assert!((mass - 1.0).abs() < 1e-5, "{mass}");
 }
@@ -55,7 +55,7 @@ fn every_variant_keeps_the_mass() {
         let flow = stirred(closed(70, 40), mode.density);
         let mut simulation = build(&mode, variant, &flow);
         run(&mut simulation, 3000);
-        let end = simulation.state().unwrap();
+        let end = simulation.flow().unwrap();
         let mass = end.mass() / flow.mass();
         assert!((mass - 1.0).abs() < 1e-5 && end != flow, "{}: {mass}", variant.name);
     }
@@ -71,7 +71,7 @@ fn a_force_between_walls_makes_a_parabola() {
         let flow = Flow::at_rest(walls.clone(), mode.density, 0);
         let mut simulation = build(&mode, variant, &flow);
         run(&mut simulation, 8000);
-        let end = simulation.state().unwrap();
+        let end = simulation.flow().unwrap();
         let g = f64::from(mode.accel) / 3.0;
         let top = g * (HEIGHT as f64).powi(2) / (8.0 * mode.viscosity());
         assert!(top > 5e-3);
@@ -108,7 +108,7 @@ fn the_vortex_street_has_its_frequency() {
     let (mut before, mut crossings, mut highest) = (0.0, Vec::new(), 0.0f64);
     for step in (0..STEPS).step_by(EVERY as usize) {
         run(&mut simulation, EVERY);
-        let up = simulation.state().unwrap().at(probe).1[1];
+        let up = simulation.flow().unwrap().at(probe).1[1];
         if before < 0.0 && up >= 0.0 {
             crossings.push(f64::from(step) + f64::from(EVERY) * -before / (up - before));
         }
@@ -142,7 +142,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
         let steps = (1.0 / (mode.viscosity() * k * k)) as u32;
         let mut simulation = fastest(&mode, &flow);
         run(&mut simulation, steps);
-        let end = simulation.state().unwrap();
+        let end = simulation.flow().unwrap();
         let left = end.at(HEIGHT / 4 * 8).1[0] / 0.01;
         let right = (-mode.viscosity() * k * k * f64::from(steps)).exp();
         assert!((left / right - 1.0).abs() < 0.01, "omega {omega}: {left} instead of {right}");
@@ -153,11 +153,11 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
 #[test]
 fn every_scene_flows() {
     for scene in SCENES {
-        let bodies = scene.cells.unwrap_or(10_000);
+        let bodies = scene.bodies.unwrap_or(10_000);
         let (mode, walls) = made(scene, bodies);
         assert_eq!(walls, made(scene, bodies).1, "{}", scene.name);
         let cells = walls.cells();
-        assert!(scene.cells.is_none_or(|wanted| wanted == cells) && cells.abs_diff(bodies) < bodies / 10);
+        assert!(scene.bodies.is_none_or(|wanted| wanted == cells) && cells.abs_diff(bodies) < bodies / 10);
         let mut simulation = fastest(&mode, &Flow::at_rest(walls, mode.density, 0));
         run(&mut simulation, 3000);
         let sums = simulation.diagnostics().unwrap();

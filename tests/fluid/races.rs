@@ -2,9 +2,8 @@
 
 use gravitile::bodies::Points;
 use gravitile::compute::{Arg, Buffer, Device, Lane, Pass, Program, Source};
-use gravitile::lattice::Image;
-use gravitile::modes::Variant;
 use gravitile::modes::fluid::{Fluid, FluidSimulation, VARIANTS};
+use gravitile::modes::{Simulation, Variant};
 
 use super::oclgrind::{BARRIER, Parts, under_oclgrind};
 use super::{modes, obstacles, recipe, run, stirred};
@@ -37,10 +36,9 @@ fn inside(device: &Device, parts: &mut Parts) {
             continue;
         }
         let mut simulation = stepped(device, variant, mode);
-        simulation.paint([10, 3], 1, true).unwrap();
-        simulation.paint([7, 3], 2, false).unwrap();
+        simulation.paint_discs(&[[10, 3]], 1, true).unwrap();
+        simulation.paint_discs(&[[7, 3]], 2, false).unwrap();
         simulation.publish(Points::default()).unwrap().wait().unwrap();
-        simulation.image(Image::default()).unwrap().wait().unwrap();
         // The same over every grid, and slow here.
         if variant == &VARIANTS[0] {
             simulation.diagnostics().unwrap();
@@ -81,7 +79,7 @@ fn add_sums(device: &Device, flow: &str) -> Vec<f32> {
     let kernel = Program::build(device, &[source], &[]).unwrap().kernel("add_sums").unwrap();
     let sums = Buffer::from_slice(device, &[1.0f32; 300]).unwrap();
     let series = Buffer::<f32>::new(device, 2).unwrap();
-    let args = [Arg::Uint(150), (&sums).into(), (&series).into(), Arg::Uint(0)];
+    let args = [Arg::Uint(150), (&sums).into(), (&series).into(), Arg::Uint(0), Arg::Float(1.0)];
     let mut lane = Lane::new(device);
     lane.whole(Pass { kernel: &kernel, args: &args, items: 128, group: 64, cost: 0.0 }).unwrap();
     lane.finish().unwrap();

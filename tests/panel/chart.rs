@@ -29,9 +29,10 @@ fn a_study_fills_a_window_that_can_be_closed() {
         for (button, study_of, title) in [
             ("Tune", Study::Tune, "recipes tried, in order"),
             ("Work-groups", Study::WorkGroups, "work-group size"),
-            ("Bodies", Study::Bodies, "number of bodies"),
+            (info.work.label.0, Study::Bodies, "number of"),
         ] {
             let mut window = open(info);
+            let told = format!("1\u{2009}024 {} · a device", info.work.things);
             assert!(window.query_by_label("Chart").is_none(), "nothing was measured yet");
             study(&mut window, button);
             assert_eq!(window.state().actions, [Action::Study(study_of)]);
@@ -45,7 +46,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
                 let legend = window.query_all_by_role_and_label(Role::Label, variant.name).count();
                 assert_eq!(legend, 1, "{} is in the legend", variant.name);
             }
-            assert!(window.query_by_label_contains("1\u{2009}024 bodies · a device").is_some());
+            assert!(window.query_by_label_contains(&told).is_some());
 
             // While it runs it can be stopped here too, and then no more.
             let stop = |window: &Window| window.query_all_by_role_and_label(Role::Button, "Stop").count();
@@ -57,7 +58,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
             click(&mut window, Role::Button, "Close window");
             assert!(window.query_by_label("Chart").is_none());
             click(&mut window, Role::Button, "Show chart");
-            assert!(window.query_by_label_contains("1\u{2009}024 bodies · a device").is_some(), "it is kept");
+            assert!(window.query_by_label_contains(&told).is_some(), "it is kept");
             assert_eq!(window.state_mut().ui().chart().unwrap().lines().len(), info.variants.len());
         }
     }
@@ -66,7 +67,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
 #[test]
 fn it_stands_beside_panel_and_overlay() {
     let mut window = open(MODES[0]);
-    window.set_size(vec2(1280.0, 640.0));
+    window.set_size(vec2(1280.0, 720.0));
     window.run();
     study(&mut window, "Bodies");
     for trial in trials(window.state(), 4096, 8) {
@@ -116,11 +117,11 @@ fn the_best_of_a_place_is_drawn_and_all_are_listed() {
     Export::Csv.write(&[chart], &mut csv).unwrap();
     assert_eq!(
         String::from_utf8(csv).unwrap(),
-        "device,driver,mode,scene,variant,bodies,work_group,knobs,interactions_per_second\n\
-         a device,,gravity,galaxy,naive,256,64,,64000000000\n\
-         a device,,gravity,galaxy,naive,256,64,,128000000000\n\
-         a device,,gravity,galaxy,naive,256,64,,64000000000\n\
-         a device,,gravity,galaxy,naive,256,8,,8000000000\n"
+        "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second\n\
+         a device,,gravity,galaxy,naive,256,64,,interactions,64000000000\n\
+         a device,,gravity,galaxy,naive,256,64,,interactions,128000000000\n\
+         a device,,gravity,galaxy,naive,256,64,,interactions,64000000000\n\
+         a device,,gravity,galaxy,naive,256,8,,interactions,8000000000\n"
     );
 }
 

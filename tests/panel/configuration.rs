@@ -44,6 +44,21 @@ fn exactly_the_work_groups_on_offer_can_be_chosen() {
 }
 
 #[test]
+fn the_shape_of_a_work_group_can_be_chosen_where_it_covers_a_grid() {
+    let mut window = open(MODES[0]);
+    assert!(window.query_by_label_contains("Group shape").is_none());
+    window = open(&gravitile::modes::fluid::INFO);
+    click(&mut window, Role::RadioButton, "Work-group: 64");
+    for (shape, width) in [("1×64", 1), ("16×4", 16), ("64×1", 64)] {
+        click(&mut window, Role::RadioButton, &format!("Group shape: {shape}"));
+        assert_eq!(window.state().config.knobs.get("width"), Some(&width));
+    }
+    assert!(window.query_by_label("Group shape: 128×0").is_none());
+    click(&mut window, Role::RadioButton, "Group shape: auto");
+    assert!(window.state().config.knobs.is_empty());
+}
+
+#[test]
 fn numbers_with_auto() {
     let mut window = open(MODES[0]);
     let bodies = |window: &Window| window.state().config.bodies;
@@ -81,8 +96,13 @@ fn a_drag_of_the_bodies_counts_when_it_ends() {
     assert!(window.state().config.bodies.is_some_and(|n| n > 1100));
 }
 
-static FIXED: Scene =
-    Scene { name: "fixed", summary: "", bodies: Some(3), params: &[], generate: |_| Bodies::default() };
+static FIXED: Scene = Scene {
+    name: "fixed",
+    summary: "",
+    bodies: Some(3),
+    params: &[],
+    generate: |_| Bodies::default().into(),
+};
 
 #[test]
 fn a_scene_may_fix_the_number_of_bodies() {
@@ -129,7 +149,9 @@ fn each_mode_keeps_its_own_settings() {
     assert_eq!(window.state().config, Config { seed: window.state().config.seed, ..Config::new(MODES[1]) });
     window.state_mut().config.bodies = Some(55);
     window.state_mut().config.running = false;
-    press(&mut window, Key::M);
+    for _ in 1..MODES.len() {
+        press(&mut window, Key::M);
+    }
     let config = &window.state().config;
     assert_eq!((config.mode.info(), config.bodies, config.running), (MODES[0], Some(777), false));
     press(&mut window, Key::M);

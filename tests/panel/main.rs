@@ -32,6 +32,7 @@ struct App {
     actions: Vec<Action>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
+    brush: Option<f32>,
 }
 
 impl App {
@@ -65,7 +66,7 @@ impl App {
         };
         let picture = egui::Rect::NOTHING;
         let (actions, rects) = (Vec::new(), Vec::new());
-        Self { ui: None, config: Config::new(info), stats, device, actions, rects, picture }
+        Self { ui: None, config: Config::new(info), stats, device, actions, rects, picture, brush: None }
     }
 
     fn show(&mut self, ctx: &egui::Context) {
@@ -78,10 +79,11 @@ impl App {
             window: WindowStats { fps: 60.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
+            heights_per_unit: 0.4,
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);
-        (self.rects, self.picture) = (output.rects, output.picture);
+        (self.rects, self.picture, self.brush) = (output.rects, output.picture, output.brush);
     }
 
     fn ui(&mut self) -> &mut Ui {

@@ -152,6 +152,56 @@ fn the_overlay_compares_the_variants_that_were_seen() {
 }
 
 #[test]
+fn a_fluid_is_told_by_its_own_names() {
+    let mut window = open(&gravitile::modes::fluid::INFO);
+    // 1024 cells, 1000 times a second.
+    for text in ["1.02", "MLUPS"] {
+        assert!(window.query_by_label_contains(text).is_some(), "{text}");
+    }
+    assert!(window.query_by_label("Momentum").is_none() && window.query_by_label("Mean speed").is_none());
+    window.state_mut().stats.series = vec![[1.0, 0.01], [2.0, 0.0321]];
+    window.run();
+    assert!(window.query_by_label("Mean speed").is_some() && window.query_by_label("0.03210").is_some());
+}
+
+#[test]
+fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
+    let mut window = open(&gravitile::modes::fluid::INFO);
+    let brush = |window: &Window| window.state().brush;
+    assert_eq!(brush(&window), None);
+    click(&mut window, Role::CheckBox, "Brush");
+    let radius = brush(&window).unwrap();
+    assert!((0.005..0.2).contains(&radius));
+    press(&mut window, Key::B);
+    assert_eq!(brush(&window), None);
+    press(&mut window, Key::B);
+    assert_eq!(brush(&window), Some(radius));
+    press(&mut window, Key::M);
+    assert_eq!(brush(&window), None, "bodies are not painted over");
+    assert!(window.query_by_role_and_label(Role::CheckBox, "Brush").is_none());
+    press(&mut window, Key::B);
+    for _ in 1..MODES.len() {
+        press(&mut window, Key::M);
+    }
+    assert_eq!(brush(&window), Some(radius), "it is still in hand");
+}
+
+#[test]
+fn what_blew_up_offers_a_restart() {
+    let mut window = open(&gravitile::modes::fluid::INFO);
+    window.state_mut().ui().broken("It blew up", "The flow blew up.");
+    window.run();
+    assert!(window.query_by_label("The flow blew up.").is_some());
+    let restarts = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").count();
+    assert_eq!(restarts, 2, "in the panel and in the message");
+    let last = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").last().unwrap();
+    last.click();
+    window.run();
+    assert_eq!(window.state().actions, [Action::Restart]);
+    assert!(window.query_by_label("The flow blew up.").is_none());
+}
+
+#[test]
 fn before_the_first_frame_it_says_so() {
     let mut window = open(MODES[0]);
     window.state_mut().stats = Stats::default();

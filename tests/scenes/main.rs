@@ -8,9 +8,15 @@ use gravitile::bodies::Bodies;
 use gravitile::modes::{self, ModeInfo};
 use gravitile::params::{self, Values};
 use gravitile::scene::{Scene, Setup};
+use gravitile::state::Matter;
 
-fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
+fn all_scenes() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
     modes::MODES.iter().flat_map(|info| info.scenes.iter().map(move |scene| (*info, scene)))
+}
+
+/// Those of bodies.
+fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Scene)> {
+    all_scenes().filter(|(info, _)| info.work.matter == Matter::Bodies)
 }
 
 /// The parameters of a scene, with some set otherwise.
@@ -23,7 +29,7 @@ fn values(info: &ModeInfo, scene: &Scene, set: &[(&str, &str)]) -> Values {
 }
 
 fn make(scene: &Scene, bodies: usize, seed: u64, params: &Values) -> Bodies {
-    (scene.generate)(&Setup { bodies, seed, params })
+    (scene.generate)(&Setup { bodies, seed, params }).into_bodies().unwrap()
 }
 
 /// A scene with its own parameters and some set otherwise.
@@ -43,7 +49,7 @@ fn checksum(bodies: &Bodies) -> u64 {
 
 #[test]
 fn parameters_of_scenes_are_allowed() {
-    for (info, scene) in every_scene() {
+    for (info, scene) in all_scenes() {
         let mut mode = (info.default)();
         for (key, value) in scene.params {
             let set = params::set(mode.as_mut(), key, value);
@@ -130,6 +136,49 @@ fn the_same_seed_gives_the_same_bodies_for_ever() {
     asteroids box 754eeeedac1672cf
     asteroids shooter acb31465e7d7c8a4
     ");
+}
+
+#[test]
+fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
+    let info = modes::find("fluid").unwrap();
+    let make = |scene: &Scene, cells, seed| {
+        let params = &values(info, scene, &[]);
+        let state = (scene.generate)(&Setup { bodies: cells, seed, params });
+        state.into_flow().unwrap()
+    };
+    for scene in info.scenes {
+        for cells in [1, 500, 10_000, 65_536] {
+            let cells = scene.bodies.unwrap_or(cells);
+            let flow = make(scene, cells, 1);
+            let made = flow.walls.cells();
+            assert!(flow.walls.free() > 0 && flow.cells.len() == made, "{} {cells}", scene.name);
+            assert!(
+                made.abs_diff(cells) * 10 <= cells || made <= 12 * 60,
+                "{}: {made} for {cells}",
+                scene.name
+            );
+            assert_eq!(flow, make(scene, cells, 1), "{}", scene.name);
+        }
+    }
+    // A change here breaks everyone's seeds, as with bodies.
+    let pins = info.scenes.iter().map(|scene| {
+        let walls = make(scene, scene.bodies.unwrap_or(10_000), 1).walls;
+        let bits = walls.solid.iter().map(|solid| u64::from(*solid));
+        let hash =
+            bits.fold(0xcbf2_9ce4_8422_2325u64, |hash, bit| (hash ^ bit).wrapping_mul(0x0100_0000_01b3));
+        format!("{} {} × {} {hash:016x}", scene.name, walls.nx, walls.ny)
+    });
+    insta::assert_snapshot!(pins.collect::<Vec<_>>().join("\n"), @r"
+    cylinder 171 × 57 9e529371afd7fbc5
+    step 220 × 44 86ec911b96dba0d9
+    porous 140 × 70 2529d76c98f30ff8
+    channel 171 × 57 b6bf366e52d94c57
+    box-128 128 × 128 af5a6216c3a301c1
+    box-256 256 × 256 77bf1634260de3c1
+    box-wall 100 × 100 7631fd2f2d66779d
+    ");
+    let porous = info.scene("porous").unwrap();
+    assert_ne!(make(porous, 10_000, 1), make(porous, 10_000, 2));
 }
 
 fn length(v: &[f64]) -> f64 {

@@ -5,29 +5,32 @@ mod reference;
 mod simulation;
 
 use self::simulation::AsteroidSimulation;
-use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
+use crate::modes::{
+    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, Work, checks, source, variant,
+};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
+use crate::state::State;
 
 /// The mode's row.
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
     summary: "bodies with a size collide, round a planet",
-    pairs: "pairs",
-    flops_per_pair: None,
+    work: Work::pairs("pairs", None),
     error: (
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
-    pair: Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0),
+    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0)),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
     scenes: scene::asteroids::SCENES,
-    check_scenes: &["belt", "box"],
+    checks: |info| checks::of_bodies(info, &["belt", "box"]),
+    series: None,
+    paints: false,
     default: || Box::new(Asteroids::default()),
     // Looking at everyone is the quicker way only while there are few.
     auto_variant: |device, bodies| match device.kind {
@@ -53,7 +56,7 @@ static VARIANTS: [Variant; 5] = [
         ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
     },
     Variant {
-        all_pairs: false,
+        has_limit: false,
         ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
     },
 ];
@@ -213,8 +216,8 @@ impl Mode for Asteroids {
         Box::new(self.clone())
     }
 
-    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(AsteroidSimulation::new(device, self, recipe, bodies)?))
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
     }
 
     fn time_step(&self) -> f64 {
@@ -230,14 +233,16 @@ impl Mode for Asteroids {
         7 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
     }
 
-    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        let bodies = state.bodies_mut()?;
         for _ in 0..steps {
             self.reference_step(bodies);
         }
+        Ok(())
     }
 
-    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics {
-        self.reference_sums(bodies)
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(self.reference_sums(state.bodies()?))
     }
 }
 

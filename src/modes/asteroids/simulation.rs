@@ -15,6 +15,7 @@ use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source};
+use crate::state::State;
 
 const MEASURE: Source = source!("asteroids/measure.cl");
 
@@ -218,13 +219,13 @@ impl Simulation for AsteroidSimulation {
         self.lane.finish()
     }
 
-    fn state(&mut self) -> Result<Bodies> {
+    fn state(&mut self) -> Result<State> {
         let (mut x, mut v) = (self.x[0].read()?, self.v[0].read()?);
         for (x, v) in x.iter_mut().zip(&mut v) {
             x[3] = if v[0].is_finite() { v[3] } else { 0.0 };
             v[3] = 0.0;
         }
-        Ok(Bodies { positions: x, velocities: v })
+        Ok(Bodies { positions: x, velocities: v }.into())
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

@@ -105,10 +105,14 @@ impl Grid {
         packed
     }
 
-    /// The cells that the device has.
+    /// One of the cells that the device has.
+    pub fn cell(&self, packed: &[f32], i: usize) -> [f32; SPEEDS] {
+        std::array::from_fn(|k| packed[self.at(k, i % self.nx, i / self.nx)])
+    }
+
+    /// All of them.
     pub fn unpack(&self, packed: &[f32]) -> Vec<[f32; SPEEDS]> {
-        let cell = |i| std::array::from_fn(|k| packed[self.at(k, i % self.nx, i / self.nx)]);
-        (0..self.nx * self.ny).map(cell).collect()
+        (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 
     /// Where it is solid, as the device has it: what is no cell is solid.

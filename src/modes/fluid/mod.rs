@@ -1,22 +1,54 @@
 //! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9, BGK), seen through tracers that it carries.
 //!
-//! **Not finished: it has no row in [`MODES`](super::MODES), so nothing but `tests/fluid` and `benches/fluid.rs` runs
-//! it.** A row, `check` and `bench` are of bodies and pairs, and a flow has neither: missing are a
-//! [`Mode`](super::Mode) for what has cells, the engine, session and reports for it, the picture (field and tracers)
-//! and brush in the window, `--params` and `--obstacles` with the files that `run` writes, speeds in cells a second
-//! against what memory allows, a stop with a word when it blows up, several steps to a launch on small grids, 16-bit
-//! storage, and any measurement on a GPU.
+//! What the kernels do not have yet: several steps to a launch where a grid is small, and 16-bit storage.
 
+mod check;
 mod grid;
+mod look;
 mod reference;
 mod simulation;
 
 pub use self::simulation::FluidSimulation;
 use crate::compute::{Device, DeviceInfo, Kind};
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, MAX_CELLS, Walls};
-use crate::modes::{Knob, Recipe, Variant, variant};
+use crate::lattice::{Flow, MAX_CELLS, SPEEDS, Walls};
+use crate::modes::{
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, variant,
+};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+use crate::scene;
+use crate::state::State;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "fluid",
+    summary: "a fluid flows round obstacles",
+    work: Work::cells(),
+    error: (
+        "Step error",
+        "how far a step is from an exact one: the numbers in up to 256 random cells are worked out again in double precision; 1e-6 is a millionth",
+    ),
+    limit: Limit::Copies { bytes: BYTES_PER_UPDATE },
+    kernels: &[simulation::CELL, simulation::GRID],
+    variants: &VARIANTS,
+    scenes: scene::fluid::SCENES,
+    checks: |_| Ok(check::starts()),
+    series: Some(Series {
+        key: "mean_speed",
+        label: "Mean speed",
+        help: "the mean speed over the free cells, in cells a step, since the scene began",
+        broken: "the flow blew up: it was too fast or too thin for its grid. Restart it with a lower relaxation ω, a weaker \
+                 push or a slower inlet",
+    }),
+    paints: true,
+    default: || Box::new(Fluid::default()),
+    auto_variant,
+};
+
+/// What a step reads and writes of a cell at the least: nine numbers each.
+const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
+/// The most tracers.
+const MOST_TRACERS: f32 = (1 << 20) as f32;
 
 /// Cells beside each other that a work-group begins with.
 const WIDTH: Knob = Knob {
@@ -49,8 +81,8 @@ const fn of_cells(variant: Variant) -> Variant {
             Kind::Cpu => 64,
             _ => 128,
         },
+        width_knob: Some(WIDTH.name),
         local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
-        all_pairs: false,
         ..variant
     }
 }
@@ -101,10 +133,15 @@ pub struct Fluid {
     pub accel: f32,
     /// Share of the way to equilibrium in a step.
     pub omega: f32,
+    /// What `omega` makes of it, in cells² a step: see [`Fluid::viscosity`]. A visit keeps the two consistent, and the
+    /// steps read `omega` alone.
+    pub viscosity: f32,
     /// What moves it.
     pub drive: Drive,
     /// Speed at the inlet.
     pub inlet: f32,
+    /// How many tracers there are: a whole number.
+    pub tracers: f32,
     /// What colours show.
     pub colour: Colour,
     /// What is behind the tracers.
@@ -174,10 +211,12 @@ impl Default for Fluid {
             density: 0.1,
             accel: 0.005,
             omega: 1.85,
+            viscosity: viscosity(1.85),
             drive: Drive::Row,
             inlet: 0.1,
+            tracers: 16_384.0,
             colour: Colour::Speed,
-            field: Field::Walls,
+            field: Field::Speed,
         }
     }
 }
@@ -185,7 +224,8 @@ impl Default for Fluid {
 impl Params for Fluid {
     fn visit(&mut self, v: &mut dyn Visitor) {
         use Scale::{Linear, Log};
-        let Self { density, accel, omega, drive, inlet, colour, field } = self;
+        let Self { density, accel, omega, viscosity: nu, drive, inlet, tracers, colour, field } = self;
+        *nu = viscosity(*omega);
         v.choice(&Info::new("drive", "Drive", "What moves the fluid.").effect(Effect::Rebuild), drive);
         v.float(
             &Info::new(
@@ -194,12 +234,29 @@ impl Params for Fluid {
                 "The share of the way to equilibrium in a step: near 2 the fluid is thin, and near to blowing up.",
             ),
             omega,
-            0.01..=1.999,
+            OMEGA,
             Linear,
         );
+        *nu = viscosity(*omega);
+        let before = *nu;
         v.float(
-            &Info::new("accel", "Push", "How strongly `row` and `force` push: three times the acceleration.")
-                .unit("cells/step²"),
+            &Info::new("viscosity", "Viscosity", "How thick the fluid is: it goes with ω, and ω with it.")
+                .unit("cells²/step"),
+            nu,
+            viscosity(*OMEGA.end())..=viscosity(*OMEGA.start()),
+            Log,
+        );
+        if *nu != before {
+            *omega = (2.0 / (6.0 * f64::from(*nu) + 1.0)) as f32;
+            *omega = omega.clamp(*OMEGA.start(), *OMEGA.end());
+        }
+        v.float(
+            &Info::new(
+                "accel",
+                "Push",
+                "How strongly the drives row and force push: three times the acceleration.",
+            )
+            .unit("cells/step²"),
             accel,
             1e-8..=0.5,
             Log,
@@ -226,6 +283,12 @@ impl Params for Fluid {
             1e-3..=10.0,
             Log,
         );
+        v.float(
+            &Info::new("tracers", "Tracers", "How many dots go with the flow.").effect(Effect::Rebuild),
+            tracers,
+            0.0..=MOST_TRACERS,
+            Log,
+        );
         v.choice(
             &Info::new("colour", "Colour", "What the colour of a tracer shows.").effect(Effect::View),
             colour,
@@ -237,14 +300,71 @@ impl Params for Fluid {
     }
 }
 
+/// What `omega` may be.
+const OMEGA: std::ops::RangeInclusive<f32> = 0.01..=1.999;
+
+/// The kinematic viscosity in cells² a step: c²·(1/omega − ½).
+fn viscosity(omega: f32) -> f32 {
+    ((2.0 / f64::from(omega) - 1.0) / 6.0) as f32
+}
+
+impl Mode for Fluid {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    /// With as many tracers as the parameters say: of those in the flow as many as there are, and new ones.
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        let flow = state.flow()?;
+        check_walls(&flow.walls)?;
+        let mut tracers = flow.tracers.clone();
+        tracers.resize(self.tracers as usize, [-1.0; 2]);
+        Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &tracers)?))
+    }
+
+    fn time_step(&self) -> f64 {
+        1.0
+    }
+
+    fn unseen(&mut self) {
+        self.tracers = 0.0;
+    }
+
+    fn conserves_energy(&self) -> bool {
+        false
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        // Cells twice, with some room around them; whether it is solid, what it looks like, and its pixel.
+        2 * self.bytes_in_a_buffer() + size_of::<u8>() + size_of::<[f32; 4]>() + size_of::<f32>()
+    }
+
+    fn bytes_in_a_buffer(&self) -> usize {
+        (SPEEDS + 1) * size_of::<f32>()
+    }
+
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        Fluid::reference(self, state.flow_mut()?, steps);
+        Ok(())
+    }
+
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(reference::sums(state.flow()?))
+    }
+}
+
 impl Fluid {
-    /// Puts a flow on `device`, stepped by `recipe`.
+    /// Puts a flow on `device` with its own tracers, stepped by `recipe`.
     ///
     /// # Errors
     /// If the grid is none that can be stepped, the kernel does not build, or the device cannot hold it.
     pub fn build(&self, device: &Device, recipe: Recipe, flow: &Flow) -> Result<FluidSimulation> {
         check_walls(&flow.walls)?;
-        FluidSimulation::new(device, self, recipe, flow)
+        FluidSimulation::new(device, self, recipe, flow, &flow.tracers)
     }
 
     /// The kinematic viscosity in cells² a step: c²·(1/omega − ½).

@@ -1,7 +1,8 @@
 //! The same step in f64, written for reading: what the kernels are checked against.
 
 use super::{Drive, Fluid};
-use crate::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, macroscopic};
+use crate::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, macroscopic};
+use crate::modes::Diagnostics;
 
 /// The speed that goes the other way.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
@@ -16,7 +17,8 @@ impl Fluid {
 
     fn reference_step(&self, flow: &mut Flow<f64>) -> f64 {
         self.push(flow);
-        let arrived: Vec<_> = (0..flow.cells.len()).map(|i| self.arrived(flow, i)).collect();
+        let arrived: Vec<_> =
+            (0..flow.cells.len()).map(|i| self.arrived(&flow.walls, &|cell| flow.cells[cell], i)).collect();
         let mut speeds = 0.0;
         for (i, cell) in arrived.into_iter().enumerate() {
             flow.cells[i] = if flow.walls.solid[i] { OPPOSITE.map(|k| cell[k]) } else { self.relaxed(&cell) };
@@ -42,9 +44,14 @@ impl Fluid {
         }
     }
 
-    /// What reaches cell `i` from around it.
-    fn arrived(&self, flow: &Flow<f64>, i: usize) -> [f64; SPEEDS] {
-        let (nx, ny) = (flow.walls.nx as isize, flow.walls.ny as isize);
+    /// What reaches cell `i` from the `cells` around it.
+    pub(super) fn arrived(
+        &self,
+        walls: &Walls,
+        cells: &dyn Fn(usize) -> [f64; SPEEDS],
+        i: usize,
+    ) -> [f64; SPEEDS] {
+        let (nx, ny) = (walls.nx as isize, walls.ny as isize);
         let (x, y) = (i as isize % nx, i as isize / nx);
         let mut cell: [f64; SPEEDS] = std::array::from_fn(|k| {
             let [dx, dy] = DIRECTIONS[k].map(isize::from);
@@ -53,7 +60,7 @@ impl Fluid {
                 _ => (x - dx).rem_euclid(nx),
             };
             let from_y = (y - dy).rem_euclid(ny);
-            flow.cells[(from_y * nx + from_x) as usize][k]
+            cells((from_y * nx + from_x) as usize)[k]
         });
         if self.drive == Drive::Inlet && x == 0 {
             let u = f64::from(self.inlet);
@@ -66,7 +73,7 @@ impl Fluid {
     }
 
     /// f + omega·(equilibrium − f), with w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) for equilibrium and c² = 1/3.
-    fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
+    pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let (density, [ux, uy]) = macroscopic(cell);
         std::array::from_fn(|k| {
             let along = f64::from(DIRECTIONS[k][0]) * ux + f64::from(DIRECTIONS[k][1]) * uy;
@@ -74,4 +81,21 @@ impl Fluid {
             cell[k] + f64::from(self.omega) * (WEIGHTS[k] * density * factor - cell[k])
         })
     }
+}
+
+/// Energy and momentum of the free cells.
+pub(super) fn sums(flow: &Flow<f64>) -> Diagnostics {
+    let mut sums = Diagnostics::default();
+    for i in (0..flow.cells.len()).filter(|i| !flow.walls.solid[*i]) {
+        let (density, [ux, uy]) = flow.at(i);
+        if !(ux.is_finite() && uy.is_finite()) {
+            sums.nonfinite += 1;
+            continue;
+        }
+        sums.kinetic += 0.5 * density * (ux * ux + uy * uy);
+        sums.momentum[0] += density * ux;
+        sums.momentum[1] += density * uy;
+        sums.momentum_scale += density * ux.hypot(uy);
+    }
+    sums
 }

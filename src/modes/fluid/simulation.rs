@@ -1,16 +1,21 @@
-//! Fluid on a device.
+//! Fluid on a device: how it is stepped. What is seen of it is in `look.rs`.
+
+use std::any::Any;
 
 use super::grid::{Grid, Layout};
-use super::{Colour, Drive, Field, Fluid, check_walls};
-use crate::bodies::{Points, Shape};
+use super::{Drive, Fluid, INFO};
+use crate::bodies::Points;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
-use crate::error::Result;
-use crate::lattice::{Flow, Image, Walls};
+use crate::error::{Error, Result};
+use crate::lattice::{Flow, Stroke, Walls};
+use crate::modes::accuracy::Sample;
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Reading, Recipe, source, sources};
+use crate::modes::snapshot::Snapshot;
+use crate::modes::{Diagnostics, Mode, Recipe, Simulation, source, sources};
+use crate::state::State;
 
-const CELL: Source = source!("fluid/cell.cl");
-const GRID: Source = source!("fluid/grid.cl");
+pub(super) const CELL: Source = source!("fluid/cell.cl");
+pub(super) const GRID: Source = source!("fluid/grid.cl");
 const FLOW: Source = source!("fluid/flow.cl");
 const MEASURE: Source = source!("fluid/measure.cl");
 
@@ -22,58 +27,57 @@ const SUMS: usize = 1 << 20;
 /// Work-items that add up the sums of a step.
 const SUM_GROUP: usize = 64;
 /// The last steps of a burst of which the mean speed is kept. A multiple of all numbers of steps that are summed.
-const SERIES: usize = 1 << 20;
-/// The most pixels in a row or column of an image.
-const IMAGE_SIDE: usize = 1024;
+pub(super) const SERIES: usize = 1 << 20;
 
 /// A flow on a device with the kernels that step it.
 pub struct FluidSimulation {
-    lane: Lane,
-    device: Device,
-    params: Fluid,
-    walls: Walls,
-    free: usize,
-    recipe: Recipe,
-    grid: Grid,
-    stages: Vec<Kernel>,
-    open_burst: Kernel,
-    add_sums: Kernel,
-    paint: Kernel,
-    survey: Kernel,
-    carry: Kernel,
-    pack: Kernel,
-    image: Kernel,
-    reduction: Reduction,
+    pub(super) lane: Lane,
+    pub(super) device: Device,
+    pub(super) params: Fluid,
+    pub(super) walls: Walls,
+    pub(super) free: usize,
+    pub(super) recipe: Recipe,
+    pub(super) grid: Grid,
+    pub(super) stages: Vec<Kernel>,
+    pub(super) open_burst: Kernel,
+    pub(super) add_sums: Kernel,
+    pub(super) paint: Kernel,
+    pub(super) survey: Kernel,
+    pub(super) carry: Kernel,
+    pub(super) pack: Kernel,
+    pub(super) image: Kernel,
+    pub(super) reduction: Reduction,
     /// The cells now, and where the next step puts them: swapped by arguments. `split` keeps what arrived in the other.
-    f: [Buffer<f32>; 2],
-    solid: Buffer<u8>,
+    pub(super) f: [Buffer<f32>; 2],
+    pub(super) solid: Buffer<u8>,
     /// Σ |u| of each work-group, for some steps.
-    sums: Buffer<f32>,
-    /// Σ |u| of all, for each step of a burst.
-    series: Buffer<f32>,
+    pub(super) sums: Buffer<f32>,
+    /// The mean |u| after each step of a burst, and of the burst before: that may still be under way to the screen.
+    pub(super) series: [Buffer<f32>; 2],
     /// (ux, uy, ρ, free) of each cell, as it last was looked at.
-    field: Buffer<[f32; 4]>,
-    tracers: Buffer<[f32; 2]>,
-    tracer_count: usize,
-    place: Buffer<[f32; 4]>,
-    value: Buffer<f32>,
-    pixels: Buffer<f32>,
-    burst: Burst,
+    pub(super) field: Buffer<[f32; 4]>,
+    pub(super) tracers: Buffer<[f32; 2]>,
+    pub(super) tracer_count: usize,
+    pub(super) snapshot: Snapshot,
+    pub(super) pixels: Buffer<f32>,
+    pub(super) burst: Burst,
+    /// Whether the last step was taken under today's parameters and walls, from what the other grid holds.
+    pub(super) stepped: bool,
     /// Steps so far: what tells one throw of the dice for a tracer from another.
-    now: u32,
+    pub(super) now: u32,
 }
 
 /// A burst under way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Burst {
-    steps: u32,
+pub(super) struct Burst {
+    pub(super) steps: u32,
     /// The step that comes next, the stage of it, and the work-item at which that goes on.
-    step: u32,
-    stage: usize,
-    from: usize,
+    pub(super) step: u32,
+    pub(super) stage: usize,
+    pub(super) from: usize,
     /// Steps whose speeds are added up, and up to which tracers were carried.
-    summed: u32,
-    carried: u32,
+    pub(super) summed: u32,
+    pub(super) carried: u32,
 }
 
 /// The entry points of a variant, in their order, and its grid.
@@ -87,7 +91,13 @@ fn stages_of(variant: &str) -> (&'static [&'static str], Layout) {
 }
 
 impl FluidSimulation {
-    pub(super) fn new(device: &Device, params: &Fluid, recipe: Recipe, flow: &Flow) -> Result<Self> {
+    pub(super) fn new(
+        device: &Device,
+        params: &Fluid,
+        recipe: Recipe,
+        flow: &Flow,
+        tracers: &[[f32; 2]],
+    ) -> Result<Self> {
         let (names, layout) = stages_of(recipe.variant.name);
         let walls = flow.walls.clone();
         let grid = Grid::new(layout, &walls, params.drive == Drive::Inlet);
@@ -108,7 +118,7 @@ impl FluidSimulation {
         let program = build(FLOW, &[])?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
         let cells = grid.pack(&flow.cells);
-        let tracer_count = flow.tracers.len();
+        let tracer_count = tracers.len();
         let mut simulation = Self {
             lane: Lane::new(device),
             device: device.clone(),
@@ -129,15 +139,15 @@ impl FluidSimulation {
             f: [Buffer::from_slice(device, &cells)?, Buffer::from_slice(device, &cells)?],
             solid: Buffer::from_slice(device, &grid.solid(&walls))?,
             sums: Buffer::new(device, 0)?,
-            series: Buffer::new(device, 0)?,
+            series: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
             field: Buffer::new(device, walls.cells())?,
-            tracers: Buffer::from_slice(device, &flow.tracers)?,
+            tracers: Buffer::from_slice(device, tracers)?,
             tracer_count,
-            place: Buffer::new(device, tracer_count)?,
-            value: Buffer::new(device, tracer_count)?,
+            snapshot: Snapshot::new(device, tracer_count)?,
             pixels: Buffer::new(device, 0)?,
             burst: Burst::default(),
-            now: 0,
+            stepped: false,
+            now: flow.step,
             walls,
         };
         simulation.sums = Buffer::new(device, simulation.groups() * simulation.summed_steps() as usize)?;
@@ -167,7 +177,7 @@ impl FluidSimulation {
     }
 
     /// c of `kernels/fluid/cell.cl`.
-    fn coefficients(&self) -> Arg<'static> {
+    pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
         Arg::Float8([omega, push / 9.0, push / 36.0, inlet, density, 0.0, 0.0, 0.0])
@@ -248,8 +258,9 @@ impl FluidSimulation {
             let args = [
                 Arg::Uint(self.groups() as u32),
                 (&self.sums).into(),
-                (&self.series).into(),
+                (&self.series[0]).into(),
                 Arg::Uint(from as u32),
+                Arg::Float((self.free as f32).recip()),
             ];
             let items = waiting as usize * SUM_GROUP;
             let pass = Pass { kernel: &self.add_sums, args: &args, items, group: SUM_GROUP, cost: 0.0 };
@@ -266,92 +277,11 @@ impl FluidSimulation {
 
     fn reserve_series(&mut self) -> Result<()> {
         let len = (self.burst.steps as usize).min(SERIES);
-        if self.series.len() != len {
-            self.series = Buffer::new(&self.device, len)?;
+        self.series.swap(0, 1);
+        if self.series[0].len() != len {
+            self.series[0] = Buffer::new(&self.device, len)?;
         }
         Ok(())
-    }
-
-    /// Looks at the cells as they are: what is drawn and told comes from that.
-    fn look(&mut self) -> Result<()> {
-        let own = [(&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
-        let args = [self.grid.args().as_slice(), &own].concat();
-        self.lane.whole(Pass::cheap(&self.survey, &args, self.walls.cells()))
-    }
-
-    fn sides(&self) -> [Arg<'static>; 2] {
-        [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
-    }
-
-    fn carry_tracers(&mut self, steps: u32) -> Result<()> {
-        if self.tracer_count == 0 {
-            return Ok(());
-        }
-        self.look()?;
-        let [nx, ny] = self.sides();
-        let args = [
-            Arg::Uint(self.tracer_count as u32),
-            nx,
-            ny,
-            Arg::Uint(steps),
-            Arg::Uint(self.now),
-            (&self.field).into(),
-            (&self.tracers).into(),
-        ];
-        self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
-    }
-
-    /// Takes over changed live parameters, from the next burst on.
-    pub fn set(&mut self, params: &Fluid) {
-        self.params = params.clone();
-    }
-
-    /// Plans a burst of `steps` steps, to be carried out by [`FluidSimulation::advance`].
-    pub fn start(&mut self, steps: u32) {
-        self.burst = Burst { steps, ..Burst::default() };
-    }
-
-    /// Queues the next part of the burst, at most about 100 ms of work, and says whether work remains.
-    ///
-    /// # Errors
-    /// If the device refuses the work.
-    pub fn advance(&mut self) -> Result<bool> {
-        while self.burst.step < self.burst.steps && !self.lane.is_full() {
-            self.slice()?;
-        }
-        self.lane.flush()?;
-        Ok(self.burst.step < self.burst.steps)
-    }
-
-    /// The share of the burst that is queued, 0 to 1.
-    pub fn progress(&self) -> f32 {
-        let Burst { steps, step, .. } = self.burst;
-        step as f32 / steps.max(1) as f32
-    }
-
-    /// Waits for all queued work.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn finish(&mut self) -> Result<()> {
-        self.lane.finish()
-    }
-
-    /// Device time of the steps that ended since this was last asked, in seconds.
-    pub fn take_seconds(&mut self) -> f64 {
-        self.lane.take_seconds()
-    }
-
-    /// The flow after the last whole burst. Waits.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn state(&mut self) -> Result<Flow> {
-        Ok(Flow {
-            walls: self.walls.clone(),
-            cells: self.grid.unpack(&self.f[0].read()?),
-            tracers: self.tracers.read()?,
-        })
     }
 
     /// The mean speed over the free cells after each step of the last burst, or of its last million steps. Waits.
@@ -359,119 +289,92 @@ impl FluidSimulation {
     /// # Errors
     /// If the device fails.
     pub fn mean_speeds(&mut self) -> Result<Vec<f64>> {
-        let mut sums = self.series.read()?;
+        if self.burst.steps == 0 {
+            return Ok(Vec::new());
+        }
+        let mut means = self.series[0].read()?;
         // Longer bursts go round in it.
         let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
-        sums.rotate_left(first);
-        Ok(sums.into_iter().map(|sum| f64::from(sum) / self.free as f64).collect())
+        means.rotate_left(first);
+        Ok(means.into_iter().map(f64::from).collect())
     }
 
-    /// Makes the cells within `radius` of the cell `at` solid, or free and at rest.
-    ///
-    /// # Errors
-    /// If nothing could flow then, or the device fails.
-    pub fn paint(&mut self, at: [usize; 2], radius: usize, solid: bool) -> Result<()> {
-        let mut walls = self.walls.clone();
-        walls.paint(at, radius, solid);
-        check_walls(&walls)?;
-        (self.free, self.walls) = (walls.free(), walls);
-        let own = [
-            self.coefficients(),
-            Arg::Uint(at[0] as u32),
-            Arg::Uint(at[1] as u32),
-            Arg::Uint(radius as u32),
-            Arg::Uint(u32::from(solid)),
-            (&self.solid).into(),
-            (&self.f[0]).into(),
-        ];
-        let args = [self.grid.args().as_slice(), &own].concat();
-        self.lane.whole(Pass::cheap(&self.paint, &args, self.walls.cells()))
-    }
-
-    /// Queues the read-back of the tracers into the memory of `points`.
+    /// The flow after the last whole burst. Waits.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn publish(&mut self, Points { positions, values, .. }: Points) -> Result<Pending<Points>> {
-        self.look()?;
-        let [nx, ny] = self.sides();
-        let colour = match self.params.colour {
-            Colour::Speed => 0,
-            Colour::Vorticity => 1,
-        };
-        let args = [
-            Arg::Uint(self.tracer_count as u32),
-            nx,
-            ny,
-            Arg::Uint(colour),
-            (&self.field).into(),
-            (&self.tracers).into(),
-            (&self.place).into(),
-            (&self.value).into(),
-        ];
-        if self.tracer_count > 0 {
-            self.lane.whole(Pass::cheap(&self.pack, &args, self.tracer_count))?;
+    pub fn flow(&mut self) -> Result<Flow> {
+        Ok(Flow {
+            walls: self.walls.clone(),
+            cells: self.grid.unpack(&self.f[0].read()?),
+            tracers: self.tracers.read()?,
+            step: self.now,
+        })
+    }
+}
+
+impl Simulation for FluidSimulation {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        let mode: &dyn Any = mode;
+        let params = mode
+            .downcast_ref::<Fluid>()
+            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        self.params = params.clone();
+        self.stepped = false;
+        Ok(())
+    }
+
+    fn start(&mut self, steps: u32) {
+        self.stepped |= steps > 0;
+        self.burst = Burst { steps, ..Burst::default() };
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        while self.burst.step < self.burst.steps && !self.lane.is_full() {
+            self.slice()?;
         }
-        let pending = self.place.read_into(positions)?.and(self.value.read_into(values)?);
         self.lane.flush()?;
-        Ok(pending.map(|(positions, values)| Points { positions, values, shape: Shape::Glow }))
+        Ok(self.burst.step < self.burst.steps)
     }
 
-    /// Columns, rows, and the cells along the side of a pixel.
-    fn image_size(&self) -> (usize, usize, usize) {
-        let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
-        (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
+    fn progress(&self) -> f32 {
+        let Burst { steps, step, .. } = self.burst;
+        step as f32 / steps.max(1) as f32
     }
 
-    /// Queues the read-back of the field into the memory of `image`, after [`FluidSimulation::publish`].
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn image(&mut self, image: Image) -> Result<Pending<Image>> {
-        let (width, height, by) = self.image_size();
-        let [nx, ny] = self.sides();
-        let what = match self.params.field {
-            Field::Walls | Field::Speed => 0,
-            Field::Vorticity => 1,
-            Field::Density => 2,
-        };
-        let args =
-            [nx, ny, Arg::Uint(by as u32), Arg::Uint(what), (&self.field).into(), (&self.pixels).into()];
-        self.lane.whole(Pass::cheap(&self.image, &args, width * height))?;
-        let pending = self.pixels.read_into(image.values)?;
-        self.lane.flush()?;
-        Ok(pending.map(move |values| Image { width, height, values }))
+    fn finish(&mut self) -> Result<()> {
+        self.lane.finish()
     }
 
-    /// What is told of the flow, reduced on the device. Waits.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.look()?;
-        let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
-        let [free, mass] = sums.extra;
-        let mean = self.mean_speeds()?.last().copied().unwrap_or(0.0);
-        let mach = sums.maxima[0] * 3f64.sqrt();
-        let readings = vec![
-            Reading::new(
-                "reynolds",
-                "Reynolds number",
-                self.params.reynolds(mean, self.walls.length),
-                "mean speed × the scene's length over the viscosity: the higher, the wilder",
-            ),
-            Reading::new("mean_speed", "Mean speed", mean, "cells a step, over the free cells"),
-            Reading::new("viscosity", "Viscosity", self.params.viscosity(), "(2/ω − 1)/6, in cells² a step"),
-            Reading::new(
-                "mach",
-                "Largest u/c",
-                mach,
-                "the largest speed over that of sound; past 0.3 the fluid is squeezed and the method no longer holds",
-            )
-            .warns(mach > 0.3),
-            Reading::new("mass", "Mass", mass, "in the free cells"),
-            Reading::new("free", "Free cells", free, "cells that are not solid and still have numbers"),
-        ];
-        Ok(Diagnostics { readings, ..sums.diagnostics })
+    fn take_seconds(&mut self) -> f64 {
+        self.lane.take_seconds()
+    }
+
+    fn state(&mut self) -> Result<State> {
+        Ok(self.flow()?.into())
+    }
+
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        self.picture(points)
+    }
+
+    fn series(&mut self) -> Result<Vec<f64>> {
+        self.mean_speeds()
+    }
+
+    fn paint(&mut self, stroke: &Stroke) -> Result<()> {
+        let (middles, radius) = stroke.discs(&self.walls);
+        self.paint_discs(&middles, radius, stroke.solid)
+    }
+
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        match self.stepped && self.burst.step == self.burst.steps && self.burst.steps > 0 {
+            true => self.judged(chosen).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
+        self.readings()
     }
 }

@@ -6,29 +6,33 @@ mod simulation;
 mod step;
 
 use self::simulation::GravitySimulation;
-use crate::bodies::Bodies;
 use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Knob, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, source, variant};
+use crate::modes::{
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, Work, checks, source,
+    variant,
+};
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
+use crate::state::State;
 
 /// The mode's row.
 pub static INFO: ModeInfo = ModeInfo {
     name: "gravity",
     summary: "every body attracts every other",
-    pairs: "interactions",
-    flops_per_pair: Some(20.0),
+    work: Work::pairs("interactions", Some(20.0)),
     error: (
         "Force error",
         "how far the forces are from exact ones: those on up to 256 random bodies are worked out again in double precision; 1e-6 is a millionth",
     ),
-    pair: Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0),
+    limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: scene::gravity::SCENES,
-    check_scenes: &["galaxy"],
+    checks: |info| checks::of_bodies(info, &["galaxy"]),
+    series: None,
+    paints: false,
     default: || Box::new(Gravity::default()),
     auto_variant: |device, bodies| match device.kind {
         _ if bodies >= MANY => &VARIANTS[6],
@@ -326,8 +330,8 @@ impl Mode for Gravity {
         Box::new(self.clone())
     }
 
-    fn build(&self, device: &Device, recipe: Recipe, bodies: &Bodies) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(GravitySimulation::new(device, self, recipe, bodies)?))
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(GravitySimulation::new(device, self, recipe, state.bodies()?)?))
     }
 
     fn time_step(&self) -> f64 {
@@ -343,13 +347,15 @@ impl Mode for Gravity {
         4 * size_of::<[f32; 4]>() + mutual::BYTES_PER_BODY + Snapshot::BYTES_PER_BODY + size_of::<f64>()
     }
 
-    fn reference(&self, bodies: &mut Bodies<f64>, steps: u32) {
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        let bodies = state.bodies_mut()?;
         for _ in 0..steps {
             self.reference_step(bodies);
         }
+        Ok(())
     }
 
-    fn reference_diagnostics(&self, bodies: &Bodies<f64>) -> Diagnostics {
-        self.reference_sums(bodies)
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(self.reference_sums(state.bodies()?))
     }
 }

@@ -12,6 +12,7 @@ use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
+use crate::state::State;
 
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
@@ -220,8 +221,8 @@ impl Simulation for GravitySimulation {
         self.lane.finish()
     }
 
-    fn state(&mut self) -> Result<Bodies> {
-        Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? })
+    fn state(&mut self) -> Result<State> {
+        Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? }.into())
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

@@ -22,14 +22,14 @@ pub static SCENES: &[Scene] = &[
         summary: "an asteroid belt: large and small on tilted orbits round a planet",
         bodies: None,
         params: &[("dt", "0.003"), ("radius", "0.014"), ("restitution", "0.7")],
-        generate: belt,
+        generate: |setup| belt(setup).into(),
     },
     Scene {
         name: "rings",
         summary: "thin cold rings round a planet, with a gap like Cassini's",
         bodies: None,
         params: &[("dt", "0.003"), ("radius", "0.006"), ("restitution", "0.1"), ("planet_radius", "0.5")],
-        generate: rings,
+        generate: |setup| rings(setup).into(),
     },
     Scene {
         name: "clouds",
@@ -42,7 +42,7 @@ pub static SCENES: &[Scene] = &[
             ("planet_mass", "0"),
             ("planet_radius", "0"),
         ],
-        generate: clouds,
+        generate: |setup| clouds(setup).into(),
     },
     Scene {
         name: "billiards",
@@ -56,7 +56,7 @@ pub static SCENES: &[Scene] = &[
             ("planet_mass", "0"),
             ("planet_radius", "0"),
         ],
-        generate: billiards,
+        generate: |setup| billiards(setup).into(),
     },
     Scene {
         name: "box",
@@ -69,7 +69,7 @@ pub static SCENES: &[Scene] = &[
             ("planet_mass", "0"),
             ("planet_radius", "0"),
         ],
-        generate: dense_box,
+        generate: |setup| dense_box(setup).into(),
     },
     Scene {
         name: "shooter",
@@ -82,7 +82,7 @@ pub static SCENES: &[Scene] = &[
             ("planet_mass", "0"),
             ("planet_radius", "0"),
         ],
-        generate: shooter,
+        generate: |setup| shooter(setup).into(),
     },
 ];
 

@@ -32,6 +32,24 @@ pub struct Case {
     pub omega: f32,
 }
 
+impl Case {
+    /// Its grid, without any obstacle.
+    pub fn open(&self) -> Walls {
+        Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
+    }
+
+    /// The parameters in it, as `--set` would take them.
+    pub fn params(&self) -> [(&'static str, String); 4] {
+        let Self { density, accel, omega, .. } = *self;
+        [
+            ("drive", "row".to_owned()),
+            ("density", density.to_string()),
+            ("accel", accel.to_string()),
+            ("omega", omega.to_string()),
+        ]
+    }
+}
+
 /// The most columns or rows.
 const MAX_SIDE: usize = 1 << 20;
 const SIDE: &str = "a whole number from 3 to 1048576";
@@ -80,7 +98,7 @@ pub fn load_case(path: &Path) -> Result<Case> {
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     read(path, |input| {
         let mut lines = Lines::new(input);
-        let mut walls = Walls::new(case.nx, case.ny, case.reynolds_dim as f32, |_, _| false);
+        let mut walls = case.open();
         while let Some(text) = lines.next()? {
             let fields: Vec<&str> = text.split_whitespace().collect();
             let [x, y, blocked] = fields[..] else {

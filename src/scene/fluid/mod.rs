@@ -2,24 +2,10 @@
 
 pub mod files;
 
-use super::Setup;
 use super::random::Random;
-use crate::lattice::Walls;
-
-/// One row of the mode's scenes.
-#[derive(Debug)]
-pub struct Scene {
-    /// The name in `--scene` and the panel.
-    pub name: &'static str,
-    /// One line on what is to be seen.
-    pub summary: &'static str,
-    /// The number of cells, if the scene allows no other.
-    pub cells: Option<usize>,
-    /// Parameters that make it look good at once, as `--set` would take them.
-    pub params: &'static [(&'static str, &'static str)],
-    /// Makes the walls.
-    pub generate: fn(&Setup) -> Walls,
-}
+use super::{Scene, Setup};
+use crate::lattice::{Flow, Walls};
+use crate::state::State;
 
 /// Cells of scenes of any size for which `params` are made.
 pub const CELLS: usize = 1 << 16;
@@ -29,53 +15,58 @@ pub static SCENES: &[Scene] = &[
     Scene {
         name: "cylinder",
         summary: "a cylinder in a stream sheds a street of whirls",
-        cells: None,
-        params: &[("drive", "inlet"), ("inlet", "0.1"), ("omega", "1.863")],
-        generate: cylinder,
+        bodies: None,
+        params: &[("drive", "inlet"), ("inlet", "0.1"), ("omega", "1.863"), ("field", "vorticity")],
+        generate: |setup| at_rest(setup, cylinder),
     },
     Scene {
         name: "step",
         summary: "a channel that widens at a backward step: the flow turns back behind it",
-        cells: None,
+        bodies: None,
         params: &[("drive", "inlet"), ("inlet", "0.08"), ("omega", "1.8")],
-        generate: backward_step,
+        generate: |setup| at_rest(setup, backward_step),
     },
     Scene {
         name: "porous",
         summary: "a force drives the fluid through a heap of round grains",
-        cells: None,
+        bodies: None,
         params: &[("drive", "force"), ("accel", "0.0003"), ("omega", "1.5")],
-        generate: porous,
+        generate: |setup| at_rest(setup, porous),
     },
     Scene {
         name: "channel",
         summary: "a force drives the fluid along two walls: it settles into a parabola",
-        cells: None,
+        bodies: None,
         params: &[("drive", "force"), ("accel", "0.00003"), ("omega", "1.3")],
-        generate: channel,
+        generate: |setup| at_rest(setup, channel),
     },
     Scene {
         name: "box-128",
         summary: "a closed box of 128 × 128 cells, driven along its upper wall",
-        cells: Some(128 * 128),
+        bodies: Some(128 * 128),
         params: &[],
-        generate: closed_box,
+        generate: |setup| at_rest(setup, closed_box),
     },
     Scene {
         name: "box-256",
         summary: "a closed box of 256 × 256 cells",
-        cells: Some(256 * 256),
+        bodies: Some(256 * 256),
         params: &[],
-        generate: closed_box,
+        generate: |setup| at_rest(setup, closed_box),
     },
     Scene {
         name: "box-wall",
         summary: "a box with a wall from floor to ceiling at a third of it: what flows in one part does not in the other",
-        cells: None,
+        bodies: None,
         params: &[("accel", "0.01")],
-        generate: divided_box,
+        generate: |setup| at_rest(setup, divided_box),
     },
 ];
+
+/// A fluid at rest between walls, at the density that the parameters say.
+fn at_rest(setup: &Setup, walls: fn(&Setup) -> Walls) -> State {
+    Flow::at_rest(walls(setup), setup.params.float("density").unwrap_or(1.0), 0).into()
+}
 
 /// Columns and rows of a grid of about so many cells, `ratio` times as long as it is high, at least 12 high.
 fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
@@ -130,7 +121,7 @@ fn porous(setup: &Setup) -> Walls {
         let at = |side: usize, random: &mut Random| (random.unit() * side as f64) as usize;
         let (x, y) = (at(nx, random), at(ny, random));
         let radius = (ny as f64 * (0.025 + 0.042 * random.unit())) as usize;
-        walls.paint([x, y], radius, true);
+        walls.paint([x as i64, y as i64], radius, true);
     }
     walls
 }

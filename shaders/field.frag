@@ -1,0 +1,70 @@
+// A flow behind its tracers: the plane z = 0, seen by the camera. Colours of the field rise out of the dark, so that tracers
+// show on all of it.
+
+uniform sampler2D field;      // a value for each pixel of the image, from below; WALL where it is solid
+uniform vec2 field_range;     // what the ends of the colours stand for
+uniform int tones;            // none, rising, signed, spread
+uniform vec2 half_size;       // of the image, in the scene
+uniform vec3 eye;
+uniform vec3 right;
+uniform vec3 up;
+uniform vec3 back;
+uniform vec2 lens;            // half the picture's width and height at unit distance
+uniform vec2 origin;          // of the viewport, in pixels
+uniform vec2 area;            // its size
+uniform vec3 background;      // sRGB
+
+out vec4 colour;
+
+const float WALL = -1e29;
+const vec3 STONE = vec3(0.33, 0.36, 0.42);
+const vec3 FREE = vec3(0.038, 0.045, 0.068);
+
+vec3 palette_at(float share) {
+    return texelFetch(palette, ivec2(clamp(share, 0.0, 1.0) * 255.0 + 0.5, 0), 0).rgb;
+}
+
+vec3 tone(float value) {
+    float span = max(field_range.y - field_range.x, 1e-20);
+    float share = clamp((value - field_range.x) / span, 0.0, 1.0);
+    if (tones == 0)
+        return FREE;
+    if (tones == 2) {
+        float off = 2.0 * share - 1.0;
+        return mix(FREE, off < 0.0 ? palette_at(0.0) : palette_at(0.55), 0.8 * abs(off));
+    }
+    return mix(FREE, palette_at(share), 0.08 + 0.62 * share);
+}
+
+// The value at a place in pixels of the image, between the free ones around it, and the share of stone there.
+vec2 value_at(vec2 place) {
+    ivec2 last = textureSize(field, 0) - 1;
+    vec2 corner = floor(place - 0.5), part = place - 0.5 - corner;
+    float sum = 0.0, free = 0.0;
+    for (int k = 0; k < 4; ++k) {
+        ivec2 step_ = ivec2(k & 1, k >> 1);
+        float value = texelFetch(field, clamp(ivec2(corner) + step_, ivec2(0), last), 0).r;
+        vec2 near = mix(1.0 - part, part, vec2(step_));
+        float weight = near.x * near.y;
+        // What is no number any more is no stone.
+        if (!(value <= WALL)) {
+            sum += weight * (isnan(value) || isinf(value) ? field_range.y : value);
+            free += weight;
+        }
+    }
+    return vec2(free > 0.0 ? sum / free : 0.0, 1.0 - free);
+}
+
+void main() {
+    vec2 pixel = gl_FragCoord.xy - origin;
+    vec2 at = (2.0 * pixel / area - 1.0) * lens;
+    vec3 ray = right * at.x + up * at.y - back;
+    float distance = -eye.z / ray.z;
+    vec2 place = (eye.xy + distance * ray.xy) / half_size;
+    vec3 picture = background;
+    if (distance > 0.0 && max(abs(place.x), abs(place.y)) <= 1.0) {
+        vec2 found = value_at((0.5 * place + 0.5) * vec2(textureSize(field, 0)));
+        picture = mix(tone(found.x), STONE, smoothstep(0.35, 0.65, found.y));
+    }
+    colour = vec4(dithered(picture, ivec2(pixel)), 1.0);
+}

@@ -1,0 +1,70 @@
+//! The starts that the fluid's variants are compared over.
+
+use std::f64::consts::TAU;
+
+use super::{Drive, Fluid};
+use crate::lattice::{Flow, Walls};
+use crate::modes::checks::Start;
+
+/// Grids with tails in either direction, narrower than a vector, and as even as can be.
+const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
+/// The one that shows most.
+const TELLING: [usize; 2] = [37, 23];
+
+/// Every drive on every grid with and without obstacles, after one step and after ten; on one grid after a thousand too.
+pub(super) fn starts() -> Vec<Start> {
+    let mut starts = Vec::new();
+    for grid @ [nx, ny] in GRIDS {
+        for mode in modes() {
+            for (walls, words) in
+                [(Walls::new(nx, ny, 10.0, |_, _| false), "open"), (obstacles(nx, ny), "walls")]
+            {
+                for steps in [1, 10, 1000] {
+                    if steps > 10 && grid != TELLING {
+                        continue;
+                    }
+                    let drive = crate::params::Choice::name(mode.drive);
+                    starts.push(Start {
+                        name: format!("{nx} × {ny}, {words}, drive={drive}, {steps} steps"),
+                        mode: Box::new(mode.clone()),
+                        state: stirred(walls.clone(), mode.density).into(),
+                        steps,
+                        telling: grid == TELLING && steps == 10 && words == "walls",
+                    });
+                }
+            }
+        }
+    }
+    starts
+}
+
+/// Without tracers, which nothing is compared of.
+fn modes() -> [Fluid; 3] {
+    let mode = Fluid { tracers: 0.0, ..Fluid::default() };
+    [
+        Fluid { drive: Drive::Row, ..mode.clone() },
+        Fluid { drive: Drive::Force, omega: 1.1, accel: 1e-3, ..mode.clone() },
+        Fluid { drive: Drive::Inlet, omega: 1.6, inlet: 0.08, ..mode },
+    ]
+}
+
+/// A disc, loose cells and a gap at the edges, so that everything wraps and bounces.
+fn obstacles(nx: usize, ny: usize) -> Walls {
+    Walls::new(nx, ny, 10.0, |x, y| {
+        let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
+        disc || (x * 7 + y * 13) % 29 == 0 || (y == 0 && x > nx / 2)
+    })
+}
+
+/// A flow that is nowhere alike.
+fn stirred(walls: Walls, density: f32) -> Flow {
+    let mut flow = Flow::at_rest(walls, density, 0);
+    let nx = flow.walls.nx;
+    for (i, cell) in flow.cells.iter_mut().enumerate() {
+        let (x, y) = ((i % nx) as f64, (i / nx) as f64);
+        for (k, f) in cell.iter_mut().enumerate() {
+            *f *= 1.0 + 0.02 * (TAU * (0.037 * x + 0.051 * y + 0.23 * k as f64)).sin() as f32;
+        }
+    }
+    flow
+}

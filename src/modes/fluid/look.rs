@@ -1,0 +1,211 @@
+//! What is seen of a flow, and done to it by hand: tracers, image, readings, brush.
+
+use super::simulation::{FluidSimulation, SERIES};
+use super::{Colour, Field, check_walls};
+use crate::bodies::{Points, Shape};
+use crate::compute::{Arg, Pass, Pending};
+use crate::error::Result;
+use crate::lattice::{Image, SPEEDS, Tones, WEIGHTS};
+use crate::modes::accuracy::{Effect, Judged, Sample};
+use crate::modes::{Diagnostics, Reading};
+
+/// The most pixels in a row or column of an image.
+const IMAGE_SIDE: usize = 1024;
+
+/// As the kernel `image` counts them.
+const SPEED: u32 = 0;
+const VORTICITY: u32 = 1;
+const DENSITY: u32 = 2;
+
+impl FluidSimulation {
+    /// Looks at the cells as they are: what is drawn and told comes from that.
+    fn look(&mut self) -> Result<()> {
+        let own = [(&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
+        let args = [self.grid.args().as_slice(), &own].concat();
+        self.lane.whole(Pass::cheap(&self.survey, &args, self.walls.cells()))
+    }
+
+    fn sides(&self) -> [Arg<'static>; 2] {
+        [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
+    }
+
+    pub(super) fn carry_tracers(&mut self, steps: u32) -> Result<()> {
+        if self.tracer_count == 0 {
+            return Ok(());
+        }
+        self.look()?;
+        let [nx, ny] = self.sides();
+        let args = [
+            Arg::Uint(self.tracer_count as u32),
+            nx,
+            ny,
+            Arg::Uint(steps),
+            Arg::Uint(self.now),
+            (&self.field).into(),
+            (&self.tracers).into(),
+        ];
+        self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
+    }
+
+    /// Makes the cells within `radius` of the cells `middles` solid, or free and at rest.
+    ///
+    /// # Errors
+    /// If nothing could flow then, or the device fails.
+    pub fn paint_discs(&mut self, middles: &[[i64; 2]], radius: usize, solid: bool) -> Result<()> {
+        let mut walls = self.walls.clone();
+        middles.iter().for_each(|at| walls.paint(*at, radius, solid));
+        check_walls(&walls)?;
+        if walls == self.walls {
+            return Ok(());
+        }
+        (self.free, self.walls, self.stepped) = (walls.free(), walls, false);
+        for at in middles {
+            let [x, y] =
+                at.map(|at| at.clamp(i64::from(i32::MIN / 2), i64::from(i32::MAX / 2)) as i32 as u32);
+            let own = [
+                self.coefficients(),
+                Arg::Uint(x),
+                Arg::Uint(y),
+                Arg::Uint(radius as u32),
+                Arg::Uint(u32::from(solid)),
+                (&self.solid).into(),
+                (&self.f[0]).into(),
+            ];
+            let args = [self.grid.args().as_slice(), &own].concat();
+            self.lane.whole(Pass::cheap(&self.paint, &args, self.walls.cells()))?;
+        }
+        self.lane.flush()
+    }
+
+    /// Queues the read-back of what is drawn into the memory of `points`.
+    pub(super) fn picture(&mut self, points: Points) -> Result<Pending<Points>> {
+        self.look()?;
+        let [nx, ny] = self.sides();
+        let colour = match self.params.colour {
+            Colour::Speed => SPEED,
+            Colour::Vorticity => VORTICITY,
+        };
+        let args = [
+            Arg::Uint(self.tracer_count as u32),
+            nx,
+            ny,
+            Arg::Uint(colour),
+            (&self.field).into(),
+            (&self.tracers).into(),
+            (&self.snapshot.positions).into(),
+            (&self.snapshot.values).into(),
+        ];
+        if self.tracer_count > 0 {
+            self.lane.whole(Pass::cheap(&self.pack, &args, self.tracer_count))?;
+        }
+        let (width, height, tones) = self.draw_image()?;
+        self.lane.flush()?;
+
+        let Points { positions, values, image, series, .. } = points;
+        let longest = self.walls.nx.max(self.walls.ny) as f32;
+        let half = [self.walls.nx, self.walls.ny].map(|side| side as f32 / longest);
+        let tracers =
+            self.snapshot.read(Points { positions, values, ..Points::default() }, Shape::Tracers { half })?;
+        let pixels = self.pixels.read_into(image.values)?;
+        let sums = self.series[0].read_into(series)?;
+        // A series that went round is of no use to a screen.
+        let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
+        Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
+            image: Image { width, height, values, tones },
+            series: if is_whole { series } else { Default::default() },
+            ..points
+        }))
+    }
+
+    /// Columns, rows, and the cells along the side of a pixel.
+    pub(super) fn image_size(&self) -> (usize, usize, usize) {
+        let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
+        (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
+    }
+
+    /// Queues the image of the field that the parameters name; its sides, and what its values mean.
+    fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
+        let (width, height, by) = self.image_size();
+        let [nx, ny] = self.sides();
+        let (what, tones) = match self.params.field {
+            Field::Walls => (SPEED, Tones::None),
+            Field::Speed => (SPEED, Tones::Rising),
+            Field::Vorticity => (VORTICITY, Tones::Signed),
+            Field::Density => (DENSITY, Tones::Spread),
+        };
+        let args =
+            [nx, ny, Arg::Uint(by as u32), Arg::Uint(what), (&self.field).into(), (&self.pixels).into()];
+        self.lane.whole(Pass::cheap(&self.image, &args, width * height))?;
+        Ok((width, height, tones))
+    }
+
+    /// What the last step made of the cells `chosen` that are free, and the same in f64: how far each of the nine densities is
+    /// from 99 % of what it is at rest. So an error is relative to what moves the fluid, and where next to nothing does, to a
+    /// hundredth of what rests, since no number of seven digits tells more.
+    pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
+        let (now, before) = (self.f[0].read()?, self.f[1].read()?);
+        let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
+        // `split` has left there what had arrived.
+        let has_arrived = self.stages.len() > 1;
+        let judge = move |i: usize| {
+            if walls.solid[i] {
+                return None;
+            }
+            let cell = |packed: &[f32], i: usize| -> [f64; SPEEDS] { grid.cell(packed, i).map(f64::from) };
+            let arrived = match has_arrived {
+                true => cell(&before, i),
+                false => params.arrived(&walls, &|i| cell(&before, i), i),
+            };
+            let off = |cell: [f64; SPEEDS]| -> [f64; SPEEDS] {
+                std::array::from_fn(|k| cell[k] - 0.99 * WEIGHTS[k] * f64::from(params.density))
+            };
+            let (computed, right) = (off(cell(&now, i)), off(params.relaxed(&arrived)));
+            let moving = |[_, a, b, c, d, e, f, g, h]: [f64; SPEEDS]| Effect {
+                velocity: [a, b, c, d],
+                position: [e, f, g, h],
+            };
+            let resting =
+                |cell: [f64; SPEEDS]| Effect { velocity: [cell[0], 0.0, 0.0, 0.0], ..Effect::default() };
+            Some([
+                Judged { computed: moving(computed), right: moving(right) },
+                Judged { computed: resting(computed), right: resting(right) },
+            ])
+        };
+        Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))
+    }
+
+    /// What is told of the flow, reduced on the device. Waits.
+    pub(super) fn readings(&mut self) -> Result<Diagnostics> {
+        self.look()?;
+        self.lane.flush()?;
+        let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
+        let [free, mass] = sums.extra;
+        let mach = sums.maxima[0] * 3f64.sqrt();
+        let mut readings = Vec::new();
+        // Before the first step nobody knows.
+        if let Some(&mean) = self.mean_speeds()?.last() {
+            let reynolds = self.params.reynolds(mean, self.walls.length);
+            let help = "mean speed × the scene's length over the viscosity: the higher, the wilder";
+            readings.push(Reading::new("reynolds", "Reynolds number", reynolds, help));
+            readings.push(Reading::new(
+                "mean_speed",
+                "Mean speed",
+                mean,
+                "cells a step, over the free cells",
+            ));
+        }
+        readings.extend([
+            Reading::new("viscosity", "Viscosity", self.params.viscosity(), "(2/ω − 1)/6, in cells² a step"),
+            Reading::new(
+                "mach",
+                "Largest u/c",
+                mach,
+                "the largest speed over that of sound; past 0.3 the fluid is squeezed and the method no longer holds",
+            )
+            .warns(mach > 0.3),
+            Reading::new("mass", "Mass", mass, "in the free cells"),
+            Reading::new("free", "Free cells", free, "cells that are not solid and still have numbers"),
+        ]);
+        Ok(Diagnostics { readings, ..sums.diagnostics })
+    }
+}

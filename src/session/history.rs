@@ -1,0 +1,95 @@
+//! What a mode tells of every step, since its scene began: thinned out, so that a long run takes no more room than a short
+//! one.
+
+/// The most points that are kept: more than a plot has pixels.
+const MOST: usize = 512;
+
+/// The series of one seeding.
+#[derive(Debug, Default)]
+struct Series {
+    generation: u64,
+    /// Steps and values.
+    points: Vec<[f64; 2]>,
+    /// Steps between two points.
+    every: u64,
+    /// The first step that the next point may be of.
+    next: u64,
+}
+
+/// The series of every mode, as they were left.
+#[derive(Debug, Default)]
+pub(super) struct History(Vec<(&'static str, Series)>);
+
+impl History {
+    /// Takes in the values of the last steps up to `step`.
+    pub fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
+        if values.is_empty() {
+            return;
+        }
+        let at = self.0.iter().position(|(of, _)| *of == mode).unwrap_or_else(|| {
+            self.0.push((mode, Series::default()));
+            self.0.len() - 1
+        });
+        let series = &mut self.0[at].1;
+        if series.generation != generation {
+            *series = Series { generation, every: 1, ..Series::default() };
+        }
+        let first = (step + 1).saturating_sub(values.len() as u64);
+        for (nth, value) in (first..).zip(values) {
+            series.note(nth, f64::from(*value));
+        }
+    }
+
+    /// The points of a seeding.
+    pub fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
+        let wanted = |(of, series): &&(&str, Series)| *of == mode && series.generation == generation;
+        self.0.iter().find(wanted).map(|(_, series)| series.points.clone()).unwrap_or_default()
+    }
+}
+
+impl Series {
+    fn note(&mut self, step: u64, value: f64) {
+        if step < self.next || !value.is_finite() {
+            return;
+        }
+        self.points.push([step as f64, value]);
+        if self.points.len() == MOST {
+            let mut nth = 0;
+            self.points.retain(|_| {
+                nth += 1;
+                nth % 2 == 1
+            });
+            self.every *= 2;
+        }
+        self.next = step + self.every;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_series_stays_short_and_spans_all() {
+        let mut history = History::default();
+        let values: Vec<f32> = (1..=10_000).map(|step| step as f32).collect();
+        for (nth, burst) in values.chunks(37).enumerate() {
+            history.note("mode", 1, (nth * 37 + burst.len()) as u64, burst);
+        }
+        let points = history.points("mode", 1);
+        assert!((MOST / 2..MOST).contains(&points.len()), "{}", points.len());
+        assert!(points.iter().all(|[step, value]| step == value) && points[0][0] == 1.0);
+        assert!(points.is_sorted_by(|a, b| a[0] < b[0]) && points[points.len() - 1][0] > 9_900.0);
+    }
+
+    #[test]
+    fn each_seeding_begins_anew_and_each_mode_keeps_its_own() {
+        let mut history = History::default();
+        history.note("a", 1, 2, &[0.5, f32::NAN]);
+        history.note("b", 2, 1, &[7.0]);
+        assert_eq!(history.points("a", 1), [[1.0, 0.5]]);
+        history.note("a", 3, 1, &[0.25]);
+        assert_eq!((history.points("a", 1), history.points("a", 3)), (vec![], vec![[1.0, 0.25]]));
+        assert_eq!(history.points("b", 2), [[1.0, 7.0]]);
+    }
+}

@@ -1,0 +1,136 @@
+//! What a simulation starts from, and is put aside as: bodies, or a flow on a grid.
+
+use crate::bodies::Bodies;
+use crate::error::{Error, Result};
+use crate::lattice::Flow;
+
+/// What a mode steps. It decides how it is kept in files, and what there is to tell of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matter {
+    /// Bodies, with energy and momentum; in files as CSV.
+    Bodies,
+    /// A fluid on a grid; in the files of the teaching code.
+    Flow,
+}
+
+/// All that a simulation is, on the host. `T` is `f32` towards the device, `f64` in the references.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State<T = f32> {
+    /// Of [`Matter::Bodies`].
+    Bodies(Bodies<T>),
+    /// Of [`Matter::Flow`].
+    Flow(Flow<T>),
+}
+
+impl<T> From<Bodies<T>> for State<T> {
+    fn from(bodies: Bodies<T>) -> Self {
+        Self::Bodies(bodies)
+    }
+}
+
+impl<T> From<Flow<T>> for State<T> {
+    fn from(flow: Flow<T>) -> Self {
+        Self::Flow(flow)
+    }
+}
+
+impl<T: Copy + Default> State<T> {
+    /// How many bodies or cells there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bodies(bodies) => bodies.len(),
+            Self::Flow(flow) => flow.walls.cells(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> State<T> {
+    /// The bodies.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is a flow.
+    pub fn into_bodies(self) -> Result<Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// The bodies, to be looked at.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is a flow.
+    pub fn bodies(&self) -> Result<&Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// The bodies, to be changed.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is a flow.
+    pub fn bodies_mut(&mut self) -> Result<&mut Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// The flow.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is bodies.
+    pub fn into_flow(self) -> Result<Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+
+    /// The flow, to be looked at.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is bodies.
+    pub fn flow(&self) -> Result<&Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+
+    /// The flow, to be changed.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is bodies.
+    pub fn flow_mut(&mut self) -> Result<&mut Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+}
+
+impl State {
+    /// The same in double precision, exactly.
+    pub fn to_f64(&self) -> State<f64> {
+        match self {
+            Self::Bodies(bodies) => State::Bodies(bodies.to_f64()),
+            Self::Flow(flow) => State::Flow(flow.to_f64()),
+        }
+    }
+}
+
+fn no_bodies() -> Error {
+    Error::Invalid("bodies are wanted, and this is a flow".to_owned())
+}
+
+fn no_flow() -> Error {
+    Error::Invalid("a flow is wanted, and these are bodies".to_owned())
+}

@@ -1,0 +1,38 @@
+//! A small line in the overlay: what the mode tells of every step, since the scene began.
+
+use egui::{Align, Layout, RichText, Sense, Shape, Stroke, pos2, vec2};
+
+use super::{Model, format, theme};
+
+/// Of the line, in points.
+const HEIGHT: f32 = 44.0;
+
+/// Shows it, where there is something to tell.
+pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
+    let Some(series) = &model.config.mode.info().series else { return };
+    let points = &model.stats.series;
+    let Some(&[last_step, last]) = points.last() else { return };
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(series.label).small().color(theme::WEAK));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(RichText::new(format::significant(last, 4)).monospace().size(12.0).color(theme::TEXT));
+        });
+    });
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
+    let most = points.iter().map(|[_, value]| *value).fold(f64::MIN_POSITIVE, f64::max);
+    let inner = rect.shrink(3.0);
+    let place = |[step, value]: &[f64; 2]| {
+        let (x, y) = (step / last_step.max(1.0), value / most);
+        pos2(inner.left() + inner.width() * x as f32, inner.bottom() - inner.height() * y as f32)
+    };
+    ui.painter().rect_filled(rect, 4.0, theme::SUNKEN);
+    let line = points.iter().map(place).collect();
+    ui.painter().add(Shape::line(line, Stroke::new(1.5_f32, theme::ACCENT)));
+    response.on_hover_text(format!(
+        "{}: from 0 to {} over {} steps",
+        series.help,
+        format::significant(most, 3),
+        format::count(last_step as u64)
+    ));
+}

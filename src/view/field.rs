@@ -1,0 +1,109 @@
+//! What lies behind tracers: the image of a flow on the plane that they move in.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::index::{NoIndices, PrimitiveType};
+use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter};
+use glium::vertex::EmptyVertexAttributes;
+use glium::{DrawParameters, Program, Rect, Surface, uniform};
+
+use super::cloud::{Cloud, followed};
+use super::shader::Source;
+use super::{BACKGROUND, Camera, graphics};
+use crate::error::Result;
+use crate::lattice::{Image, Tones};
+
+/// Draws the image.
+pub struct Field {
+    context: Rc<Context>,
+    program: Program,
+    texture: Option<Texture2d>,
+    tones: Tones,
+    /// What the ends of the colours stand for.
+    range: [f32; 2],
+}
+
+impl Field {
+    /// Compiles the shaders.
+    pub fn new(context: &Rc<Context>) -> Result<Self> {
+        let source = Source {
+            name: "field",
+            vertex: include_str!("../../shaders/fill.vert"),
+            geometry: None,
+            fragment: include_str!("../../shaders/field.frag"),
+        };
+        let program = source.compile(context)?;
+        Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
+    }
+
+    /// Replaces the image; if it is `alike`, the colours follow the new values from the old ones.
+    pub fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
+        let Image { width, height, ref values, tones } = *image;
+        if width * height == 0 || values.len() != width * height {
+            self.texture = None;
+            return Ok(());
+        }
+        let (width, height) = (width as u32, height as u32);
+        let raw = RawImage2d { data: Cow::from(&values[..]), width, height, format: ClientFormat::F32 };
+        let same = self.texture.as_ref().is_some_and(|texture| texture.dimensions() == (width, height));
+        match &self.texture {
+            Some(texture) if same => texture.write(Rect { left: 0, bottom: 0, width, height }, raw),
+            _ => {
+                let format = UncompressedFloatFormat::F32;
+                let made = Texture2d::with_format(&self.context, raw, format, MipmapsOption::NoMipmap);
+                self.texture = Some(made.map_err(graphics("make the image of the flow"))?);
+            }
+        }
+        let range = image.range();
+        let follows = same && alike && tones == self.tones;
+        self.range = followed(if follows { self.range } else { range }, range);
+        self.tones = tones;
+        Ok(())
+    }
+
+    /// Draws the plane, on which the image reaches `half` from the middle, into all of `area`.
+    pub fn draw(
+        &self,
+        surface: &mut impl Surface,
+        area: Rect,
+        (cloud, camera, half): (&Cloud, &Camera, [f32; 2]),
+    ) -> Result<()> {
+        let Some(texture) = &self.texture else { return Ok(()) };
+        let [right, up, back] = camera.axes();
+        let uniforms = uniform! {
+            palette: cloud.palette(),
+            value_range: cloud.value_range,
+            field: texture.sampled()
+                .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
+            field_range: self.range,
+            tones: match self.tones {
+                Tones::None => 0i32,
+                Tones::Rising => 1,
+                Tones::Signed => 2,
+                Tones::Spread => 3,
+            },
+            half_size: half,
+            eye: camera.eye().to_array(),
+            right: right.to_array(),
+            up: up.to_array(),
+            back: back.to_array(),
+            lens: camera.lens(area.width as f32 / area.height as f32),
+            origin: [area.left as f32, area.bottom as f32],
+            area: [area.width as f32, area.height as f32],
+            background: BACKGROUND,
+        };
+        let parameters = DrawParameters { viewport: Some(area), ..Default::default() };
+        let triangle = EmptyVertexAttributes { len: 3 };
+        surface
+            .draw(triangle, NoIndices(PrimitiveType::TrianglesList), &self.program, &uniforms, &parameters)
+            .map_err(graphics("draw the flow"))
+    }
+
+    /// Whether there is an image.
+    pub fn is_there(&self) -> bool {
+        self.texture.is_some()
+    }
+}
