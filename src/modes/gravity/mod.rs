@@ -149,15 +149,11 @@ const VECTOR: Knob =
 const OWN: Knob = Knob {
     summary: "bodies, or vectors of them, that a work-item holds",
     options: &[2, 4, 8],
-    guess: |device, bodies| match device.kind {
-        Kind::Cpu => 2,
-        Kind::Gpu | Kind::Accelerator => {
-            if bodies < MANY {
-                4
-            } else {
-                8
-            }
-        }
+    guess: |device, bodies| match (device.kind, bodies) {
+        (Kind::Cpu, _) => 2,
+        (_, 65_536..) => 10,
+        (_, MANY..) => 8,
+        _ => 4,
     },
     ..K
 };
@@ -170,8 +166,8 @@ const BLOCK: Knob = Knob {
     // Few blocks keep the sums short, many keep all compute units busy.
     guess: |device, bodies| match device.kind {
         Kind::Cpu => (bodies / 8).next_power_of_two().clamp(128, 2048) as u32,
-        Kind::Gpu | Kind::Accelerator if bodies < MANY => 128,
-        Kind::Gpu | Kind::Accelerator => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
+        _ if bodies < MANY => 128,
+        _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
     },
 };
 const ROOT: Knob = Knob {
