@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compute::DeviceInfo;
+use crate::compute::{self, DeviceInfo};
 use crate::error::{Error, Result};
 use crate::files::Output;
 use crate::modes::{ModeInfo, Recipe, Variant};
@@ -52,7 +52,8 @@ fn class(bodies: usize) -> usize {
 /// Of all that is compiled. Another Rust may come to another number: then the search is done anew.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
-    mode.sources(variant).iter().for_each(|source| source.text.hash(&mut hasher));
+    let sources = mode.sources(variant);
+    sources.iter().chain([&compute::ROOT]).for_each(|source| source.text.hash(&mut hasher));
     hasher.finish()
 }
 

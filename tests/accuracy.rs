@@ -123,14 +123,18 @@ fn mistakes_show() {
 fn tiles_that_take_turns_in_the_same_memory_add_up() {
     // More distances between blocks than run at the same time: an even number of blocks, and an odd one.
     for bodies in [128 * 132, 128 * 133 - 5] {
-        for variant in [None, Some(mistaken(gravity(), "mutual", "|| distance >= depth", ""))] {
-            let right = gravity().variant("mutual").unwrap();
-            let knobs = [("block", 128)].into();
+        let mistakes = [("|| distance >= depth", ""), ("if (distance >= depth)", "if (false)")];
+        let wrong = mistakes.map(|(right, wrong)| mistaken(gravity(), "mutual", right, wrong));
+        let right = gravity().variant("mutual").unwrap();
+        for (variant, lanes) in [(right, 16), (wrong[0], 16), (wrong[1], 16), (right, 1), (wrong[0], 1)] {
+            // A work-group to a tile, or an item.
+            let work_group = Some(if lanes == 1 { 32 } else { 2 });
+            let knobs = [("block", 128), ("lanes", lanes)].into();
             let start = scene("plummer", Some(bodies), &[]);
-            let mut engine = engine(Config { variant: variant.or(Some(right)), knobs, ..start });
+            let mut engine = engine(Config { variant: Some(variant), work_group, knobs, ..start });
             engine.run(1, |_| ()).unwrap();
             let error = error(&mut engine).unwrap();
-            assert_eq!(error < TOLERANCE, variant.is_none(), "{bodies} bodies: {error}");
+            assert_eq!(error < TOLERANCE, variant == right, "{bodies} bodies, {lanes} lanes: {error}");
         }
     }
 }

@@ -49,7 +49,10 @@ fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
     let recipe = Recipe::guess(variant, &device.info, BODIES)
         .with_work_group(WORK_GROUP)
         .with_knob("split", 4)
-        .with_knob("unroll", 8);
+        .with_knob("unroll", 8)
+        // Several blocks, and so tiles that may run at the same time.
+        .with_knob("block", 32)
+        .with_knob("k", 2);
     let mut simulation = mode.build(device, recipe, &state).unwrap();
     simulation.start(1);
     while simulation.advance().unwrap() {}

@@ -101,6 +101,7 @@ static BROKEN: Variant = Variant {
     work_group: |_| 64,
     width_knob: None,
     bodies_per_group: |recipe| recipe.work_group,
+    sides: 1.0,
     local_bytes: |_| 0,
     has_limit: true,
 };

@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 
-use gravitile::compute::DeviceInfo;
+use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
 use gravitile::modes::{MODES, Recipe};
@@ -31,6 +31,20 @@ fn resolve(tuned: &Tuned, bodies: usize, device: &DeviceInfo, change: impl Fn(&m
     let mut config = Config { tuned: tuned.clone(), ..scene("plummer", Some(bodies), &[]) };
     change(&mut config);
     Resolved::new(&config, device).unwrap().recipe
+}
+
+#[test]
+fn every_guess_can_be_chosen() {
+    let cpu = DeviceInfo::clone(&cpu().info);
+    for device in [DeviceInfo { kind: Kind::Gpu, ..cpu.clone() }, cpu] {
+        for variant in MODES.iter().flat_map(|info| info.variants) {
+            for bodies in [1, 1000, 12_288, 65_536, 262_144, 1 << 20] {
+                for (knob, value) in Recipe::guess(variant, &device, bodies).knobs() {
+                    assert!(knob.options.contains(&value), "{} {} {value}", variant.name, knob.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]

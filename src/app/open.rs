@@ -115,7 +115,7 @@ impl Open {
         self.window.draw(|surface| self.view.draw(surface, &self.camera, Some(area)), &mut self.stats)?;
         // 5: with the panel over it, and shown.
         self.stats.fps = self.clock.fps();
-        self.recorder.frame(start.elapsed(), interval);
+        self.recorder.frame(start.elapsed(), interval, &self.stats);
         self.recorder.place(output.rects, self.window.scale());
         Ok(stays && self.frames.is_none_or(|frames| self.recorder.frames() < frames))
     }

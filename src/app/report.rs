@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::files::Output;
 use crate::params::Values;
 use crate::session::Stats;
-use crate::ui::Action;
+use crate::ui::{Action, WindowStats};
 
 /// Keeps what the report needs; without a report only the number of frames.
 pub(super) struct Recorder {
@@ -22,6 +22,9 @@ pub(super) struct Recorder {
     frames: u64,
     /// Work of each frame and the time since the one before, in ms.
     times: Vec<[f32; 2]>,
+    /// Of the frames that showed new bodies: all work, the upload, and the drawing, in ms.
+    news_times: Vec<[f32; 3]>,
+    has_news: bool,
     events: Vec<Event>,
     /// Where each control was in the last frame: x, y, width, height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
@@ -46,6 +49,12 @@ struct Report<'a> {
     first_frame_seconds: Option<f64>,
     /// How long the window thread is busy with a frame, waiting for the screen included.
     frame_ms: Percentiles,
+    /// The same of the frames that showed new bodies, ...
+    news_ms: Percentiles,
+    /// ... what it took of that to hand them to OpenGL, after `stats.read_ms` to read them back, ...
+    upload_ms: Percentiles,
+    /// ... and to draw and show them with the panel.
+    draw_ms: Percentiles,
     /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
     interval_ms: Percentiles,
     /// The share of the time, from when the device was open to the last frame, that it was busy with steps.
@@ -92,6 +101,8 @@ impl Recorder {
             first_frame: None,
             frames: 0,
             times: Vec::new(),
+            news_times: Vec::new(),
+            has_news: false,
             events: Vec::new(),
             controls: BTreeMap::new(),
         }
@@ -102,15 +113,19 @@ impl Recorder {
     }
 
     /// A frame was shown.
-    pub fn frame(&mut self, work: Duration, interval: Duration) {
+    pub fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
         self.frames += 1;
+        let has_news = std::mem::take(&mut self.has_news);
         if self.output.is_some() {
-            self.times.push([work, interval].map(|time| time.as_secs_f32() * 1e3));
+            let [work, interval] = [work, interval].map(|time| time.as_secs_f32() * 1e3);
+            self.times.push([work, interval]);
+            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32, stats.draw_ms as f32]));
         }
     }
 
-    /// Bodies are on the screen.
+    /// New bodies are on the screen.
     pub fn news(&mut self) {
+        self.has_news = true;
         self.first_frame.get_or_insert(self.started.elapsed());
     }
 
@@ -151,12 +166,15 @@ impl Recorder {
         device: &DeviceInfo,
     ) -> Result<()> {
         let Some(output) = self.output.take() else { return Ok(()) };
-        let Self { started, first_frame, frames, times, events, controls, .. } = self;
+        let Self { started, first_frame, frames, times, news_times, events, controls, .. } = self;
         let report = Report {
             frames: *frames,
             seconds: started.elapsed().as_secs_f64(),
             first_frame_seconds: first_frame.map(|time| time.as_secs_f64()),
             frame_ms: Percentiles::of(times.iter().map(|row| row[0])),
+            news_ms: Percentiles::of(news_times.iter().map(|row| row[0])),
+            upload_ms: Percentiles::of(news_times.iter().map(|row| row[1])),
+            draw_ms: Percentiles::of(news_times.iter().map(|row| row[2])),
             // The first interval reaches back to before the window.
             interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
             device_busy: stats.device_busy_overall,

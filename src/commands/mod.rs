@@ -274,7 +274,7 @@ fn run_in_parts(engine: &mut Engine, steps: u32, mut progress: impl FnMut(f32)) 
         engine.run(part, |share| progress((done as f32 + share * part as f32) / steps as f32))?;
         let values = engine.series()?;
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            return Err(Error::Invalid(format!("after {} steps {}", done as usize + at, told.broken)));
+            return Err(Error::Invalid(format!("after {} steps {}", done as usize + at + 1, told.broken)));
         }
         series.extend(values);
         done += part;

@@ -11,5 +11,5 @@ mod timing;
 pub use buffer::{Buffer, Pending};
 pub use device::{Device, DeviceInfo, Found, Kind, list, select};
 pub use lane::{Lane, Pass};
-pub use program::{Arg, Kernel, Program, Range, Source};
+pub use program::{Arg, Kernel, Program, ROOT, Range, Source};
 pub use roofline::{Micro, Probe, Roofline};

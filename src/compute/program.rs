@@ -20,7 +20,8 @@ pub struct Source {
     pub text: &'static str,
 }
 
-const ROOT: Source =
+/// 1/√x as the machine has it: see [`Program::build_with_root`].
+pub const ROOT: Source =
     Source { file: "root.cl", text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/root.cl")) };
 
 /// Programs by source and options, so that changing back to a variant costs nothing.

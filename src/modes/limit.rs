@@ -51,7 +51,7 @@ pub struct Pair {
     /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs: at equal
     /// masses, where that takes less, and with both sides at once, where that does. Measured rather than counted, since devices differ in what they do at the same time.
     pub micro: Micro,
-    /// Reciprocal roots in it.
+    /// Reciprocal roots in it, for however many sides.
     pub roots: f64,
 }
 
@@ -65,7 +65,7 @@ impl Pair {
         sides: usize,
         roots: f64,
     ) -> Self {
-        Self { micro: Micro::pairs(limit, chains, coordinates, sides), roots: roots / sides as f64 }
+        Self { micro: Micro::pairs(limit, chains, coordinates, sides), roots }
     }
 }
 
@@ -87,7 +87,7 @@ impl Busy {
         match limit.0 {
             Limit::Pair(pair) => Self {
                 arithmetic: Some(share),
-                roots: roofline.roots_per_second.map(|rate| speed * pair.roots / rate),
+                roots: roofline.roots_per_second.map(|rate| speed / recipe.variant.sides * pair.roots / rate),
                 memory: roofline.fetched_bytes_per_second.map(|rate| speed * recipe.bytes_per_pair() / rate),
             },
             Limit::Copies { .. } => Self { arithmetic: None, roots: None, memory: Some(share) },

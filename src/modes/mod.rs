@@ -81,6 +81,8 @@ pub struct Variant {
     pub width_knob: Option<&'static str>,
     /// Bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
+    /// Sides of a pair that it sees at once, with one root.
+    pub sides: f64,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
     /// Whether the mode's limit holds for it: a variant that does not look at every pair is not held by what pairs take.
@@ -161,6 +163,7 @@ macro_rules! variant {
             },
             width_knob: None,
             bodies_per_group: |recipe| recipe.work_group,
+            sides: 1.0,
             local_bytes: |_| 0,
             has_limit: true,
         }

@@ -10,7 +10,7 @@ use crate::compute::DeviceInfo;
 pub struct Knob {
     /// The name in `--knob` and the panel.
     pub name: &'static str,
-    /// The name in the kernel.
+    /// The name in the kernel; empty if only the host reads it.
     pub define: &'static str,
     /// One line on what it is.
     pub summary: &'static str,

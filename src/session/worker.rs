@@ -23,10 +23,14 @@ use crate::trial::Study;
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
 /// for drawing, and for steps that take longer than the last ones.
 const BURST_SHARE: f64 = 0.85;
+/// Bursts that a picture waits for in free run: the one that runs when it is asked for, and those queued behind.
+const FREE_BURSTS: f64 = 3.0;
 /// The time between two pictures until the window tells.
 const REFRESH: Duration = Duration::from_nanos(16_666_667);
-/// The longest burst of `auto` length while it is not watched: what a mode says, a handful of bodies would be a blur at the
-/// speed that a device can go, which is what free run is for.
+/// The longest burst of `auto` length in free run; while steps wait for the screen, [`Work::burst`] bounds it, since a
+/// handful of bodies would be a blur at the speed that a device can go.
+///
+/// [`Work::burst`]: crate::modes::Work::burst
 const MAX_FREE_BURST: u32 = 256;
 /// The longest that the least burst of a mode may take, in seconds.
 const LEAST_BURST_SECONDS: f64 = 0.25;
@@ -319,6 +323,7 @@ impl Worker<'_> {
         let (least, watched) = self.engine.config().mode.info().work.burst;
         let most = if *free_run { MAX_FREE_BURST } else { watched };
         let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
+        let room = if *free_run { room / FREE_BURSTS } else { room };
         steps_per_frame.unwrap_or_else(|| match self.meter.rates().step_seconds {
             step if step > 0.0 => {
                 let least = if step * f64::from(least) < LEAST_BURST_SECONDS { least } else { 1 };

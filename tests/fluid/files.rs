@@ -46,7 +46,9 @@ fn bad_parameters_are_refused_by_line() {
         (5, "-0.1", "density is"),
         (5, "inf", "density is"),
         (6, "NaN", "accel is"),
-        (7, "2", "omega is \"2\"; expected a number above 0 and below 2"),
+        (6, "0", "accel is \"0\"; expected a number from 1e-8 to 0.5"),
+        (7, "2", "omega is \"2\"; expected a number from 0.01 to 1.999"),
+        (7, "1.9995", "omega is"),
         (7, "0", "omega is"),
     ] {
         let mut lines = CASE;

@@ -62,7 +62,8 @@ impl Grid {
         [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32))
     }
 
-    fn len(&self) -> usize {
+    /// Numbers in all.
+    pub fn len(&self) -> usize {
         match self.layout {
             Layout::Cells => SPEEDS * self.nx * self.ny,
             // Vectors of the last row may be read to their ends.

@@ -17,6 +17,7 @@ use crate::modes::{
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
+use crate::scene::fluid::files::{ACCEL, DENSITY, OMEGA};
 use crate::state::State;
 
 /// The mode's row.
@@ -258,7 +259,7 @@ impl Params for Fluid {
             )
             .unit("cells/step²"),
             accel,
-            1e-8..=0.5,
+            ACCEL,
             Log,
         );
         v.float(
@@ -280,7 +281,7 @@ impl Params for Fluid {
             )
             .effect(Effect::Reseed),
             density,
-            1e-3..=10.0,
+            DENSITY,
             Log,
         );
         v.float(
@@ -299,9 +300,6 @@ impl Params for Fluid {
         );
     }
 }
-
-/// What `omega` may be.
-const OMEGA: std::ops::RangeInclusive<f32> = 0.01..=1.999;
 
 /// The kinematic viscosity in cells² a step: c²·(1/omega − ½).
 fn viscosity(omega: f32) -> f32 {

@@ -101,6 +101,16 @@ impl FluidSimulation {
         let (names, layout) = stages_of(recipe.variant.name);
         let walls = flow.walls.clone();
         let grid = Grid::new(layout, &walls, params.drive == Drive::Inlet);
+        let bytes = (grid.len() * size_of::<f32>()) as u64;
+        let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
+        if bytes > most {
+            let (nx, ny, name) = (walls.nx, walls.ny, recipe.variant.name);
+            let text = format!(
+                "{name} keeps {nx} × {ny} cells in {bytes} bytes, twice; {} has room for {most}",
+                device.info.name
+            );
+            return Err(Error::Invalid(text));
+        }
         // A work-group no wider than it is large.
         let recipe = recipe.with_knob("width", recipe.knob("width").min(recipe.work_group as u32));
         let build = |file: Source, defines: &[(&str, String)]| {

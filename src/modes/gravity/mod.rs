@@ -83,6 +83,7 @@ static VARIANTS: [Variant; 7] = [
     Variant {
         knobs: &[VECTOR, OWN, BLOCK, ROOT],
         work_group: |device| if device.kind == Kind::Cpu { 1 } else { 32 },
+        sides: 2.0,
         bodies_per_group: mutual::bodies_per_group,
         local_bytes: mutual::local_bytes,
         ..variant!("gravity", "mutual", "every pair once: what one body feels, the other feels too")
@@ -148,7 +149,7 @@ const VECTOR: Knob =
     Knob { options: &[1, 8, 16], guess: |device, _| if device.kind == Kind::Cpu { 16 } else { 1 }, ..LANES };
 const OWN: Knob = Knob {
     summary: "bodies, or vectors of them, that a work-item holds",
-    options: &[2, 4, 8],
+    options: &[2, 4, 8, 10],
     guess: |device, bodies| match (device.kind, bodies) {
         (Kind::Cpu, _) => 2,
         (_, 65_536..) => 10,
@@ -160,12 +161,15 @@ const OWN: Knob = Knob {
 const BLOCK: Knob = Knob {
     name: "block",
     define: "",
-    summary: "most bodies in a block: two blocks are a tile of pairs",
+    summary: "about how many bodies are a block, at least what a work-group holds: two blocks are a tile of pairs",
     options: &[128, 256, 512, 1024, 2048],
     never_hurts: false,
     // Few blocks keep the sums short, many keep all compute units busy.
     guess: |device, bodies| match device.kind {
-        Kind::Cpu => (bodies / 8).next_power_of_two().clamp(128, 2048) as u32,
+        Kind::Cpu => {
+            let blocks = (16 * device.compute_units as usize).isqrt().max(8);
+            (bodies / blocks).next_power_of_two().clamp(128, 2048) as u32
+        }
         _ if bodies < MANY => 128,
         _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
     },
@@ -339,7 +343,7 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions twice, velocities, accelerations; what is drawn; the potential.
+        // Positions twice, velocities, accelerations; what `mutual` needs; what is drawn; the potential.
         4 * size_of::<[f32; 4]>() + mutual::BYTES_PER_BODY + Snapshot::BYTES_PER_BODY + size_of::<f64>()
     }
 

@@ -53,9 +53,12 @@ impl Case {
 /// The most columns or rows.
 const MAX_SIDE: usize = 1 << 20;
 const SIDE: &str = "a whole number from 3 to 1048576";
-/// Anything beyond could not be told from nothing or from infinity after some steps.
-const LEAST: f32 = 1e-30;
-const MOST: f32 = 1e6;
+/// What the mass in a cell may be.
+pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
+/// What the push may be.
+pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
+/// What the relaxation may be.
+pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
 /// Reads a parameter file.
 ///
@@ -77,9 +80,9 @@ pub fn load_case(path: &Path) -> Result<Case> {
             ny,
             steps: lines.number("steps", "a whole number", 0..=u32::MAX)?,
             reynolds_dim: lines.number("reynolds_dim", "a whole number from 1", 1..=1 << 20)?,
-            density: lines.number("density", "a number above 0", LEAST..=MOST)?,
-            accel: lines.number("accel", "a number from 0", 0.0..=MOST)?,
-            omega: lines.number("omega", "a number above 0 and below 2", LEAST..=2f32.next_down())?,
+            density: lines.number("density", "a number from 0.001 to 10", DENSITY)?,
+            accel: lines.number("accel", "a number from 1e-8 to 0.5", ACCEL)?,
+            omega: lines.number("omega", "a number from 0.01 to 1.999", OMEGA)?,
         };
         match lines.next()? {
             Some(extra) => {
