@@ -10,8 +10,8 @@
 #define wide float
 #endif
 
-// ROOT 1 is the machine's own instruction, written out where the compiler does not find it: on CPUs good to 12 bits or more.
-// NVIDIA's compiler guards its own root against denormals with three more instructions. A compiler that knows the macros
+// ROOT 1 is the machine's own instruction, written out where the compiler does not find it: on CPUs good to 12 bits or more,
+// and by the compiler's name, since PoCL 5 aborts where it is to make vectors of work-items around inline assembly. NVIDIA's compiler guards its own root against denormals with three more instructions. A compiler that knows the macros
 // but not the instruction is given PORTABLE_ROOT (Program::build_with_root).
 #if ROOT && !defined(PORTABLE_ROOT)
 #if LANES == 16 && defined(__AVX512F__)

@@ -79,6 +79,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
     const uint lane = get_local_id(0) % TEAM;
     const uint tile = get_global_id(0) / TEAM;
 #if TEAM == 1
+    // Work-groups reach past it.
     if (tile >= end)
         return;
 #endif

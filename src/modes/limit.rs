@@ -49,7 +49,8 @@ impl Limit {
 #[derive(Debug)]
 pub struct Pair {
     /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs: at equal
-    /// masses, where that takes less, and with both sides at once, where that does. Measured rather than counted, since devices differ in what they do at the same time.
+    /// masses, where that takes less, and with both sides at once, where that does. Measured rather than counted, since
+    /// devices differ in what they do at the same time.
     pub micro: Micro,
     /// Reciprocal roots in it, for however many sides.
     pub roots: f64,

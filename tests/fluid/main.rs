@@ -8,11 +8,10 @@ mod races;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::f64::consts::TAU;
-
 use gravitile::bodies::Points;
 use gravitile::compute::Device;
 use gravitile::lattice::{Flow, Image, Walls};
+use gravitile::modes::fluid::check::{obstacles, stirred};
 use gravitile::modes::fluid::{Drive, Field, Fluid, FluidSimulation, VARIANTS};
 use gravitile::modes::{Recipe, Simulation, Variant};
 use support::cpu;
@@ -21,14 +20,6 @@ use support::cpu;
 /// hundred times as large as what moves it, and have seven digits.
 const TOLERANCE: f64 = 1e-4;
 
-/// A grid with a disc, loose cells and a gap at the edges, so that everything wraps and bounces.
-fn obstacles(nx: usize, ny: usize) -> Walls {
-    Walls::new(nx, ny, 10.0, |x, y| {
-        let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
-        disc || (x * 7 + y * 13) % 29 == 0 || (y == 0 && x > nx / 2)
-    })
-}
-
 fn open(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |_, _| false)
 }
@@ -36,19 +27,6 @@ fn open(nx: usize, ny: usize) -> Walls {
 /// A box: all border cells are solid.
 fn closed(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| x == 0 || y == 0 || x + 1 == nx || y + 1 == ny)
-}
-
-/// A flow that is nowhere alike.
-fn stirred(walls: Walls, density: f32) -> Flow {
-    let mut flow = Flow::at_rest(walls, density, 0);
-    let nx = flow.walls.nx;
-    for (i, cell) in flow.cells.iter_mut().enumerate() {
-        let (x, y) = ((i % nx) as f64, (i / nx) as f64);
-        for (k, f) in cell.iter_mut().enumerate() {
-            *f *= 1.0 + 0.02 * (TAU * (0.037 * x + 0.051 * y + 0.23 * k as f64)).sin() as f32;
-        }
-    }
-    flow
 }
 
 fn modes() -> Vec<Fluid> {

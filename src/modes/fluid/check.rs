@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use super::{Drive, Fluid};
 use crate::lattice::{Flow, Walls};
 use crate::modes::checks::Start;
+use crate::params::Choice;
 
 /// Grids with tails in either direction, narrower than a vector, and as even as can be.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
@@ -23,7 +24,7 @@ pub(super) fn starts() -> Vec<Start> {
                     if steps > 10 && grid != TELLING {
                         continue;
                     }
-                    let drive = crate::params::Choice::name(mode.drive);
+                    let drive = mode.drive.name();
                     starts.push(Start {
                         name: format!("{nx} × {ny}, {words}, drive={drive}, {steps} steps"),
                         mode: Box::new(mode.clone()),
@@ -49,7 +50,7 @@ fn modes() -> [Fluid; 3] {
 }
 
 /// A disc, loose cells and a gap at the edges, so that everything wraps and bounces.
-fn obstacles(nx: usize, ny: usize) -> Walls {
+pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
         disc || (x * 7 + y * 13) % 29 == 0 || (y == 0 && x > nx / 2)
@@ -57,7 +58,7 @@ fn obstacles(nx: usize, ny: usize) -> Walls {
 }
 
 /// A flow that is nowhere alike.
-fn stirred(walls: Walls, density: f32) -> Flow {
+pub fn stirred(walls: Walls, density: f32) -> Flow {
     let mut flow = Flow::at_rest(walls, density, 0);
     let nx = flow.walls.nx;
     for (i, cell) in flow.cells.iter_mut().enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! What the kernels do not have yet: several steps to a launch where a grid is small, and 16-bit storage.
 
-mod check;
+pub mod check;
 mod grid;
 mod look;
 mod reference;

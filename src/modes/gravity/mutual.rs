@@ -6,7 +6,7 @@ use crate::modes::Recipe;
 
 /// The most distances round the ring of blocks whose tiles run at the same time.
 const DEPTH: usize = 64;
-/// The share of a device's memory that slots may take, if that is enough for one distance at a time.
+/// Slots may take one part in so many of a device's memory, if that is enough for one distance at a time.
 const SHARE: u64 = 16;
 /// Bytes that a body takes at the least, with one distance at a time: place, mass and two slots.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
@@ -38,7 +38,8 @@ pub(super) struct Tiles {
     spread: Kernel,
     meet: Kernel,
     recipe: Recipe,
-    /// Bodies, in whole blocks.
+    bodies: usize,
+    /// The same in whole blocks.
     length: usize,
     side: usize,
     blocks: usize,
@@ -64,6 +65,7 @@ impl Tiles {
             spread: program.kernel("spread")?,
             meet,
             recipe,
+            bodies,
             length,
             side,
             blocks,
@@ -84,13 +86,13 @@ impl Tiles {
     pub fn slice(
         &self,
         lane: &mut Lane,
-        [n, eps2, coefficients]: [Arg; 3],
-        state: [Arg; 4],
         advance: &Kernel,
-        bodies: usize,
+        [eps2, coefficients]: [Arg; 2],
+        state: [Arg; 4],
         from: usize,
     ) -> Result<usize> {
-        let [length, side, depth] = [self.length, self.side, self.depth].map(|count| Arg::Uint(count as u32));
+        let [n, length, side, depth] =
+            [self.bodies, self.length, self.side, self.depth].map(|count| Arg::Uint(count as u32));
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         if from == 0 {
             lane.whole(Pass::cheap(&self.spread, &[n, length, state[0], places], self.length))?;
@@ -109,7 +111,7 @@ impl Tiles {
         let to = lane.slice(pass, from)?.min(end);
         if to >= items {
             let args = [&[n, length, depth, coefficients, slots], &state[..]].concat();
-            lane.whole(Pass::cheap(advance, &args, bodies))?;
+            lane.whole(Pass::cheap(advance, &args, self.bodies))?;
         }
         Ok(to)
     }

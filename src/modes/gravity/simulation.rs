@@ -147,25 +147,17 @@ impl GravitySimulation {
         let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
-        let (to, items) = match &self.tiles {
-            _ if !forces => {
-                let args = [&[n, c], &state[..]].concat();
-                let pass = Pass::cheap(&self.drift, &args, self.count);
-                (self.lane.slice(pass, from)?, self.count)
-            }
-            Some(tiles) => {
-                let to = tiles.slice(&mut self.lane, [n, eps2, c], state, &self.advance, self.count, from)?;
-                (to, self.items())
-            }
-            None => {
-                let args = [&[n, eps2, c], &state[..]].concat();
-                let (items, group) = (self.items(), self.recipe.work_group);
-                let cost = self.count as f64 * self.recipe.bodies_per_item();
-                (
-                    self.lane.slice(Pass { kernel: &self.advance, args: &args, items, group, cost }, from)?,
-                    items,
-                )
-            }
+        let items = if forces { self.items() } else { self.count };
+        let to = if !forces {
+            let args = [&[n, c], &state[..]].concat();
+            self.lane.slice(Pass::cheap(&self.drift, &args, items), from)?
+        } else if let Some(tiles) = &self.tiles {
+            tiles.slice(&mut self.lane, &self.advance, [eps2, c], state, from)?
+        } else {
+            let args = [&[n, eps2, c], &state[..]].concat();
+            let cost = self.count as f64 * self.recipe.bodies_per_item();
+            let group = self.recipe.work_group;
+            self.lane.slice(Pass { kernel: &self.advance, args: &args, items, group, cost }, from)?
         };
         self.burst.from = to;
         if to >= items {
