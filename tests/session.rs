@@ -102,6 +102,7 @@ static BROKEN: Variant = Variant {
     width_knob: None,
     bodies_per_group: |recipe| recipe.work_group,
     sides: 1.0,
+    tolerance: TOLERANCE,
     local_bytes: |_| 0,
     has_limit: true,
 };

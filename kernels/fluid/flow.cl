@@ -3,7 +3,7 @@
 
 // Pushes `rows` rows from row `first`, in place.
 __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uint rows, __global const uchar *solid,
-                         __global float *f)
+                         __global stored *f)
 {
     const Grid g = THE_GRID;
     const uint x = get_global_id(0) % nx, row = get_global_id(0) / nx;
@@ -15,7 +15,7 @@ __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uin
     }
 }
 
-#define SUM_GROUP 64
+#define SUM_GROUP 256
 
 // Adds up the sums of the work-groups of each of some steps, and takes `share` of it: a work-group a step.
 __kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
@@ -40,7 +40,7 @@ void add_sums(const uint groups, __global const float *sums, __global float *ser
 
 // Makes the cells within `radius` of the cell (px, py), which may be beside the grid, solid, or free and at rest.
 __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, const uint radius, const uint value,
-                    __global uchar *solid, __global float *f)
+                    __global uchar *solid, __global stored *f)
 {
     const Grid g = THE_GRID;
     const uint x = get_global_id(0) % nx, y = get_global_id(0) / nx;
@@ -59,7 +59,7 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
 }
 
 // (ux, uy, ρ, free) of each cell; nothing of a solid one.
-__kernel void survey(GRID, __global const uchar *solid, __global const float *f, __global float4 *field)
+__kernel void survey(GRID, __global const uchar *solid, __global const stored *f, __global float4 *field)
 {
     const Grid g = THE_GRID;
     const uint i = get_global_id(0);

@@ -4,7 +4,7 @@
 
 // Rows `first` to before `end` are pushed: none in the last step of a burst, whose end is seen.
 __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
-                                   __global const uchar *solid, __global const float *f_in, __global float *f_out,
+                                   __global const uchar *solid, __global const stored *f_in, __global stored *f_out,
                                    __global float *sums, const uint from)
 {
     __local float scratch[WORK_GROUP];

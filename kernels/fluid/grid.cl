@@ -2,18 +2,28 @@
 //
 // Without PLANES they lie together, cell by cell; with it, each speed has a plane of its own. With GHOST > 0 each row
 // has so many columns before its first cell and some behind its last, and the nearest of either hold what wraps
-// around: then neighbours in a row are always one place apart.
+// around: then neighbours in a row are always one place apart. With HALVES a number is kept in 16 bits: how far it is from
+// what rests, over that density, and so that slow flows do not fall below what 16 bits tell apart (Lehmann et al. 2022, Phys.
+// Rev. E 106, 015308: FP16S).
 #ifndef GHOST
 #define GHOST 0
 #endif
 
-// Numbers of columns and rows; places from row to row and from plane to plane.
+#ifdef HALVES
+typedef half stored;
+#define FINENESS 32768.0f
+#else
+typedef float stored;
+#endif
+
+// Numbers of columns and rows; places from row to row and from plane to plane; the density that rests.
 typedef struct {
     uint nx, ny, stride, plane;
+    float rest;
 } Grid;
 
-#define GRID const uint nx, const uint ny, const uint stride, const uint plane
-#define THE_GRID { nx, ny, stride, plane }
+#define GRID const uint nx, const uint ny, const uint stride, const uint plane, const float rest
+#define THE_GRID { nx, ny, stride, plane, rest }
 
 // Of what there is one a cell.
 INLINED uint single(const Grid *g, uint x, uint y)
@@ -27,6 +37,20 @@ INLINED uint at(const Grid *g, uint speed, uint x, uint y)
     return speed * g->plane + single(g, x, y);
 #else
     return single(g, x, y) * 9 + speed;
+#endif
+}
+
+INLINED float weight(uint speed)
+{
+    return speed == 0 ? 4.0f / 9.0f : speed < 5 ? 1.0f / 9.0f : 1.0f / 36.0f;
+}
+
+INLINED wide number(const Grid *g, __global const stored *f, uint speed, uint x, uint y)
+{
+#ifdef HALVES
+    return g->rest * (vload_half(at(g, speed, x, y), f) * (1.0f / FINENESS) + weight(speed));
+#else
+    return LOAD(f + at(g, speed, x, y));
 #endif
 }
 
@@ -54,42 +78,44 @@ INLINED uint east_of(const Grid *g, uint x)
 
 // What reaches the cells at (x, y) from around them. The grid wraps around; with INLET only upwards: there what leaves
 // at the right is gone, and what comes back is what came back before (no change across the edge).
-INLINED void pull(Cell *n, const Grid *g, __global const float *f, uint x, uint y, COEFFICIENTS c)
+INLINED void pull(Cell *n, const Grid *g, __global const stored *f, uint x, uint y, COEFFICIENTS c)
 {
     const uint west = west_of(g, x), east = east_of(g, x);
     const uint south = y > 0 ? y - 1 : g->ny - 1, north = y + 1 < g->ny ? y + 1 : 0;
-    n->f0 = LOAD(f + at(g, 0, x, y));
-    n->f1 = LOAD(f + at(g, 1, west, y));
-    n->f2 = LOAD(f + at(g, 2, x, south));
-    n->f3 = LOAD(f + at(g, 3, east, y));
-    n->f4 = LOAD(f + at(g, 4, x, north));
-    n->f5 = LOAD(f + at(g, 5, west, south));
-    n->f6 = LOAD(f + at(g, 6, east, south));
-    n->f7 = LOAD(f + at(g, 7, east, north));
-    n->f8 = LOAD(f + at(g, 8, west, north));
+    n->f0 = number(g, f, 0, x, y);
+    n->f1 = number(g, f, 1, west, y);
+    n->f2 = number(g, f, 2, x, south);
+    n->f3 = number(g, f, 3, east, y);
+    n->f4 = number(g, f, 4, x, north);
+    n->f5 = number(g, f, 5, west, south);
+    n->f6 = number(g, f, 6, east, south);
+    n->f7 = number(g, f, 7, east, north);
+    n->f8 = number(g, f, 8, west, north);
 #ifdef INLET
     if (x == 0)
         enter(n, c.s3);
 #endif
 }
 
-INLINED void get(Cell *n, const Grid *g, __global const float *f, uint x, uint y)
+INLINED void get(Cell *n, const Grid *g, __global const stored *f, uint x, uint y)
 {
-    n->f0 = LOAD(f + at(g, 0, x, y));
-    n->f1 = LOAD(f + at(g, 1, x, y));
-    n->f2 = LOAD(f + at(g, 2, x, y));
-    n->f3 = LOAD(f + at(g, 3, x, y));
-    n->f4 = LOAD(f + at(g, 4, x, y));
-    n->f5 = LOAD(f + at(g, 5, x, y));
-    n->f6 = LOAD(f + at(g, 6, x, y));
-    n->f7 = LOAD(f + at(g, 7, x, y));
-    n->f8 = LOAD(f + at(g, 8, x, y));
+    n->f0 = number(g, f, 0, x, y);
+    n->f1 = number(g, f, 1, x, y);
+    n->f2 = number(g, f, 2, x, y);
+    n->f3 = number(g, f, 3, x, y);
+    n->f4 = number(g, f, 4, x, y);
+    n->f5 = number(g, f, 5, x, y);
+    n->f6 = number(g, f, 6, x, y);
+    n->f7 = number(g, f, 7, x, y);
+    n->f8 = number(g, f, 8, x, y);
 }
 
-INLINED void put_speed(const Grid *g, __global float *f, uint speed, uint x, uint y, wide v)
+INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, uint y, wide v)
 {
-    __global float *p = f + at(g, speed, x, y);
-#if LANES == 1
+    __global stored *p = f + at(g, speed, x, y);
+#ifdef HALVES
+    vstore_half((v / g->rest - weight(speed)) * FINENESS, 0, p);
+#elif LANES == 1
     *p = v;
 #else
     if (x + LANES <= g->nx) {
@@ -123,7 +149,7 @@ INLINED void put_speed(const Grid *g, __global float *f, uint speed, uint x, uin
 #endif
 }
 
-INLINED void put(const Grid *g, __global float *f, uint x, uint y, const Cell *c)
+INLINED void put(const Grid *g, __global stored *f, uint x, uint y, const Cell *c)
 {
     put_speed(g, f, 0, x, y, c->f0);
     put_speed(g, f, 1, x, y, c->f1);

@@ -1,7 +1,7 @@
 // A step as it is told: a kernel for each stage, each over the whole grid. The stage before these, the push, is in
 // flow.cl.
 
-__kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const float *f, __global float *arrived)
+__kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const stored *f, __global stored *arrived)
 {
     const Grid g = THE_GRID;
     const uint2 p = place_of_item(&g);
@@ -14,7 +14,7 @@ __kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const 
 
 // Solid cells send back what came in.
 __kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uchar *solid,
-                                   __global const float *arrived, __global float *f)
+                                   __global const stored *arrived, __global stored *f)
 {
     const Grid g = THE_GRID;
     const uint2 p = place_of_item(&g);
@@ -29,7 +29,7 @@ __kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uc
 
 // All others relax.
 __kernel WHOLE_GROUPS void relax(GRID, const COEFFICIENTS c, __global const uchar *solid,
-                                 __global const float *arrived, __global float *f)
+                                 __global const stored *arrived, __global stored *f)
 {
     const Grid g = THE_GRID;
     const uint2 p = place_of_item(&g);
@@ -42,7 +42,7 @@ __kernel WHOLE_GROUPS void relax(GRID, const COEFFICIENTS c, __global const ucha
     }
 }
 
-__kernel WHOLE_GROUPS void add_speeds(GRID, __global const uchar *solid, __global const float *f,
+__kernel WHOLE_GROUPS void add_speeds(GRID, __global const uchar *solid, __global const stored *f,
                                       __global float *sums, const uint from)
 {
     __local float scratch[WORK_GROUP];

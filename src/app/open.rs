@@ -112,7 +112,12 @@ impl Open {
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
         self.upload()?;
-        self.window.draw(|surface| self.view.draw(surface, &self.camera, Some(area)), &mut self.stats)?;
+        let Self { view, camera, recorder, .. } = self;
+        let context = self.window.context().clone();
+        self.window.draw(
+            |surface| recorder.drawing(&context, || view.draw(surface, camera, Some(area))),
+            &mut self.stats,
+        )?;
         // 5: with the panel over it, and shown.
         self.stats.fps = self.clock.fps();
         self.recorder.frame(start.elapsed(), interval, &self.stats);

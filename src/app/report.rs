@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use glium::backend::Context;
 use serde::Serialize;
 
 use super::window::Window;
@@ -25,6 +26,8 @@ pub(super) struct Recorder {
     /// Of the frames that showed new bodies: all work, the upload, and the drawing, in ms.
     news_times: Vec<[f32; 3]>,
     has_news: bool,
+    /// What the last drawing of new bodies took.
+    drawing: Duration,
     events: Vec<Event>,
     /// Where each control was in the last frame: x, y, width, height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
@@ -53,7 +56,7 @@ struct Report<'a> {
     news_ms: Percentiles,
     /// ... what it took of that to hand them to OpenGL, after `stats.read_ms` to read them back, ...
     upload_ms: Percentiles,
-    /// ... and to draw and show them with the panel.
+    /// ... and to draw them, until OpenGL has done so: without the panel, and without showing them.
     draw_ms: Percentiles,
     /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
     interval_ms: Percentiles,
@@ -103,6 +106,7 @@ impl Recorder {
             times: Vec::new(),
             news_times: Vec::new(),
             has_news: false,
+            drawing: Duration::ZERO,
             events: Vec::new(),
             controls: BTreeMap::new(),
         }
@@ -119,8 +123,20 @@ impl Recorder {
         if self.output.is_some() {
             let [work, interval] = [work, interval].map(|time| time.as_secs_f32() * 1e3);
             self.times.push([work, interval]);
-            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32, stats.draw_ms as f32]));
+            let drawing = self.drawing.as_secs_f32() * 1e3;
+            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32, drawing]));
         }
+    }
+
+    /// Draws. For a report on new bodies it waits until OpenGL has done so.
+    pub fn drawing(&mut self, context: &Context, draw: impl FnOnce() -> Result<()>) -> Result<()> {
+        let start = Instant::now();
+        draw()?;
+        if self.output.is_some() && self.has_news {
+            context.finish();
+            self.drawing = start.elapsed();
+        }
+        Ok(())
     }
 
     /// New bodies are on the screen.

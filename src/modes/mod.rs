@@ -83,6 +83,8 @@ pub struct Variant {
     pub bodies_per_group: fn(&Recipe) -> usize,
     /// Sides of a pair that it sees at once, with one root.
     pub sides: f64,
+    /// The relative error that passes.
+    pub tolerance: f64,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
     /// Whether the mode's limit holds for it: a variant that does not look at every pair is not held by what pairs take.
@@ -164,6 +166,7 @@ macro_rules! variant {
             width_knob: None,
             bodies_per_group: |recipe| recipe.work_group,
             sides: 1.0,
+            tolerance: crate::modes::accuracy::TOLERANCE,
             local_bytes: |_| 0,
             has_limit: true,
         }

@@ -11,14 +11,11 @@ mod support;
 use gravitile::bodies::Points;
 use gravitile::compute::Device;
 use gravitile::lattice::{Flow, Image, Walls};
+use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::modes::fluid::check::{obstacles, stirred};
 use gravitile::modes::fluid::{Drive, Field, Fluid, FluidSimulation, VARIANTS};
 use gravitile::modes::{Recipe, Simulation, Variant};
 use support::cpu;
-
-/// The largest difference of a speed that passes, relative to the largest there is: the numbers in a cell are some
-/// hundred times as large as what moves it, and have seven digits.
-const TOLERANCE: f64 = 1e-4;
 
 fn open(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |_, _| false)
@@ -126,7 +123,11 @@ fn every_variant_agrees(device: &Device) {
         for variant in &VARIANTS {
             let worst = cases.iter().map(|case| case.error(device, variant)).fold(0.0, f64::max);
             eprintln!("{} after {steps}: {worst:.1e}", variant.name);
-            assert!((1e-9..TOLERANCE).contains(&worst), "{} after {steps} steps: {worst:.1e}", variant.name);
+            assert!(
+                (1e-9..variant.tolerance).contains(&worst),
+                "{} after {steps} steps: {worst:.1e}",
+                variant.name
+            );
         }
     }
 }
@@ -158,14 +159,26 @@ fn mistakes_are_found() {
         ("soa", "p.y < ny)", "p.y + 1 < ny)"),
         ("soa", "speed = total(each)", "speed = total(each) * 1.0001f"),
         ("soa", "SOLID(solid + single(&g, p.x, p.y))", "0"),
+        ("temporal", "#define EDGE ((int)STEPS - 1)", "#define EDGE ((int)STEPS - 2)"),
+        ("temporal", "column < OWN_COLUMNS && row", "column + 1 < OWN_COLUMNS && row"),
+        ("temporal", "y < end", "y + 1 < end"),
+        ("temporal", "x + 1 < nx ? 1 : 0", "1"),
+        ("temporal", "if (x == 0)", "if (x == 1)"),
+        ("temporal", "WIDTH - 1]", "WIDTH + east]"),
+        ("temporal", "s * across * down", "s"),
+        ("temporal", "blocked, c.s0", "0, c.s0"),
+        ("half", "p.y < ny)", "p.y + 1 < ny)"),
+        ("half", "speed = total(each)", "speed = total(each) * 1.1f"),
+        ("half", "blocked, c.s0", "0, c.s0"),
         ("vector", "speed = total(each)", "speed = FIRST(each)"),
         ("vector", "blocked, c.s0", "0, c.s0"),
         ("vector", "blocked, c);", "(which)(0), c);"),
     ];
-    let cases = cases(3, &SHAPES[1..4]);
+    // So many that some launches take several.
+    let cases = cases(6, &SHAPES[1..4]);
     for (name, right, wrong) in mistakes {
         let variant = mistaken(name, right, wrong);
-        let is_found = cases.iter().any(|case| case.error(&device, variant) > TOLERANCE);
+        let is_found = cases.iter().any(|case| case.error(&device, variant) > variant.tolerance);
         assert!(is_found, "`{wrong}` in {name} is not found");
     }
 }
@@ -231,7 +244,7 @@ fn tracers_stay_out_of_walls_and_come_back() {
             run(&mut simulation, 600);
             simulation.flow().unwrap().tracers
         };
-        let tracers = end(&VARIANTS[3]);
+        let tracers = end(&VARIANTS[5]);
         for [x, y] in &tracers {
             assert!((0.0..60.0).contains(x) && (0.0..30.0).contains(y), "{x} {y}");
             assert!(!walls.solid[*y as usize * 60 + *x as usize], "{drive:?}: {x} {y} is in a wall");
@@ -239,7 +252,7 @@ fn tracers_stay_out_of_walls_and_come_back() {
         // Spread over all columns, and the same bits again.
         let in_columns = |from: f32| tracers.iter().filter(|[x, _]| (from..from + 20.0).contains(x)).count();
         assert!([0.0, 20.0, 40.0].iter().all(|from| in_columns(*from) > 200), "{drive:?}");
-        assert_eq!(end(&VARIANTS[3]), tracers);
+        assert_eq!(end(&VARIANTS[5]), tracers);
     }
 }
 
@@ -249,7 +262,7 @@ fn the_field_is_shown() {
     let flow = stirred(walls.clone(), 0.1);
     for (field, expected) in [(Field::Speed, 0), (Field::Density, 1), (Field::Vorticity, 2)] {
         let mode = Fluid { field, ..Fluid::default() };
-        let mut simulation = mode.build(&cpu(), recipe(&VARIANTS[3], &cpu(), 16, 16), &flow).unwrap();
+        let mut simulation = mode.build(&cpu(), recipe(&VARIANTS[5], &cpu(), 16, 16), &flow).unwrap();
         run(&mut simulation, 5);
         let image = points(&mut simulation).image;
         assert_eq!((image.width, image.height, image.values.len()), (50, 31, 50 * 31));
@@ -284,6 +297,8 @@ fn walls_are_painted_and_erased() {
         let mode = Fluid::default();
         let mut flow = stirred(closed(40, 30), mode.density);
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
+        // As the variant keeps it.
+        flow.cells = simulation.flow().unwrap().cells;
         simulation.paint_discs(&[[20, 15]], 4, true).unwrap();
         simulation.paint_discs(&[[0, 10]], 2, false).unwrap();
         flow.walls.paint([20, 15], 4, true);
@@ -297,7 +312,7 @@ fn walls_are_painted_and_erased() {
         mode.reference(&mut right, 20);
         run(&mut simulation, 20);
         let error = error(&simulation.flow().unwrap(), &right);
-        assert!(error < TOLERANCE, "{}: {error:.1e}", variant.name);
+        assert!(error < variant.tolerance, "{}: {error:.1e}", variant.name);
         assert!(simulation.paint_discs(&[[20, 15]], 100, true).is_err());
         assert_eq!(simulation.flow().unwrap().walls, flow.walls);
     }
@@ -332,6 +347,12 @@ fn a_long_burst_is_the_same_as_short_ones() {
         for steps in [1, 2, 497, 1000] {
             run(&mut parts, steps);
             means.extend(parts.mean_speeds().unwrap());
+        }
+        if variant.tolerance > TOLERANCE {
+            // What was pushed is rounded once more where a burst begins.
+            let right = parts.flow().unwrap().to_f64();
+            assert!(error(&whole.flow().unwrap(), &right) < variant.tolerance, "{}", variant.name);
+            continue;
         }
         assert_eq!(whole.mean_speeds().unwrap(), means, "{}", variant.name);
         assert_eq!(whole.flow().unwrap(), parts.flow().unwrap(), "{}", variant.name);

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use gravitile::lattice::{Flow, Walls};
+use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::modes::fluid::{Drive, Fluid, FluidSimulation, VARIANTS, auto_variant};
 use gravitile::modes::{Recipe, Simulation, Variant};
 use gravitile::params;
@@ -81,7 +82,9 @@ fn a_force_between_walls_makes_a_parabola() {
             for column in [0, 7, 15] {
                 let [ux, uy] = end.at(row * 16 + column).1;
                 let off = (ux - right).abs().max(uy.abs()) / top;
-                assert!(off < 0.01, "{}: {ux} instead of {right} at {column}, {row}", variant.name);
+                // Of a push as weak as this, 16 bits lose a part.
+                let allowed = if variant.tolerance > TOLERANCE { 0.1 } else { 0.01 };
+                assert!(off < allowed, "{}: {ux} instead of {right} at {column}, {row}", variant.name);
             }
         }
     }

@@ -1,7 +1,9 @@
 //! How the numbers of a grid lie in a device's memory: the host's side of `kernels/fluid/grid.cl`.
 
+use half::f16;
+
 use crate::compute::Arg;
-use crate::lattice::{SPEEDS, Walls};
+use crate::lattice::{SPEEDS, WEIGHTS, Walls};
 
 /// What each variant's grid is like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,12 +12,17 @@ pub(super) enum Layout {
     Cells,
     /// A plane for each speed.
     Planes,
+    /// Planes of numbers of 16 bits: how far they are from what rests.
+    Halves,
     /// Planes, and columns around each row for what wraps around: neighbours are one place apart everywhere.
     Haloed,
 }
 
 /// The columns before the first and, at the least, behind the last: a whole vector, so that rows are aligned.
 const GHOST: usize = 16;
+
+/// Sixteen bits hold multiples of this share of the density down to what they can tell apart.
+const FINENESS: f32 = 32768.0;
 
 /// A grid in a layout.
 #[derive(Debug, Clone, Copy)]
@@ -25,21 +32,23 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
+    /// The density that rests.
+    rest: f32,
     /// Whether rows end instead of wrapping around.
     ends: bool,
 }
 
 impl Grid {
-    pub fn new(layout: Layout, walls: &Walls, ends: bool) -> Self {
+    pub fn new(layout: Layout, walls: &Walls, rest: f32, ends: bool) -> Self {
         let (nx, ny) = (walls.nx, walls.ny);
         let stride = match layout {
             Layout::Cells => nx,
-            Layout::Planes => nx.next_multiple_of(32),
+            Layout::Planes | Layout::Halves => nx.next_multiple_of(32),
             Layout::Haloed => nx.next_multiple_of(GHOST) + 2 * GHOST,
         };
         // Nine planes in step would meet in the same lines of a cache: each begins 384 bytes farther on in a page.
         let plane = (stride * ny).next_multiple_of(1024) + 96;
-        Self { layout, nx, ny, stride, plane, ends }
+        Self { layout, nx, ny, stride, plane, rest, ends }
     }
 
     /// What the kernels are compiled with.
@@ -47,6 +56,9 @@ impl Grid {
         let mut defines = Vec::new();
         if self.layout != Layout::Cells {
             defines.push(("PLANES", "1".to_owned()));
+        }
+        if self.layout == Layout::Halves {
+            defines.push(("HALVES", "1".to_owned()));
         }
         if self.layout == Layout::Haloed {
             defines.push(("GHOST", GHOST.to_string()));
@@ -58,16 +70,19 @@ impl Grid {
     }
 
     /// The first arguments of every kernel over it.
-    pub fn args(&self) -> [Arg<'static>; 4] {
-        [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32))
+    pub fn args(&self) -> [Arg<'static>; 5] {
+        let [nx, ny, stride, plane] =
+            [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32));
+        [nx, ny, stride, plane, Arg::Float(self.rest)]
     }
 
-    /// Numbers in all.
+    /// Words of 32 bits in all.
     pub fn len(&self) -> usize {
         match self.layout {
             Layout::Cells => SPEEDS * self.nx * self.ny,
             // Vectors of the last row may be read to their ends.
             Layout::Planes | Layout::Haloed => SPEEDS * self.plane,
+            Layout::Halves => (SPEEDS * self.plane).div_ceil(2),
         }
     }
 
@@ -82,17 +97,38 @@ impl Grid {
     fn at(&self, speed: usize, x: usize, y: usize) -> usize {
         match self.layout {
             Layout::Cells => SPEEDS * self.single(x, y) + speed,
-            Layout::Planes | Layout::Haloed => speed * self.plane + self.single(x, y),
+            Layout::Planes | Layout::Halves | Layout::Haloed => speed * self.plane + self.single(x, y),
+        }
+    }
+
+    fn write(&self, packed: &mut [u32], (speed, x, y): (usize, usize, usize), f: f32) {
+        let at = self.at(speed, x, y);
+        match self.layout {
+            Layout::Halves => {
+                let off = (f / self.rest - WEIGHTS[speed] as f32) * FINENESS;
+                bytemuck::cast_slice_mut::<u32, f16>(packed)[at] = f16::from_f32(off);
+            }
+            _ => packed[at] = f.to_bits(),
+        }
+    }
+
+    fn read(&self, packed: &[u32], (speed, x, y): (usize, usize, usize)) -> f32 {
+        let at = self.at(speed, x, y);
+        match self.layout {
+            Layout::Halves => {
+                let off = bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS;
+                self.rest * (off + WEIGHTS[speed] as f32)
+            }
+            _ => f32::from_bits(packed[at]),
         }
     }
 
     /// The cells as the device has them.
-    pub fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<f32> {
-        let mut packed = vec![0.0; self.len()];
+    pub fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
+        let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
-            let (x, y) = (i % self.nx, i / self.nx);
             for (k, f) in cell.iter().enumerate() {
-                packed[self.at(k, x, y)] = *f;
+                self.write(&mut packed, (k, i % self.nx, i / self.nx), *f);
             }
         }
         if self.layout == Layout::Haloed {
@@ -107,12 +143,12 @@ impl Grid {
     }
 
     /// One of the cells that the device has.
-    pub fn cell(&self, packed: &[f32], i: usize) -> [f32; SPEEDS] {
-        std::array::from_fn(|k| packed[self.at(k, i % self.nx, i / self.nx)])
+    pub fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
+        std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }
 
     /// All of them.
-    pub fn unpack(&self, packed: &[f32]) -> Vec<[f32; SPEEDS]> {
+    pub fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
         (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 

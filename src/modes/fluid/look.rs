@@ -151,7 +151,7 @@ impl FluidSimulation {
             if walls.solid[i] {
                 return None;
             }
-            let cell = |packed: &[f32], i: usize| -> [f64; SPEEDS] { grid.cell(packed, i).map(f64::from) };
+            let cell = |packed: &[u32], i: usize| -> [f64; SPEEDS] { grid.cell(packed, i).map(f64::from) };
             let arrived = match has_arrived {
                 true => cell(&before, i),
                 false => params.arrived(&walls, &|i| cell(&before, i), i),

@@ -1,6 +1,4 @@
 //! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9, BGK), seen through tracers that it carries.
-//!
-//! What the kernels do not have yet: several steps to a launch where a grid is small, and 16-bit storage.
 
 pub mod check;
 mod grid;
@@ -80,16 +78,44 @@ const fn of_cells(variant: Variant) -> Variant {
         knobs: &[WIDTH],
         work_group: |device| match device.kind {
             Kind::Cpu => 64,
-            _ => 128,
+            _ => 256,
         },
         width_knob: Some(WIDTH.name),
+        bodies_per_group: |recipe| cells_of_group(recipe).iter().product(),
         local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
         ..variant
     }
 }
 
+/// Steps to a launch of `temporal`.
+const STEPS: Knob = Knob {
+    name: "steps",
+    define: "STEPS",
+    summary: "steps to a launch, as far as a work-group is large enough; cells around it are computed twice",
+    options: &[1, 2, 3, 4, 6, 8],
+    guess: |_, cells| if cells < MANY { 4 } else { 2 },
+    never_hurts: false,
+};
+
+/// Cells from which on it is memory that takes the time, and not the launches.
+const MANY: usize = 1 << 19;
+
+/// Columns and rows of cells that a work-group steps.
+fn cells_of_group(recipe: &Recipe) -> [usize; 2] {
+    let width = (recipe.knob(WIDTH.name) as usize).min(recipe.work_group).max(1);
+    let sides = [width * (recipe.knob(LANES.name) as usize).max(1), recipe.work_group / width];
+    sides.map(|side| side - 2 * (steps_of_launch(recipe) - 1))
+}
+
+/// Steps that a launch takes: as many as leave a work-group cells of its own.
+fn steps_of_launch(recipe: &Recipe) -> usize {
+    let width = (recipe.knob(WIDTH.name) as usize).min(recipe.work_group).max(1);
+    let narrow = width.min(recipe.work_group / width);
+    (recipe.knob(STEPS.name) as usize).min(narrow.div_ceil(2)).max(1)
+}
+
 /// The ladder, slowest first.
-pub static VARIANTS: [Variant; 4] = [
+pub static VARIANTS: [Variant; 6] = [
     of_cells(variant!("fluid", "split", "a kernel for each stage of the step, speeds of a cell together")),
     of_cells(variant!("fluid", "fused", "one kernel: every number is read once and written once")),
     Variant {
@@ -98,6 +124,27 @@ pub static VARIANTS: [Variant; 4] = [
             "fluid",
             "fused",
             "the same over a plane for each speed: neighbours read neighbours"
+        ))
+    },
+    Variant {
+        knobs: &[Knob { guess: |_, cells| if cells < MANY { 16 } else { 32 }, ..WIDTH }, STEPS],
+        work_group: |_| 256,
+        local_bytes: |recipe| SPEEDS * size_of::<f32>() * recipe.work_group,
+        has_limit: false,
+        ..of_cells(variant!(
+            "fluid",
+            "temporal",
+            "several steps to a launch, in local memory; cells around a work-group are computed twice"
+        ))
+    },
+    Variant {
+        name: "half",
+        has_limit: false,
+        tolerance: 2e-2,
+        ..of_cells(variant!(
+            "fluid",
+            "fused",
+            "planes of 16-bit numbers: half the memory to go through, and rounded to three digits"
         ))
     },
     Variant {
@@ -112,7 +159,6 @@ pub static VARIANTS: [Variant; 4] = [
             },
             LANES,
         ],
-        bodies_per_group: |recipe| recipe.knob("lanes") as usize * recipe.work_group,
         ..of_cells(variant!("fluid", "fused", "for CPUs: 16 cells at once, and no edges to look for"))
     },
 ];
@@ -120,8 +166,8 @@ pub static VARIANTS: [Variant; 4] = [
 /// The variant that `auto` takes.
 pub fn auto_variant(device: &DeviceInfo, _cells: usize) -> &'static Variant {
     match device.kind {
-        Kind::Cpu => &VARIANTS[3],
-        _ => &VARIANTS[2],
+        Kind::Cpu => &VARIANTS[5],
+        _ => &VARIANTS[3],
     }
 }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::grid::{Grid, Layout};
-use super::{Drive, Fluid, INFO};
+use super::{Drive, Fluid, INFO, cells_of_group, steps_of_launch};
 use crate::bodies::Points;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -23,9 +23,9 @@ const MEASURE: Source = source!("fluid/measure.cl");
 const CARRY: u32 = 16;
 /// Steps whose sums of speeds wait for being added up, at most, and the numbers that there may be of them.
 const SUMMED_STEPS: usize = 1024;
-const SUMS: usize = 1 << 20;
+const SUMS: usize = 1 << 22;
 /// Work-items that add up the sums of a step.
-const SUM_GROUP: usize = 64;
+const SUM_GROUP: usize = 256;
 /// The last steps of a burst of which the mean speed is kept. A multiple of all numbers of steps that are summed.
 pub(super) const SERIES: usize = 1 << 20;
 
@@ -48,7 +48,7 @@ pub struct FluidSimulation {
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
     /// The cells now, and where the next step puts them: swapped by arguments. `split` keeps what arrived in the other.
-    pub(super) f: [Buffer<f32>; 2],
+    pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
     /// Σ |u| of each work-group, for some steps.
     pub(super) sums: Buffer<f32>,
@@ -86,6 +86,7 @@ fn stages_of(variant: &str) -> (&'static [&'static str], Layout) {
         "split" => (&["propagate", "rebound", "relax", "add_speeds"], Layout::Cells),
         "fused" => (&["advance"], Layout::Cells),
         "vector" => (&["advance"], Layout::Haloed),
+        "half" => (&["advance"], Layout::Halves),
         _ => (&["advance"], Layout::Planes),
     }
 }
@@ -100,8 +101,8 @@ impl FluidSimulation {
     ) -> Result<Self> {
         let (names, layout) = stages_of(recipe.variant.name);
         let walls = flow.walls.clone();
-        let grid = Grid::new(layout, &walls, params.drive == Drive::Inlet);
-        let bytes = (grid.len() * size_of::<f32>()) as u64;
+        let grid = Grid::new(layout, &walls, params.density, params.drive == Drive::Inlet);
+        let bytes = (grid.len() * size_of::<u32>()) as u64;
         let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
         if bytes > most {
             let (nx, ny, name) = (walls.nx, walls.ny, recipe.variant.name);
@@ -111,8 +112,10 @@ impl FluidSimulation {
             );
             return Err(Error::Invalid(text));
         }
-        // A work-group no wider than it is large.
-        let recipe = recipe.with_knob("width", recipe.knob("width").min(recipe.work_group as u32));
+        // A work-group no wider than it is large, and no more steps to a launch than it has room for.
+        let recipe = recipe
+            .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
+            .with_knob("steps", steps_of_launch(&recipe) as u32);
         let build = |file: Source, defines: &[(&str, String)]| {
             Program::build(
                 device,
@@ -167,17 +170,18 @@ impl FluidSimulation {
         Ok(simulation)
     }
 
-    fn width(&self) -> usize {
-        self.recipe.knob("width") as usize
-    }
-
-    fn lanes(&self) -> usize {
-        (self.recipe.knob("lanes") as usize).max(1)
-    }
-
     fn groups(&self) -> usize {
-        let height = self.recipe.work_group / self.width();
-        self.walls.nx.div_ceil(self.width() * self.lanes()) * self.walls.ny.div_ceil(height)
+        let [columns, rows] = cells_of_group(&self.recipe);
+        self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
+    }
+
+    /// Steps that the next launch takes: none beyond what is added up and carried then; and the last of a burst alone,
+    /// since what it started from is kept.
+    fn steps_of_launch(&self) -> u32 {
+        let Burst { steps, step, summed, carried, .. } = self.burst;
+        let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), carried + CARRY];
+        let room = ends.into_iter().min().map_or(1, |end| end - step);
+        room.min(steps_of_launch(&self.recipe) as u32)
     }
 
     /// Steps between two passes that add up sums: a power of two.
@@ -202,7 +206,7 @@ impl FluidSimulation {
         if self.burst.stage == 0 && self.burst.from == 0 {
             self.before_step()?;
         }
-        let items = self.groups() * self.recipe.work_group;
+        let (items, steps) = (self.groups() * self.recipe.work_group, self.steps_of_launch());
         let (c, grid) = (self.coefficients(), self.grid.args());
         let [f, other] = [&self.f[0], &self.f[1]].map(Arg::from);
         let solid = Arg::from(&self.solid);
@@ -211,16 +215,19 @@ impl FluidSimulation {
         let own = match (self.stages.len(), self.burst.stage) {
             (1, _) => {
                 let [first, rows] = self.driven_rows();
-                let is_last = self.burst.step + 1 == self.burst.steps;
+                let is_last = self.burst.step + steps == self.burst.steps;
                 let end = if is_last { first } else { first + rows };
-                vec![c, Arg::Uint(first as u32), Arg::Uint(end as u32), solid, f, other, sums, from]
+                let mut own =
+                    vec![c, Arg::Uint(first as u32), Arg::Uint(end as u32), solid, f, other, sums, from];
+                own.extend((self.recipe.knob("steps") > 0).then_some(Arg::Uint(steps)));
+                own
             }
             (_, 0) => vec![c, f, other],
             (_, 3) => vec![solid, f, sums, from],
             (_, _) => vec![c, solid, other, f],
         };
         let args = [grid.as_slice(), &own].concat();
-        let (group, cost) = (self.recipe.work_group, self.lanes() as f64);
+        let (group, cost) = (self.recipe.work_group, self.recipe.bodies_per_item() * f64::from(steps));
         let pass = Pass { kernel: &self.stages[self.burst.stage], args: &args, items, group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
         if self.burst.from >= items {
@@ -228,7 +235,7 @@ impl FluidSimulation {
             self.burst.stage += 1;
             if self.burst.stage == self.stages.len() {
                 self.burst.stage = 0;
-                self.after_step()?;
+                self.after(steps)?;
             }
         }
         Ok(())
@@ -255,12 +262,12 @@ impl FluidSimulation {
         Ok(())
     }
 
-    fn after_step(&mut self) -> Result<()> {
+    fn after(&mut self, steps: u32) -> Result<()> {
         if self.stages.len() == 1 {
             self.f.swap(0, 1);
         }
-        self.burst.step += 1;
-        self.now = self.now.wrapping_add(1);
+        self.burst.step += steps;
+        self.now = self.now.wrapping_add(steps);
         let ends = self.burst.step == self.burst.steps;
         let waiting = self.burst.step - self.burst.summed;
         if ends || waiting == self.summed_steps() {
