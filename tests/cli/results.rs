@@ -270,16 +270,15 @@ fn bench_has_a_row_for_each_variant() {
         let info = MODES.iter().find(|info| row["mode"] == info.name).unwrap();
         assert!((number(&row["bodies"]) / 256.0 - 1.0).abs() < 0.75, "{row}");
         assert!(row["bodies"] == 256 || info.work.matter == Matter::Flow, "{row}");
-        assert!(number(&row["relative_error"]) < TOLERANCE, "{row}");
+        let variant = info.variant(row["variant"].as_str().unwrap()).unwrap();
+        assert!(number(&row["relative_error"]) < variant.tolerance, "{row}");
         let (key, unit) = info.work.report;
         let speed = number(&row[key]) * unit;
         assert!(speed > 0.0, "{row}");
-        // A cell list looks at few pairs: no limit on all of them holds for it.
-        let looks_at_all = row["variant"] != "grid";
         for key in ["limit_per_second", "share_of_limit", "busy", "bound_by"] {
-            assert_eq!(row[key].is_null(), !looks_at_all, "{key} of {row}");
+            assert_eq!(row[key].is_null(), !variant.has_limit, "{key} of {row}");
         }
-        if looks_at_all {
+        if variant.has_limit {
             let limit = number(&row["limit_per_second"]);
             assert!((number(&row["share_of_limit"]) * limit / speed - 1.0).abs() < 1e-9, "{row}");
         }
