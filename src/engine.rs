@@ -3,9 +3,9 @@
 
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Kind, Pending};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, Stroke, Walls};
+use crate::lattice::Stroke;
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
 use crate::params::Effect;
@@ -53,7 +53,7 @@ fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let auto = work.sizes(device.kind).auto;
     let most = max_bodies(device, config.mode.as_ref());
     // Where the number is fixed, one chosen for another scene waits for that scene.
-    let bodies = config.start.fixed_bodies().or(config.bodies).unwrap_or(auto.min(most));
+    let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
         false => Err(Error::Invalid(format!(
@@ -374,16 +374,9 @@ fn reseeds(old: &Config, new: &Config) -> bool {
     old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }
 
-/// What a config starts from: `count` bodies or about as many cells, unless they are loaded.
+/// What a config starts from: `count` bodies or about as many cells, unless the scene has its own.
 pub(crate) fn seed(config: &Config, count: usize) -> State {
-    let params = &config.mode.values();
-    match &config.start {
-        Start::Loaded { bodies, .. } => Bodies::clone(bodies).into(),
-        Start::Grid { walls, .. } => {
-            Flow::at_rest(Walls::clone(walls), params.float("density").unwrap_or(1.0), 0).into()
-        }
-        Start::Scene(scene) => (scene.generate)(&Setup { bodies: count, seed: config.seed, params }),
-    }
+    config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() })
 }
 
 fn build(

@@ -224,7 +224,7 @@ impl<'a> Running<'a> {
         } = config;
         Self {
             mode: mode.info().name,
-            start: start.name(),
+            start: &start.name,
             bodies: *bodies,
             seed: *seed,
             variant: variant.map(|variant| variant.name),

@@ -13,21 +13,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command, Simulation};
 use crate::compute::{self, Device};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::params;
 use crate::scene::fluid::files::{load_case, load_obstacles};
+use crate::scene::{self, Scene};
 use crate::state::Matter;
 use crate::tuned::Tuned;
-use crate::{params, scene};
 
 /// Does what was asked for.
 ///
@@ -55,16 +55,18 @@ fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
     let mut config = Config::new(info);
     if let Some(name) = &args.scene {
         let scenes = info.scenes.iter();
-        let scene = info.scene(name).ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name)))?;
+        let scene = info
+            .scene(name)
+            .ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name.as_str())))?;
         config.select_scene(scene);
     }
     load(args, &mut config)?;
     config.seed = args.seed;
     config.bodies = number_or_auto("--bodies", &args.bodies)?;
-    if let (Some(fixed), Some(asked)) = (config.start.fixed_bodies(), config.bodies)
+    if let (Some(fixed), Some(asked)) = (config.start.bodies, config.bodies)
         && fixed != asked
     {
-        let name = config.start.name();
+        let name = &config.start.name;
         let things = info.work.things;
         return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
     }
@@ -102,8 +104,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             return other("--load", "bodies");
         }
         config.mode = (info.default)();
-        config.start =
-            Start::Loaded { name: path.display().to_string(), bodies: Arc::new(scene::csv::load(path)?) };
+        config.start = Scene::of_bodies(path.display().to_string(), scene::csv::load(path)?);
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {
@@ -118,8 +119,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         for (key, value) in case.params() {
             params::set(config.mode.as_mut(), key, &value)?;
         }
-        let name = path.display().to_string();
-        config.start = Start::Grid { name, walls: Arc::new(walls), steps: case.steps };
+        config.start = Scene::of_walls(path.display().to_string(), walls, case.steps);
     }
     Ok(())
 }
@@ -127,10 +127,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
 /// Steps of a command without a window: as asked for, or as a file says.
 fn steps(asked: Option<u32>, config: &Config) -> u32 {
     const STEPS: u32 = 100;
-    asked.unwrap_or(match config.start {
-        Start::Grid { steps, .. } => steps,
-        Start::Scene(_) | Start::Loaded { .. } => STEPS,
-    })
+    asked.or(config.start.steps).unwrap_or(STEPS)
 }
 
 /// What is remembered of earlier searches. A list that is of no use is no reason not to start.

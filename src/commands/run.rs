@@ -144,7 +144,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         info: config.mode.info(),
         recipe: resolved.recipe,
         mode: config.mode.info().name,
-        start: config.start.name().to_owned(),
+        start: config.start.name.clone(),
         params: config.mode.values(),
         variant: resolved.recipe.variant.name,
         work_group: resolved.recipe.work_group,

@@ -14,6 +14,7 @@ mod work;
 
 use std::any::Any;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use self::accuracy::Sample;
 use self::checks::Start;
@@ -49,7 +50,7 @@ pub struct ModeInfo {
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where it starts; the first row is the default.
-    pub scenes: &'static [Scene],
+    pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
     /// The starts of `check`: among them they show all that can happen.
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// What it tells of every step, if anything.
@@ -122,19 +123,28 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// The mode with the parameters that suit `scene`, all others at their defaults.
+    /// The mode with the parameters that suit `scene`, all others at their defaults. Whoever has a scene has tried it with
+    /// [`ModeInfo::try_mode_for`].
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
+        let mode = self.try_mode_for(scene);
+        debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
+        mode.unwrap_or_else(|_| (self.default)())
+    }
+
+    /// The mode with the parameters that suit `scene`, all others at their defaults.
+    ///
+    /// # Errors
+    /// If it has no such parameter, or does not take the value.
+    pub fn try_mode_for(&self, scene: &Scene) -> Result<Box<dyn Mode>> {
         let mut mode = (self.default)();
-        for (key, value) in scene.params {
-            // A row with a bad parameter is a mistake in the table; tests/scenes.rs walks it.
-            let set = params::set(mode.as_mut(), key, value);
-            debug_assert!(set.is_ok(), "scene {}: {set:?}", scene.name);
+        for (key, value) in &scene.params {
+            params::set(mode.as_mut(), key, value)?;
         }
-        mode
+        Ok(mode)
     }
 
     /// The scene called `name`.
-    pub fn scene(&self, name: &str) -> Option<&'static Scene> {
+    pub fn scene(&self, name: &str) -> Option<&'static Arc<Scene>> {
         self.scenes.iter().find(|scene| scene.name == name)
     }
 }

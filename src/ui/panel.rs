@@ -6,7 +6,7 @@ use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
 use super::{Brush, Lab, Model, format, theme};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
 
@@ -137,11 +137,11 @@ fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
 fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     row(ui, "Scene", "Where it begins.", |ui, label| {
         let combo = ComboBox::from_id_salt("scene").width(ui.available_width()).height(400.0);
-        let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
-            for scene in config.mode.info().scenes {
-                let selected = config.start == Start::Scene(scene);
+        let combo = combo.selected_text(config.start.name.as_str()).show_ui(ui, |ui| {
+            for scene in config.mode.info().scenes.iter() {
+                let selected = config.start == *scene;
                 let color = if selected { theme::TEXT } else { theme::WEAK };
-                let text = (scene.name, RichText::new(scene.summary).small().color(color));
+                let text = (scene.name.as_str(), RichText::new(&scene.summary).small().color(color));
                 let entry = ui.add(Button::selectable(selected, text));
                 sink.note(format!("scene {}", scene.name), &entry);
                 if entry.clicked() {
@@ -151,17 +151,13 @@ fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
         });
         sink.note("scene", &combo.response.labelled_by(label.id));
     });
-    match &config.start {
-        Start::Scene(scene) => note(ui, scene.summary),
-        Start::Loaded { .. } => note(ui, "the bodies of a file"),
-        Start::Grid { .. } => note(ui, "the grid of a file"),
-    }
+    note(ui, &config.start.summary);
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { config, stats, max_bodies, .. } = model;
     let work = &config.mode.info().work;
-    row(ui, work.label.0, work.label.1, |ui, label| match config.start.fixed_bodies() {
+    row(ui, work.label.0, work.label.1, |ui, label| match config.start.bodies {
         Some(fixed) => {
             let number = ui.add_enabled_ui(false, |ui| {
                 auto_number(ui, sink, ("bodies", label), &mut Some(fixed), fixed, fixed..=fixed);
@@ -177,8 +173,7 @@ fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     let help = "The same seed gives the same bodies, for ever.";
     row(ui, "Seed", help, |ui, label| {
-        let scene = matches!(config.start, Start::Scene(_));
-        ui.add_enabled_ui(scene, |ui| {
+        ui.add_enabled_ui(config.start.is_random(), |ui| {
             let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
             let number = ui.add_sized(size, number).labelled_by(label.id);

@@ -164,7 +164,7 @@ fn a_refused_file_is_what_it_was() {
 #[test]
 fn a_wrong_name_lists_the_right_ones() {
     for info in MODES {
-        let scenes: Vec<_> = info.scenes.iter().map(|scene| scene.name).collect();
+        let scenes: Vec<_> = info.scenes.iter().map(|scene| scene.name.as_str()).collect();
         let variants: Vec<_> = info.variants.iter().map(|variant| variant.name).collect();
         let modes: Vec<_> = MODES.iter().map(|info| info.name).collect();
         let mode = format!("run --mode {}", info.name);

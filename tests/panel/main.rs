@@ -13,7 +13,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
-use gravitile::config::{Config, Start};
+use gravitile::config::Config;
 use gravitile::engine::Resolved;
 use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};

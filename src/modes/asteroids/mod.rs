@@ -27,7 +27,7 @@ pub static INFO: ModeInfo = ModeInfo {
     limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0)),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
-    scenes: scene::asteroids::SCENES,
+    scenes: &scene::asteroids::SCENES,
     checks: |info| checks::of_bodies(info, &["belt", "box"]),
     series: None,
     paints: false,

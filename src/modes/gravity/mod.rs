@@ -29,7 +29,7 @@ pub static INFO: ModeInfo = ModeInfo {
     limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
-    scenes: scene::gravity::SCENES,
+    scenes: &scene::gravity::SCENES,
     checks: |info| checks::of_bodies(info, &["galaxy"]),
     series: None,
     paints: false,
