@@ -46,6 +46,7 @@ pub mod modes;
 pub mod params;
 pub mod scene;
 pub mod session;
+pub mod snapshot;
 pub mod state;
 pub mod trial;
 pub mod tuned;

@@ -13,6 +13,7 @@ mod snapshot;
 mod work;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -272,6 +273,9 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
+/// What a simulation carries on from step to step besides its [`State`]: lists of numbers by name.
+pub type Extra = BTreeMap<String, Vec<f32>>;
+
 /// A mode running on a device.
 pub trait Simulation {
     /// Takes over changed live parameters, from the next burst on.
@@ -307,6 +311,19 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn state(&mut self) -> Result<State>;
+
+    /// What the steps to come depend on besides [`Simulation::state`], and what the picture shows of the past. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn extra(&mut self) -> Result<Extra>;
+
+    /// Takes up what another simulation, which had the state that this one was built from, carried on: if both are of one
+    /// recipe, the steps to come are the same to the last bit.
+    ///
+    /// # Errors
+    /// If `extra` is not of such a simulation, or the device fails.
+    fn resume(&mut self, extra: &Extra) -> Result<()>;
 
     /// Queues the read-back of what is drawn into the memory of `points`, whatever that held. It runs beside the steps
     /// that are started next and does not see them. One at a time: the answer comes before the next is asked for.
@@ -344,6 +361,17 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
+}
+
+/// The list `name` of `extra`.
+///
+/// # Errors
+/// If there is none, or it has not `len` numbers.
+fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
+    match extra.get(name) {
+        Some(list) if list.len() == len => Ok(list),
+        _ => Err(Error::Invalid(format!("what was carried on has not {len} numbers of {name}"))),
+    }
 }
 
 /// Sums over all bodies that are not quarantined, or over all free cells.

@@ -82,13 +82,13 @@ struct Contents {
 }
 
 /// What else can be chosen in the panel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
     #[serde(skip_serializing_if = "Option::is_none")]
     bodies: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
+    seed: Option<Value>,
 }
 
 impl Chosen {
@@ -121,13 +121,21 @@ pub fn load(path: &Path) -> Result<SceneFile> {
 /// # Errors
 /// [`Error::Scene`] with the line where that is known.
 pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
+    complete(name, text, None)
+}
+
+/// The same, of a text without an origin if one is given.
+///
+/// # Errors
+/// As [`parse`].
+pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents = toml::from_str(text).map_err(|error| Error::Scene {
         line: error.span().map(|span| line_of(text, span.start)),
         what: error.message().to_owned(),
     })?;
     let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, title, summary, count, steps, length, start, .. } = &contents;
-    let origin = origin(&contents)?;
+    let origin = origin.map_or_else(|| origin_of(&contents), Ok)?;
     let fixed = match &origin {
         Origin::Made(..) => *count,
         Origin::Bodies(bodies) => Some(bodies.len()),
@@ -142,9 +150,14 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     if count.is_some() && *count != fixed {
         return Err(wrong(format!("count is not the number that there are, {}", fixed.unwrap_or_default())));
     }
-    if length.is_some() && contents.walls.is_none() {
+    if length.is_some() && !matches!(origin, Origin::Walls(_)) {
         return Err(wrong("length says something of walls, and there are none".to_owned()));
     }
+    let seed = start
+        .seed
+        .as_ref()
+        .map(|seed| seed_of(seed).ok_or_else(|| wrong("start.seed is not a whole number from 0".to_owned())));
+    let seed = seed.transpose()?;
     let text_of = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
@@ -167,11 +180,11 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
             origin,
         },
         bodies: start.bodies.filter(|_| fixed.is_none()),
-        seed: start.seed,
+        seed,
     })
 }
 
-fn origin(contents: &Contents) -> Result<Origin> {
+fn origin_of(contents: &Contents) -> Result<Origin> {
     let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| wrong(format!("there is no mode {}", shown(mode))))?;
@@ -240,14 +253,39 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
 /// # Errors
 /// If bodies of the scene stopped being finite: no file could be read that says so.
 pub fn text(scene: &Scene, mode: &str, params: &Values, bodies: Option<usize>, seed: u64) -> Result<String> {
-    let is_made = scene.is_random();
+    let mut contents = Contents {
+        params: params.iter().map(|(key, value)| (key.to_owned(), toml_value(value))).collect(),
+        start: Chosen {
+            bodies: bodies.filter(|_| scene.bodies.is_none()),
+            seed: scene.is_random().then(|| seed_value(seed)),
+        },
+        ..contents(scene, mode)
+    };
+    match &scene.origin {
+        Origin::Made(..) | Origin::Orbits(_) => {}
+        Origin::Bodies(bodies) => contents.bodies = Some(lines_of(bodies)?),
+        Origin::Walls(walls) => {
+            (contents.walls, contents.length) = (Some(drawn(walls)), Some(walls.length));
+        }
+    }
+    written(&contents)
+}
+
+/// The text of a scene file with the scene's own parameters, but without its bodies or walls, for [`complete`].
+///
+/// # Errors
+/// If no file can say it.
+pub fn outline(scene: &Scene, mode: &str) -> Result<String> {
+    let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
+    written(&Contents { params: params.collect(), ..contents(scene, mode) })
+}
+
+fn contents(scene: &Scene, mode: &str) -> Contents {
     let mut contents = Contents {
         mode: mode.to_owned(),
         title: scene.title.clone(),
         summary: scene.summary.clone(),
         steps: scene.steps,
-        params: params.iter().map(|(key, value)| (key.to_owned(), toml_value(value))).collect(),
-        start: Chosen { bodies: bodies.filter(|_| scene.bodies.is_none()), seed: is_made.then_some(seed) },
         ..Contents::default()
     };
     match &scene.origin {
@@ -263,14 +301,28 @@ pub fn text(scene: &Scene, mode: &str, params: &Values, bodies: Option<usize>, s
             let others = arguments.0.iter().filter(is_other);
             contents.arguments = others.map(|(name, value)| ((*name).to_owned(), *value)).collect();
         }
-        Origin::Bodies(bodies) => contents.bodies = Some(lines_of(bodies)?),
         Origin::Orbits(orbits) => contents.orbits = Some(orbits.text().to_owned()),
-        Origin::Walls(walls) => {
-            (contents.walls, contents.length) = (Some(drawn(walls)), Some(walls.length));
-        }
+        Origin::Bodies(_) | Origin::Walls(_) => {}
     }
-    toml::to_string_pretty(&contents)
+    contents
+}
+
+fn written(contents: &Contents) -> Result<String> {
+    toml::to_string_pretty(contents)
         .map_err(|error| Error::Invalid(format!("the scene cannot be written: {error}")))
+}
+
+/// Whole numbers of TOML end where half of the seeds begin.
+fn seed_value(seed: u64) -> Value {
+    i64::try_from(seed).map_or_else(|_| Value::String(seed.to_string()), Value::Integer)
+}
+
+fn seed_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Integer(seed) => u64::try_from(*seed).ok(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
 }
 
 fn lines_of(bodies: &Bodies) -> Result<String> {

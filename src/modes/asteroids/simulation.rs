@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source};
 use crate::state::State;
 
 const MEASURE: Source = source!("asteroids/measure.cl");
@@ -24,9 +24,16 @@ const GRID_COST: f64 = 64.0;
 /// Bodies that the inner loop of `vector` looks at before it branches.
 const VECTOR_ROWS: usize = 64;
 
+/// Lists of what is carried on.
+const SIZES: &str = "sizes";
+const MASSES: &str = "masses";
+const CONTACT: &str = "contact";
+const RADII: &str = "radii";
+
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
     lane: Lane,
+    device: Device,
     params: Asteroids,
     count: usize,
     recipe: Recipe,
@@ -90,6 +97,7 @@ impl AsteroidSimulation {
         let (x, v, radii) = to_device(bodies);
         Ok(Self {
             lane: Lane::new(device),
+            device: device.clone(),
             params: params.clone(),
             count,
             recipe,
@@ -226,6 +234,40 @@ impl Simulation for AsteroidSimulation {
             v[3] = 0.0;
         }
         Ok(Bodies { positions: x, velocities: v }.into())
+    }
+
+    /// The masses and sizes of those who are held out too, and what was lately hit.
+    fn extra(&mut self) -> Result<Extra> {
+        let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
+        Ok([
+            (SIZES, fourth(self.x[0].read()?)),
+            (MASSES, fourth(self.v[0].read()?)),
+            (CONTACT, self.contact.read()?.into_flattened()),
+            (RADII, self.radii.to_vec()),
+        ]
+        .map(|(name, list)| (name.to_owned(), list))
+        .into())
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        let patched = |buffer: &Buffer<[f32; 4]>, name: &str| {
+            let mut rows = buffer.read()?;
+            let fourth = list(extra, name, rows.len())?;
+            rows.iter_mut().zip(fourth).for_each(|(row, fourth)| row[3] = *fourth);
+            Buffer::from_slice(&self.device, &rows)
+        };
+        let (x, v) = (patched(&self.x[0], SIZES)?, patched(&self.v[0], MASSES)?);
+        let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
+        let radii = list(extra, RADII, 2)?;
+        // Cells are as large as the largest body.
+        if !(radii[0] > 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
+            return Err(Error::Invalid(format!(
+                "the sizes of bodies are not from {} to {}",
+                radii[0], radii[1]
+            )));
+        }
+        (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);
+        Ok(())
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

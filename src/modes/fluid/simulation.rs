@@ -11,7 +11,7 @@ use crate::lattice::{Flow, Stroke, Walls};
 use crate::modes::accuracy::Sample;
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Recipe, Simulation, source, sources};
+use crate::modes::{Diagnostics, Extra, Mode, Recipe, Simulation, list, source, sources};
 use crate::state::State;
 
 pub(super) const CELL: Source = source!("fluid/cell.cl");
@@ -28,6 +28,10 @@ const SUMS: usize = 1 << 22;
 const SUM_GROUP: usize = 256;
 /// The last steps of a burst of which the mean speed is kept. A multiple of all numbers of steps that are summed.
 pub(super) const SERIES: usize = 1 << 20;
+
+/// Lists of what is carried on.
+const TRACERS: &str = "tracers";
+const SPEEDS_TOLD: &str = "mean_speeds";
 
 /// A flow on a device with the kernels that step it.
 pub struct FluidSimulation {
@@ -369,6 +373,23 @@ impl Simulation for FluidSimulation {
 
     fn state(&mut self) -> Result<State> {
         Ok(self.flow()?.into())
+    }
+
+    /// Tracers, which a new simulation would carry on at once; and the mean speeds of the last burst.
+    fn extra(&mut self) -> Result<Extra> {
+        let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
+        let tracers = self.tracers.read()?.into_flattened();
+        Ok([(TRACERS.to_owned(), tracers), (SPEEDS_TOLD.to_owned(), series)].into())
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        let tracers = list(extra, TRACERS, 2 * self.tracer_count)?.as_chunks().0;
+        self.tracers = Buffer::from_slice(&self.device, tracers)?;
+        let told = extra.get(SPEEDS_TOLD).map_or(&[][..], |told| &told[..told.len().min(SERIES)]);
+        let steps = told.len() as u32;
+        self.series[0] = Buffer::from_slice(&self.device, told)?;
+        self.burst = Burst { steps, step: steps, summed: steps, carried: steps, ..Burst::default() };
+        Ok(())
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

@@ -11,11 +11,15 @@ use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source, sources};
 use crate::state::State;
 
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
+
+/// Lists of what is carried on.
+const ACCELERATION: &str = "acceleration";
+const COMMON_MASS: &str = "common_mass";
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {
@@ -23,8 +27,9 @@ pub(super) struct GravitySimulation {
     params: Gravity,
     count: usize,
     recipe: Recipe,
-    /// The mass of all who have any, if it stands outside the sum; else 1.
-    common_mass: f32,
+    device: Device,
+    /// The mass of all who have any, if it stands outside the sum.
+    common_mass: Option<f32>,
     advance: Kernel,
     /// Where each pair is met once.
     tiles: Option<Tiles>,
@@ -68,11 +73,19 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
     masses.all(|mass| mass == first).then_some(first)
 }
 
+/// What the softening law is called in kernels.
+fn softening(params: &Gravity) -> &'static str {
+    match params.softening {
+        Softening::Plummer => "SOFTENING_PLUMMER",
+        Softening::Clamp => "SOFTENING_CLAMP",
+    }
+}
+
 /// The program of a recipe.
-fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) -> Result<Program> {
+fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<f32>) -> Result<Program> {
     let mut defines = recipe.defines();
-    defines.push((softening, "1".to_owned()));
-    if equal {
+    defines.push((softening(params), "1".to_owned()));
+    if common_mass.is_some() {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
     let files = INFO.sources(recipe.variant);
@@ -81,12 +94,8 @@ fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) 
 
 impl GravitySimulation {
     pub fn new(device: &Device, params: &Gravity, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
-        let softening = match params.softening {
-            Softening::Plummer => "SOFTENING_PLUMMER",
-            Softening::Clamp => "SOFTENING_CLAMP",
-        };
         let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
-        let program = build(device, recipe, softening, common_mass.is_some())?;
+        let program = build(device, recipe, params, common_mass)?;
         let advance = program.kernel("advance")?;
         let tiles = match recipe.variant.name {
             "mutual" => Some(Tiles::new(device, &program, recipe, bodies.len())?),
@@ -96,13 +105,14 @@ impl GravitySimulation {
             }
         };
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
-        let reduction = Reduction::new(device, &[MEASURE], &[(softening, "1".to_owned())])?;
+        let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
             count: bodies.len(),
             recipe,
-            common_mass: common_mass.unwrap_or(1.0),
+            device: device.clone(),
+            common_mass,
             advance,
             tiles,
             drift: small.kernel("drift")?,
@@ -144,7 +154,7 @@ impl GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
+        let c = Arg::Float8(step.coefficients(if forces { self.common_mass.unwrap_or(1.0) } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
         let items = if forces { self.items() } else { self.count };
@@ -215,6 +225,35 @@ impl Simulation for GravitySimulation {
 
     fn state(&mut self) -> Result<State> {
         Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? }.into())
+    }
+
+    /// The acceleration that leapfrog opens the next burst with; and the mass outside the sum, which those who are held
+    /// out had too.
+    fn extra(&mut self) -> Result<Extra> {
+        let mut extra = Extra::new();
+        if self.a_is_current {
+            extra.insert(ACCELERATION.to_owned(), self.a.read()?.into_flattened());
+        }
+        if let Some(mass) = self.common_mass {
+            extra.insert(COMMON_MASS.to_owned(), vec![mass]);
+        }
+        Ok(extra)
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        if extra.contains_key(ACCELERATION) {
+            let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
+            (self.a, self.a_is_current) = (Buffer::from_slice(&self.device, rows)?, true);
+        }
+        let common_mass = match extra.contains_key(COMMON_MASS) {
+            true => Some(list(extra, COMMON_MASS, 1)?[0]),
+            false => None,
+        };
+        if self.recipe.knob("equal") == 1 && common_mass != self.common_mass {
+            let program = build(&self.device, self.recipe, &self.params, common_mass)?;
+            (self.advance, self.common_mass) = (program.kernel("advance")?, common_mass);
+        }
+        Ok(())
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

@@ -1,6 +1,9 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+mod resume;
+
+use self::resume::Parked;
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Kind, Pending};
 use crate::config::Config;
@@ -79,14 +82,6 @@ pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     room.min(buffer).min(mode.info().work.most as u64) as usize
 }
 
-/// A scene that waits while another mode is shown.
-struct Parked {
-    config: Config,
-    resolved: Resolved,
-    state: State,
-    clock: Clock,
-}
-
 /// Where a scene is.
 #[derive(Debug, Clone, Copy, Default)]
 struct Clock {
@@ -136,6 +131,11 @@ impl Engine {
         })
     }
 
+    /// The other modes, as they were left.
+    pub fn left(&self) -> impl Iterator<Item = &Config> {
+        self.parked.iter().map(|parked| &parked.config)
+    }
+
     /// Changes to `config`: live parameters at once, kernels with the state kept, bodies only if they have to
     /// be others; a mode that was left goes on where it was. Says what the change cost, if it touched the
     /// simulation at all. On an error all stays as it was.
@@ -174,20 +174,17 @@ impl Engine {
 
     /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
     fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
-        let left = Parked {
-            config: self.config.clone(),
-            resolved: self.resolved,
-            state: self.simulation.state()?,
-            clock: self.clock,
-        };
+        let left = self.shown()?;
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
                 && parked.resolved.bodies == resolved.bodies
                 && !reseeds(&parked.config, config)
         };
         match self.parked.iter().find(is_the_same) {
-            Some(Parked { state, clock, .. }) => {
-                self.simulation = build(&self.device, config, resolved, state)?;
+            Some(Parked { state, extra, clock, .. }) => {
+                let mut simulation = build(&self.device, config, resolved, state)?;
+                simulation.resume(extra)?;
+                self.simulation = simulation;
                 (self.size, self.clock) = (state.len(), *clock);
             }
             None => {
