@@ -18,17 +18,17 @@ const LAYERS: &[(&str, &str)] = &[
     ("lib", ""),
     (
         "commands",
-        "cli app ui view session chart trial engine config tuned modes scene compute state bodies files error params",
+        "cli app ui view session chart trial engine snapshot config tuned modes scene compute state bodies files error params",
     ),
     ("cli", "config modes scene compute error params"),
     (
         "app",
-        "ui view session chart trial engine config tuned modes scene compute bodies lattice files error params",
+        "ui view session chart trial engine snapshot config tuned modes scene compute state bodies lattice files error params",
     ),
     // `compute` for DeviceInfo, which is plain data.
-    ("ui", "session chart trial config tuned modes scene compute state error params"),
+    ("ui", "session chart trial snapshot config tuned modes scene compute state error params"),
     ("view", "bodies lattice error"),
-    ("session", "trial engine config modes compute bodies lattice error params"),
+    ("session", "trial engine snapshot config modes compute bodies lattice error params"),
     ("chart", "trial config modes compute"),
     ("trial", "engine config tuned modes scene compute state bodies error params"),
     ("engine", "snapshot config tuned modes scene compute state bodies lattice error params"),
@@ -60,6 +60,7 @@ const CRATES: &[(&str, &str)] = &[
     ("winit", "app"),
     ("egui", "ui app"),
     ("egui_plot", "ui"),
+    ("egui_file_dialog", "ui"),
     ("egui_glium", "app"),
     ("egui_winit", "app"),
 ];

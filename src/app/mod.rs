@@ -2,8 +2,11 @@
 
 mod clock;
 mod input;
+mod kept;
 mod open;
+mod opening;
 mod report;
+mod settings;
 mod window;
 
 use std::time::{Duration, Instant};
@@ -14,8 +17,9 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy}
 use winit::window::WindowId;
 
 use self::open::Open;
-use crate::compute::Found;
+use crate::compute::{Device, Found};
 use crate::config::Config;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
 
@@ -25,8 +29,14 @@ pub struct Options {
     pub device: Found,
     /// What runs at first.
     pub config: Config,
-    /// The window's inner size in logical pixels.
-    pub size: (u32, u32),
+    /// Starts it, on the simulation's own thread.
+    pub engine: Box<dyn FnOnce(Device) -> Result<Engine> + Send>,
+    /// The window's inner size in logical pixels; none is as it was left.
+    pub size: Option<(u32, u32)>,
+    /// Whether settings and what runs are kept from one start of the program to the next.
+    pub keeps: bool,
+    /// Whether it was said what to begin with: then there is no offer to go on where the program was left.
+    pub is_chosen: bool,
     /// Leave after so many frames.
     pub frames: Option<u64>,
     /// Where to report to on leaving.

@@ -10,18 +10,21 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
 use super::clock::FrameClock;
 use super::input::Mouse;
+use super::kept::Kept;
+use super::opening::{Kind, Opening};
 use super::report::Recorder;
+use super::settings::Settings;
 use super::window::Window;
 use super::{Options, Wake};
 use crate::compute::DeviceInfo;
 use crate::config::Config;
-use crate::engine::{self, Engine};
+use crate::engine;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::session::{Command, Notice, Session, Stats};
+use crate::session::{Command, Notice, Save, Session, Stats};
 use crate::trial::{self, Study};
 use crate::tuned::Tuned;
-use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
+use crate::ui::{Action, Export, FileWish, Model, Output, Ui, WindowStats};
 use crate::view::{Camera, View};
 
 /// Everything there is while the window is open.
@@ -32,6 +35,14 @@ pub(super) struct Open {
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
     ui: Ui,
+    kept: Kept,
+    /// A file that is being read.
+    opening: Option<Opening>,
+    /// Whether a snapshot is on its way to the simulation: what the panel shows until then is not meant for it.
+    is_resuming: bool,
+    /// From where a snapshot is looked at, once it is shown.
+    restored: Option<Camera>,
+    proxy: EventLoopProxy<Wake>,
     session: Session,
     device: Arc<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
@@ -54,31 +65,37 @@ pub(super) struct Open {
 
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { device, config, size, frames, report, started } = options;
+        let Options { device, config, engine, size, keeps, is_chosen, frames, report, started } = options;
+        let (kept, note) = Kept::new(keeps);
         let info = Arc::new(device.info.clone());
         // A wrong number of bodies or work-group size is told before a window opens.
         engine::Resolved::new(&config, &info)?;
         // The simulation starts first: its kernels build while the window opens.
-        let session = Session::spawn(
-            {
-                let config = config.clone();
-                move || Engine::new(device.open()?, config)
-            },
-            waker(proxy),
-        )?;
-        let window = Window::new(event_loop, size)?;
+        let session = Session::spawn(move || engine(device.open()?), waker(proxy))?;
+        let window = Window::new(event_loop, size.unwrap_or(kept.settings().size))?;
         session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // A closed loop wants no repaint.
             let _ = repaint.send_event(Wake::Repaint(info.delay));
         });
+        let mut ui = Ui::new(&window.egui());
+        ui.panel = kept.settings().panel;
+        ui.folder().clone_from(&kept.settings().folder);
+        window.egui().set_zoom_factor(kept.settings().zoom);
+        ui.offer(kept.offer().filter(|_| !is_chosen));
+        note.into_iter().for_each(|note| ui.say(note));
         Ok(Self {
             view: View::new(window.context())?,
             camera: Camera::default(),
             mouse: Mouse::default(),
             brush: None,
-            ui: Ui::new(&window.egui()),
+            ui,
+            kept,
+            opening: None,
+            is_resuming: false,
+            restored: None,
+            proxy: proxy.clone(),
             session,
             device: info,
             config,
@@ -99,6 +116,8 @@ impl Open {
         let start = Instant::now();
         let interval = self.clock.begin(start);
         self.hear_notices()?;
+        self.hear_opening();
+        self.keep();
         if self.window.is_minimised() {
             return Ok(true);
         }
@@ -108,6 +127,7 @@ impl Open {
         // 2: what changed goes to the worker.
         self.tell(&before);
         let stays = self.act(&output.actions);
+        output.wishes.into_iter().for_each(|wish| self.grant(wish));
         self.brush = output.brush;
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
@@ -140,7 +160,10 @@ impl Open {
 
     /// Sends the config if the panel or a key changed it.
     fn tell(&mut self, before: &Config) {
-        if self.config != *before {
+        if self.is_resuming {
+            self.config = before.clone();
+        } else if self.config != *before {
+            self.kept.begin(&self.session);
             self.recorder.change(before, &self.config, &self.shown);
             self.session.send(Command::Configure(Box::new(self.config.clone())));
         }
@@ -157,10 +180,74 @@ impl Open {
                 Action::Study(study) => self.session.send(Command::Study(*study)),
                 Action::EndStudy => self.session.send(Command::EndStudy),
                 Action::SaveChart(kind) => self.save_chart(*kind),
+                Action::Continue => match self.kept.left() {
+                    Some(path) => self.resume(path),
+                    None => self.ui.say("There is nothing to continue any more."),
+                },
+                Action::NotNow => self.kept.begin(&self.session),
                 Action::Quit => return false,
             }
         }
         true
+    }
+
+    /// Opens or saves a file.
+    fn grant(&mut self, wish: FileWish) {
+        self.recorder.note(format!("{wish:?}").to_lowercase(), &self.shown);
+        self.kept.begin(&self.session);
+        match wish {
+            FileWish::Open(path) => match Kind::of(&path) {
+                Ok(Kind::Snapshot) => self.resume(path),
+                Ok(Kind::Scene | Kind::Csv | Kind::Tipsy) => {
+                    let wake = waker(&self.proxy);
+                    self.opening = Some(Opening::new(path, self.config.mode.info(), wake));
+                }
+                Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+            },
+            FileWish::SaveSnapshot(path) => {
+                let view = view_of(&self.camera);
+                self.session.send(Command::Save(Save { path: Some(path), view }));
+            }
+            FileWish::SaveScene(path) => {
+                let save =
+                    |text: String| files::Output::create(&path)?.save(|file| file.write_all(text.as_bytes()));
+                match self.config.to_file().and_then(save) {
+                    Ok(()) => self.ui.say(format!("Saved {}", path.display())),
+                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                }
+            }
+        }
+    }
+
+    fn resume(&mut self, path: PathBuf) {
+        self.is_resuming = true;
+        self.session.send(Command::Resume(path));
+    }
+
+    /// Takes what was read from a file.
+    fn hear_opening(&mut self) {
+        let Some(outcome) = self.opening.as_ref().and_then(Opening::outcome) else { return };
+        self.opening = None;
+        match outcome {
+            Ok(next) => {
+                let before = self.config.clone();
+                self.ui.adopt(next, &mut self.config);
+                self.tell(&before);
+            }
+            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+        }
+    }
+
+    /// Keeps what runs, and the settings, now and then.
+    fn keep(&mut self) {
+        let settings = self.settings();
+        let Self { kept, session, shown, camera, .. } = self;
+        kept.tick(session, shown, settings, || view_of(camera));
+    }
+
+    fn settings(&mut self) -> Settings {
+        let folder = self.ui.folder().clone();
+        Settings { size: self.window.logical_size(), panel: self.ui.panel, zoom: self.window.zoom(), folder }
     }
 
     /// Writes the chart to a file of its own in the working directory.
@@ -187,7 +274,9 @@ impl Open {
         if is_new {
             // Each mode keeps its camera while another is shown.
             self.cameras.insert(self.shown.mode, (self.shown.generation, self.camera.clone()));
+            let restored = self.restored.take();
             match self.cameras.get(frame.stats.mode) {
+                _ if restored.is_some() => self.camera = restored.unwrap_or_default(),
                 Some((generation, camera))
                     if *generation == frame.stats.generation && self.generation != 0 =>
                 {
@@ -224,6 +313,20 @@ impl Open {
                         format!("{error}. What is shown is its last state; start gravitile again to go on.");
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
+                }
+                Notice::Saved { path, is_asked_for, outcome } => match outcome {
+                    Ok(()) if is_asked_for => self.ui.say(format!("Saved {}", path.display())),
+                    Ok(()) => {}
+                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                },
+                Notice::Resumed { config, left, view } => {
+                    (self.config, self.is_resuming) = (*config, false);
+                    self.ui.resumed(left);
+                    self.restored = toml::from_str(&view).ok().filter(Camera::is_sound);
+                    self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
+                }
+                Notice::Refused(error) if std::mem::take(&mut self.is_resuming) => {
+                    self.ui.error("Not opened", format!("{error}."), None);
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, in_force } => {
@@ -295,7 +398,10 @@ impl Open {
 
     /// Ends the simulation and writes the report.
     pub fn close(mut self) -> Result<()> {
+        let settings = self.settings();
+        self.kept.keep_settings(settings);
         self.recorder.write(&self.config, &self.shown, &self.window, &self.device)?;
+        self.session.close(view_of(&self.camera));
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -305,6 +411,11 @@ fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
+}
+
+/// From where it is looked at, as snapshots keep it.
+fn view_of(camera: &Camera) -> String {
+    toml::to_string(camera).unwrap_or_default()
 }
 
 fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {

@@ -10,7 +10,8 @@ mod tune;
 mod view;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Duration;
@@ -26,6 +27,7 @@ use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::params;
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
+use crate::snapshot::Snapshot;
 use crate::state::Matter;
 use crate::tuned::Tuned;
 
@@ -49,32 +51,91 @@ fn open(wanted: Option<&str>) -> Result<Device> {
     compute::select(wanted)?.open()
 }
 
-/// The config that the words mean; `prepare` may set parameters before `--set` does.
-fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
-    let info = mode(&args.mode)?;
+/// What the words mean: something new, or a snapshot to go on from.
+struct Begin {
+    config: Config,
+    snapshot: Option<Box<Snapshot>>,
+}
+
+impl Begin {
+    /// What `args` mean; `prepare` may set parameters of something new before `--set` does.
+    fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
+        let snapshot = args.resume.as_deref().map(Snapshot::load).transpose()?.map(Box::new);
+        let mut config = match &snapshot {
+            Some(snapshot) => Config { tuned: tuned(), ..snapshot.runs[0].config.clone() },
+            None => Config { tuned: tuned(), ..start(args)? },
+        };
+        if snapshot.is_none() {
+            prepare(config.mode.as_mut());
+        }
+        choose(args, &mut config)?;
+        Ok(Self { config, snapshot })
+    }
+
+    /// An engine that begins so.
+    fn engine(self, device: Device) -> Result<Engine> {
+        let Self { config, snapshot } = self;
+        let Some(snapshot) = snapshot else { return Engine::new(device, config) };
+        let changes = config != Config { tuned: config.tuned.clone(), ..snapshot.runs[0].config.clone() };
+        let mut engine = Engine::resume(device, *snapshot, &config.tuned)?;
+        if changes {
+            engine.configure(config)?;
+        }
+        Ok(engine)
+    }
+}
+
+/// Where the words start.
+fn start(args: &Simulation) -> Result<Config> {
+    let mut config = match args.scene.as_deref() {
+        Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {
+            let config = Config::of_file(scene::file::load(Path::new(path))?)?;
+            let info = config.mode.info();
+            if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
+                return Err(Error::Invalid(format!("{path} is of --mode {}, not {other}", info.name)));
+            }
+            config
+        }
+        name => named(args.mode.as_deref(), name)?,
+    };
+    load(args, &mut config)?;
+    if let Some(seed) = args.seed {
+        config.seed = seed;
+    }
+    let asked = number_or_auto("--bodies", &args.bodies)?;
+    config.bodies = asked.or(config.bodies);
+    if let (Some(fixed), Some(asked)) = (config.start.bodies, asked)
+        && fixed != asked
+    {
+        let name = &config.start.name;
+        let things = config.mode.info().work.things;
+        return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
+    }
+    Ok(config)
+}
+
+/// A mode, and one of its scenes; a scene alone says which mode is meant.
+fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
+    let owner = || MODES.iter().copied().find(|info| name.is_some_and(|name| info.scene(name).is_some()));
+    let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
     let mut config = Config::new(info);
-    if let Some(name) = &args.scene {
+    if let Some(name) = name {
         let scenes = info.scenes.iter();
         let scene = info
             .scene(name)
             .ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name.as_str())))?;
         config.select_scene(scene);
     }
-    load(args, &mut config)?;
-    config.seed = args.seed;
-    config.bodies = number_or_auto("--bodies", &args.bodies)?;
-    if let (Some(fixed), Some(asked)) = (config.start.bodies, config.bodies)
-        && fixed != asked
-    {
-        let name = &config.start.name;
-        let things = info.work.things;
-        return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
+    Ok(config)
+}
+
+/// What the words choose of how it is stepped.
+fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
+    let info = config.mode.info();
+    config.work_group = number_or_auto("--work-group", &args.work_group)?.or(config.work_group);
+    if args.variant != "auto" {
+        config.variant = Some(variant(info, &args.variant)?);
     }
-    config.work_group = number_or_auto("--work-group", &args.work_group)?;
-    config.variant = match args.variant.as_str() {
-        "auto" => None,
-        name => Some(variant(info, name)?),
-    };
     let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
     // A knob that one variant alone has says which is meant.
     let has_all = |variant: &&'static Variant| {
@@ -86,11 +147,8 @@ fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
     {
         config.variant = Some(variant);
     }
-    config.tuned = tuned();
-    config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
-    prepare(config.mode.as_mut());
-    set_all(config.mode.as_mut(), &args.set)?;
-    Ok(config)
+    config.knobs.extend(one_each(&args.knob, knobs(&ladder, &args.knob)?)?);
+    set_all(config.mode.as_mut(), &args.set)
 }
 
 /// Starts from files, if there are any.
@@ -104,7 +162,13 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             return other("--load", "bodies");
         }
         config.mode = (info.default)();
-        config.start = Scene::of_bodies(path.display().to_string(), scene::csv::load(path)?);
+        let is_tipsy =
+            |it: &OsStr| scene::tipsy::EXTENSIONS.iter().any(|tipsy| it.eq_ignore_ascii_case(tipsy));
+        let bodies = match path.extension().is_some_and(is_tipsy) {
+            true => scene::tipsy::load(path)?,
+            false => scene::csv::load(path)?,
+        };
+        config.start = Scene::of_bodies(path.display().to_string(), bodies);
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {

@@ -5,16 +5,15 @@ use std::process::ExitCode;
 
 use image::ImageFormat;
 
-use super::{config, open, run_with_progress, size, steps};
+use super::{Begin, open, run_with_progress, size, steps};
 use crate::bodies::Points;
 use crate::cli::Render;
-use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Output;
 use crate::view::{Camera, Offscreen, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
-    let config = config(&args.simulation, |_| ())?;
+    let begin = Begin::new(&args.simulation, |_| ())?;
     let (width, height) = size(&args.size)?;
     if let Some(other) = args.out.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let text = format!("--out {}: what is written is PNG, not {}", args.out.display(), other.display());
@@ -22,8 +21,8 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     }
     let output = Output::create(&args.out)?;
     let offscreen = Offscreen::new((width, height))?;
-    let steps = steps(args.steps, &config);
-    let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
+    let steps = steps(args.steps, &begin.config);
+    let mut engine = begin.engine(open(args.simulation.device.device.as_deref())?)?;
     run_with_progress(&mut engine, steps)?;
 
     let (points, _) = engine.publish(Points::default())?.wait()?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{config, number_or_auto, size};
+use super::{Begin, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::View;
 use crate::compute::{self, Found};
@@ -12,15 +12,20 @@ use crate::files::Output;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
-    let mut config = config(&args.simulation, |_| ())?;
-    config.steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
-    (config.free_run, config.running) = (args.free_run, !args.paused);
+    let mut begin = Begin::new(&args.simulation, |_| ())?;
+    let config = &mut begin.config;
+    let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
+    config.steps_per_frame = steps_per_frame.or(config.steps_per_frame);
+    (config.free_run, config.running) = (config.free_run || args.free_run, config.running && !args.paused);
     app::run(Options {
-        size: size(&args.size)?,
+        size: args.size.as_deref().map(size).transpose()?,
+        keeps: !args.clean && args.frames.is_none(),
+        is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
         device: find(args.simulation.device.device.as_deref())?,
-        config,
+        config: begin.config.clone(),
+        engine: Box::new(|device| begin.engine(device)),
         started,
     })?;
     Ok(ExitCode::SUCCESS)

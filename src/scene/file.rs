@@ -178,6 +178,7 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
             bodies: fixed,
             steps: *steps,
             origin,
+            thumbnail: &[],
         },
         bodies: start.bodies.filter(|_| fixed.is_none()),
         seed,

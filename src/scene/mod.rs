@@ -35,7 +35,7 @@ pub struct Setup<'a> {
 }
 
 /// Where a simulation begins.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Scene {
     /// The name in `--scene`, or of the file.
     pub name: String,
@@ -51,6 +51,8 @@ pub struct Scene {
     pub steps: Option<u32>,
     /// Where its bodies or its fluid come from.
     pub origin: Origin,
+    /// What it looks like, as PNG; empty where nobody drew it.
+    pub thumbnail: &'static [u8],
 }
 
 /// Where the bodies or the fluid of a scene come from.
@@ -64,6 +66,13 @@ pub enum Origin {
     Orbits(Arc<orbits::Orbits>),
     /// It rests between these walls.
     Walls(Arc<Walls>),
+}
+
+/// By name: bodies and pictures are long.
+impl std::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Scene({})", self.name)
+    }
 }
 
 /// Scenes are told apart by where they are: one that is read again begins anew.
@@ -91,7 +100,7 @@ impl Scene {
 
     fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
         let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
-        Arc::new(Self { name, title, summary, params, bodies, steps: None, origin })
+        Arc::new(Self { name, title, summary, params, bodies, steps: None, origin, thumbnail: &[] })
     }
 
     /// Whether a seed makes a difference.
@@ -191,13 +200,14 @@ fn shown(text: &str) -> String {
     csv::quoted(text)
 }
 
-/// Scenes of `assets/scenes/`, by their names without `.toml`.
+/// Scenes of `assets/scenes/`, by their names without `.toml`, with their pictures in `assets/thumbnails/`.
 macro_rules! scenes {
     ($($name:literal),* $(,)?) => {
         ::std::sync::LazyLock::new(|| {
             vec![$($crate::scene::embedded(
                 $name,
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scenes/", $name, ".toml")),
+                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/thumbnails/", $name, ".png")),
             )),*]
         })
     };
@@ -205,9 +215,9 @@ macro_rules! scenes {
 use scenes;
 
 /// A scene of `assets/scenes/`. One that is wrong ends the program: tests/scenes walks them all.
-fn embedded(name: &str, text: &str) -> Arc<Scene> {
+fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
     match file::parse(name, text) {
-        Ok(scene) => Arc::new(scene.scene),
+        Ok(file) => Arc::new(Scene { thumbnail, ..file.scene }),
         Err(error) => unreachable!("assets/scenes/{name}.toml: {error}"),
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
@@ -10,6 +12,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 use super::accuracy::{Judge, Ladder};
 use super::gauge::Gauge;
 use super::history::History;
+use super::keeper::Keeper;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
@@ -18,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
+use crate::snapshot::Snapshot;
 use crate::trial::Study;
 
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
@@ -74,15 +78,25 @@ pub(super) fn run(
         ladder: Ladder::default(),
         history: History::default(),
         told: true,
+        keeper: Keeper::default(),
+        last_view: None,
     };
+    if worker.engine.clock().0 > 0 {
+        worker.tell_resumed(String::new());
+    }
     while !worker.quit {
-        if let Err(error) = worker.turn() {
+        // What there is outlives a mistake of the program.
+        let turn = catch_unwind(AssertUnwindSafe(|| worker.turn()));
+        let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
+        if let Err(error) = turn.unwrap_or(Err(ended)) {
             // Nobody listening means that the window is gone.
             let _ = notices.send(Notice::Failed(error));
             wake();
-            return;
+            break;
         }
     }
+    let Worker { mut engine, mut keeper, under_way, last_view, .. } = worker;
+    keeper.end(&mut engine, under_way, last_view);
 }
 
 struct Worker<'a> {
@@ -117,6 +131,9 @@ struct Worker<'a> {
     history: History,
     /// Whether what the last burst told was taken in.
     told: bool,
+    keeper: Keeper,
+    /// From where it was looked at in the end.
+    last_view: Option<String>,
 }
 
 impl Worker<'_> {
@@ -150,7 +167,7 @@ impl Worker<'_> {
             self.judge.hear(verdict.try_recv());
         } else {
             select! {
-                recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit)),
+                recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
                     self.judge.hear(verdict.map_err(|_| TryRecvError::Disconnected));
                     // While it runs, the next frame tells.
@@ -164,9 +181,10 @@ impl Worker<'_> {
     /// The next command to obey. The end comes first, and of several configs in a row only the last counts: each
     /// says all that is to run.
     fn next_command(&mut self) -> Option<Command> {
-        if self.waiting.iter().any(|command| matches!(command, Command::Quit)) {
+        if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
+            let quit = self.waiting.remove(at);
             self.waiting.clear();
-            return Some(Command::Quit);
+            return quit;
         }
         loop {
             let command = self.waiting.pop_front()?;
@@ -191,7 +209,16 @@ impl Worker<'_> {
         match command {
             Command::FrameTaken => self.screen_is_ready = true,
             Command::Refresh(refresh) => self.refresh = refresh,
-            Command::Quit => self.quit = true,
+            Command::Quit(view) => (self.quit, self.last_view) = (true, view),
+            Command::Keep(path) => self.keeper.keep(path),
+            Command::Save(save) => {
+                if self.under_way && !self.complete_burst()? {
+                    self.waiting.push_back(Command::Save(save));
+                    return Ok(());
+                }
+                self.keeper.save(&mut self.engine, save, self.notices)?;
+            }
+            Command::Resume(path) => self.resume(&path),
             Command::Study(study) => self.study(study)?,
             Command::EndStudy => {}
             // A held key asks for more steps than there can be; they are not saved up.
@@ -229,6 +256,29 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Goes on where a snapshot was taken, or tells why not and goes on as it is.
+    fn resume(&mut self, path: &Path) {
+        let restore = |snapshot: Snapshot| {
+            let view = snapshot.view.clone();
+            self.engine.restore(snapshot).map(|()| view)
+        };
+        match Snapshot::load(path).and_then(restore) {
+            Ok(view) => {
+                self.remember(Some(Effect::Reseed));
+                self.stale = true;
+                self.tell_resumed(view);
+            }
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn tell_resumed(&self, view: String) {
+        let config = Box::new(self.engine.config().clone());
+        let left = self.engine.left().cloned().collect();
+        let _ = self.notices.send(Notice::Resumed { config, left, view });
+        (self.wake)();
+    }
+
     fn paint(&mut self, stroke: Stroke) -> Result<()> {
         match self.engine.paint(&stroke) {
             Ok(()) => {
@@ -237,12 +287,16 @@ impl Worker<'_> {
                 Ok(())
             }
             Err(error @ Error::Invalid(_)) => {
-                let _ = self.notices.send(Notice::Refused(error));
-                (self.wake)();
+                self.refuse(error);
                 Ok(())
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn refuse(&self, error: Error) {
+        let _ = self.notices.send(Notice::Refused(error));
+        (self.wake)();
     }
 
     /// Measures, with the simulation standing still, until there is something else to do.
@@ -348,10 +402,12 @@ impl Worker<'_> {
     /// Whether a command makes the steps under way pointless.
     fn discards(&self, command: &Command) -> bool {
         match command {
-            Command::Quit | Command::Restart => true,
+            Command::Quit(_) | Command::Restart | Command::Resume(_) => true,
             Command::Configure(config) => self.engine.reseeds(config),
             Command::Step
             | Command::Paint(_)
+            | Command::Save(_)
+            | Command::Keep(_)
             | Command::FrameTaken
             | Command::Refresh(_)
             | Command::Study(_)

@@ -21,6 +21,12 @@ pub(super) enum Command {
     Study(Study),
     EndStudy,
     Chart,
+    Scenes,
+    Open,
+    SaveSnapshot,
+    SaveScene,
+    Continue,
+    NotNow,
     Quit,
 }
 
@@ -49,6 +55,23 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
     keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
     keys(Command::NextMode, &[plain(Key::M)], "switch to the next mode, which goes on where it was left"),
+    keys(Command::Scenes, &[plain(Key::O)], "open or close the gallery of scenes"),
+    keys(
+        Command::Open,
+        &[KeyboardShortcut::new(Modifiers::COMMAND, Key::O)],
+        "open a snapshot, a scene or bodies; dropping the file on the window does the same",
+    ),
+    // Before that without Shift, which would hear it too.
+    keys(
+        Command::SaveScene,
+        &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)],
+        "save the scene and its parameters, to begin there",
+    ),
+    keys(
+        Command::SaveSnapshot,
+        &[KeyboardShortcut::new(Modifiers::COMMAND, Key::S)],
+        "save a snapshot, to go on exactly here",
+    ),
     keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
     keys(
         Command::Brush,
@@ -98,7 +121,9 @@ impl Control {
 }
 
 fn name(shortcut: &KeyboardShortcut) -> String {
-    let held = if shortcut.modifiers.command { "Ctrl+" } else { "" };
+    let Modifiers { command, shift, .. } = shortcut.modifiers;
+    let held =
+        [("Ctrl+", command), ("Shift+", shift)].map(|(name, held)| if held { name } else { "" }).concat();
     format!("{held}{}", shortcut.logical_key.symbol_or_name())
 }
 

@@ -4,18 +4,24 @@
 mod canvas;
 mod dialogs;
 mod fields;
+mod files;
 pub mod format;
+mod gallery;
 mod help;
 mod hud;
 mod keys;
+mod notes;
 mod panel;
 mod plot;
 mod spark;
 mod theme;
 mod widgets;
 
+use std::path::PathBuf;
+
 use egui::Rect;
 
+pub use files::{FileWish, OPENED};
 pub use keys::{CONTROLS, Control, Trigger};
 pub use plot::Export;
 
@@ -26,7 +32,10 @@ use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
 use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
+use files::{Files, Purpose};
+use gallery::Gallery;
 use keys::Command;
+use notes::Notes;
 use widgets::Sink;
 
 /// What the window measured of itself.
@@ -94,6 +103,10 @@ pub enum Action {
     EndStudy,
     /// Write [`Ui::chart`] to a file.
     SaveChart(Export),
+    /// Go on where the program was left.
+    Continue,
+    /// Do not, and keep what runs now.
+    NotNow,
     /// End the program.
     Quit,
 }
@@ -103,6 +116,8 @@ pub enum Action {
 pub struct Output {
     /// What was asked for, in order.
     pub actions: Vec<Action>,
+    /// What files are to be opened or saved.
+    pub wishes: Vec<FileWish>,
     /// Where each control is, in points, by its key: for tests of the real window.
     pub rects: Vec<(String, Rect)>,
     /// What the panel leaves free for the picture, in points.
@@ -154,6 +169,9 @@ pub struct Ui {
     brush: Brush,
     dialogs: Dialogs,
     lab: Lab,
+    gallery: Gallery,
+    files: Files,
+    notes: Notes,
     /// The other modes, as they were left.
     left: Vec<Config>,
 }
@@ -170,6 +188,9 @@ impl Ui {
             brush: Brush { in_hand: false, radius: 0.03 },
             dialogs: Dialogs::default(),
             lab: Lab::default(),
+            gallery: Gallery::default(),
+            files: Files::default(),
+            notes: Notes::default(),
             left: Vec::new(),
         }
     }
@@ -182,6 +203,33 @@ impl Ui {
     /// Tells the person that the simulation makes no sense any more, and offers to restart it.
     pub fn broken(&mut self, title: impl Into<String>, text: impl Into<String>) {
         self.dialogs.push_with_restart(title.into(), text.into());
+    }
+
+    /// Tells the person what was done, for a few seconds.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.notes.say(text.into());
+    }
+
+    /// Offers to go on with what `text` says, until that is answered; or no more.
+    pub fn offer(&mut self, text: Option<String>) {
+        self.notes.offer(text);
+    }
+
+    /// Takes in that what runs is another, and the other modes with it.
+    pub fn resumed(&mut self, left: Vec<Config>) {
+        self.left = left;
+    }
+
+    /// The folder in which dialogs begin.
+    pub fn folder(&mut self) -> &mut Option<PathBuf> {
+        self.files.folder()
+    }
+
+    /// Changes to `next`, which is from a file; what is not about the scene stays.
+    pub fn adopt(&mut self, next: Config, config: &mut Config) {
+        self.select_mode(next.mode.info(), config);
+        let Config { running, free_run, ref tuned, steps_per_frame, .. } = *config;
+        *config = Config { running, free_run, tuned: tuned.clone(), steps_per_frame, ..next };
     }
 
     /// Takes in what a study measured, and the share of it that is done.
@@ -211,21 +259,29 @@ impl Ui {
 
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        // Keys belong to a dialog while one is open.
+        let pressed = if self.files.is_open() { Vec::new() } else { keys::pressed(ctx) };
+        let mut sink = Sink { commands: pressed, ..Sink::default() };
         match self.panel {
             true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model, self.lab.under_way.is_some());
         self.brush.show(ctx, &model);
+        if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
+            self.select_mode(info, model.config);
+            model.config.select_scene(scene);
+        }
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
+        self.notes.show(ctx, &mut sink);
+        let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
-        Output { actions, rects, picture: ctx.available_rect(), brush }
+        Output { actions, wishes, rects, picture: ctx.available_rect(), brush }
     }
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
@@ -254,7 +310,17 @@ impl Ui {
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
             // One thing at a time: the help stays while there was an error to close.
-            Command::Close => self.help &= self.dialogs.close(),
+            Command::Close if self.dialogs.close() => {}
+            Command::Close => (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false),
+            Command::Scenes => self.gallery.is_open ^= true,
+            Command::Open => self.files.ask(Purpose::Open, ""),
+            Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.name),
+            Command::SaveScene => self.files.ask(Purpose::SaveScene, &config.start.name),
+            Command::Continue | Command::NotNow => {
+                self.notes.offer(None);
+                let goes_on = command == Command::Continue;
+                return Some(if goes_on { Action::Continue } else { Action::NotNow });
+            }
             Command::Step => {
                 config.running = false;
                 return Some(Action::Step);

@@ -1,6 +1,6 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
-use egui::{Button, CollapsingHeader, ComboBox, DragValue, ProgressBar, RichText, Slider, vec2};
+use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
@@ -117,6 +117,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     scenes(ui, model.config, sink);
     bodies(ui, model, sink);
     seed(ui, model.config, sink);
+    files(ui, sink);
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
@@ -134,24 +135,31 @@ fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
     });
 }
 
-fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+/// What was chosen in the gallery, as the button that opens it.
+fn scenes(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
     row(ui, "Scene", "Where it begins.", |ui, label| {
-        let combo = ComboBox::from_id_salt("scene").width(ui.available_width()).height(400.0);
-        let combo = combo.selected_text(config.start.name.as_str()).show_ui(ui, |ui| {
-            for scene in config.mode.info().scenes.iter() {
-                let selected = config.start == *scene;
-                let color = if selected { theme::TEXT } else { theme::WEAK };
-                let text = (scene.name.as_str(), RichText::new(&scene.summary).small().color(color));
-                let entry = ui.add(Button::selectable(selected, text));
-                sink.note(format!("scene {}", scene.name), &entry);
-                if entry.clicked() {
-                    config.select_scene(scene);
-                }
-            }
-        });
-        sink.note("scene", &combo.response.labelled_by(label.id));
+        let name = format!("{}  ⏷", config.start.title);
+        let button = Button::new(name).truncate().min_size(vec2(ui.available_width(), 0.0));
+        let button = ui.add(button).on_hover_text(keys::hint(Command::Scenes)).labelled_by(label.id);
+        sink.note("scene", &button);
+        if button.clicked() {
+            sink.commands.push(Command::Scenes);
+        }
     });
     note(ui, &config.start.summary);
+}
+
+/// Buttons for what is kept in files.
+fn files(ui: &mut egui::Ui, sink: &mut Sink) {
+    row(ui, "File", "What is kept in files; a file that is dropped on the window is opened too.", |ui, _| {
+        for (key, text, which) in [
+            ("open", "Open…", Command::Open),
+            ("save snapshot", "Snapshot…", Command::SaveSnapshot),
+            ("save scene", "Scene…", Command::SaveScene),
+        ] {
+            command(ui, sink, (key, text, &keys::hint(which)), which);
+        }
+    });
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {

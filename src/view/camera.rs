@@ -12,7 +12,8 @@ use super::framing;
 use crate::bodies::{Points, Shape};
 
 /// Where the scene is looked at from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Camera {
     /// The point that is looked at and turned about, in scene units.
     pub target: Vec3,
@@ -47,6 +48,14 @@ impl Camera {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
             Shape::Tracers { .. } => Self { yaw: 0.0, pitch: FRAC_PI_2, ..Self::default() },
         }
+    }
+
+    /// Whether it can be looked through: one from a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        let Self { target, yaw, pitch, distance, fov, home } = self;
+        let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
+        let direction = yaw.abs() <= TAU && pitch.abs() <= FRAC_PI_2;
+        distances && direction && (0.01..=3.0).contains(fov) && target.abs().max_element() <= *DISTANCES.end()
     }
 
     /// The point of the plane z = 0 under the `cursor`, in viewport heights from the middle; none where that shows the sky.

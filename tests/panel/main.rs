@@ -3,6 +3,7 @@
 
 mod chart;
 mod configuration;
+mod kept;
 mod parameters;
 mod windows;
 
@@ -15,11 +16,11 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
-use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
+use gravitile::modes::{self, Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Model, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, FileWish, Model, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -30,6 +31,7 @@ struct App {
     stats: Stats,
     device: DeviceInfo,
     actions: Vec<Action>,
+    wishes: Vec<FileWish>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
     brush: Option<f32>,
@@ -65,8 +67,18 @@ impl App {
             ..Stats::default()
         };
         let picture = egui::Rect::NOTHING;
-        let (actions, rects) = (Vec::new(), Vec::new());
-        Self { ui: None, config: Config::new(info), stats, device, actions, rects, picture, brush: None }
+        let (actions, wishes, rects) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            ui: None,
+            config: Config::new(info),
+            stats,
+            device,
+            actions,
+            wishes,
+            rects,
+            picture,
+            brush: None,
+        }
     }
 
     fn show(&mut self, ctx: &egui::Context) {
@@ -83,6 +95,7 @@ impl App {
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);
+        self.wishes.extend(output.wishes);
         (self.rects, self.picture, self.brush) = (output.rects, output.picture, output.brush);
     }
 
