@@ -1,6 +1,7 @@
 //! What is to run: one plain value that the command line makes, the panel edits and the engine obeys.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -60,6 +61,15 @@ impl Config {
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
+    }
+
+    /// What the scene file `path` says.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is wrong.
+    pub fn load(path: &Path) -> Result<Self> {
+        let named = |error: Error| Error::Invalid(format!("{}: {error}", path.display()));
+        Self::of_file(file::load(path)?).map_err(named)
     }
 
     /// What a scene file says, the rest as in [`Config::new`].

@@ -67,7 +67,7 @@ impl Opening {
 
 fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let bodies = match Kind::of(path)? {
-        Kind::Scene => return Config::of_file(scene::file::load(path)?),
+        Kind::Scene => return Config::load(path),
         Kind::Tipsy => tipsy::load(path)?,
         Kind::Csv | Kind::Snapshot => csv::load(path)?,
     };

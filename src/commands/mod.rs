@@ -89,7 +89,7 @@ impl Begin {
 fn start(args: &Simulation) -> Result<Config> {
     let mut config = match args.scene.as_deref() {
         Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {
-            let config = Config::of_file(scene::file::load(Path::new(path))?)?;
+            let config = Config::load(Path::new(path))?;
             let info = config.mode.info();
             if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
                 return Err(Error::Invalid(format!("{path} is of --mode {}, not {other}", info.name)));

@@ -63,8 +63,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps what `engine` is, whatever state it is in, before all ends; `view` is from where it was last looked at. If
-    /// that is not possible the file is what it was.
+    /// Keeps what `engine` is before all ends, with the burst that is `under_way` completed; `view` is from where it was last
+    /// looked at. If that is not possible, as after a mistake in the midst of a burst, the file is what it was.
     pub fn end(&mut self, engine: &mut Engine, under_way: bool, view: Option<String>) {
         self.finish();
         let Some((path, last_view)) = self.place.clone() else { return };

@@ -431,8 +431,8 @@ impl Worker<'_> {
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
         if let Some(steps) = next {
             self.engine.start(steps);
-            self.engine.advance()?;
             (self.burst, self.under_way) = (steps, true);
+            self.engine.advance()?;
         }
         let (points, seconds) = pending.wait()?;
         if gauges {

@@ -48,7 +48,9 @@ impl Display {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
         // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
-        command.env("XDG_CACHE_HOME", self.folder.path());
+        for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+            command.env(name, self.folder.path());
+        }
         if let Some(cache) = dirs::cache_dir() {
             command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
         }
