@@ -66,7 +66,7 @@ pub(super) struct Open {
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
         let Options { device, config, engine, size, keeps, is_chosen, frames, report, started } = options;
-        let (kept, note) = Kept::new(keeps);
+        let (mut kept, note) = Kept::new(keeps);
         let info = Arc::new(device.info.clone());
         // A wrong number of bodies or work-group size is told before a window opens.
         engine::Resolved::new(&config, &info)?;
@@ -83,7 +83,12 @@ impl Open {
         ui.panel = kept.settings().panel;
         ui.folder().clone_from(&kept.settings().folder);
         window.egui().set_zoom_factor(kept.settings().zoom);
-        ui.offer(kept.offer().filter(|_| !is_chosen));
+        let offer = kept.offer();
+        // What was left is not replaced while it is offered, or before there is something worth it.
+        if offer.is_none() {
+            kept.begin(&session);
+        }
+        ui.offer(offer.filter(|_| !is_chosen));
         note.into_iter().for_each(|note| ui.say(note));
         Ok(Self {
             view: View::new(window.context())?,

@@ -152,6 +152,8 @@ fn scenes(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
 /// Buttons for what is kept in files.
 fn files(ui: &mut egui::Ui, sink: &mut Sink) {
     row(ui, "File", "What is kept in files; a file that is dropped on the window is opened too.", |ui, _| {
+        // Beside the label, however narrow the panel is.
+        ui.spacing_mut().item_spacing.x = 3.0;
         for (key, text, which) in [
             ("open", "Open…", Command::Open),
             ("save snapshot", "Snapshot…", Command::SaveSnapshot),

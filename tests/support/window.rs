@@ -44,6 +44,11 @@ impl Display {
         Self { server, name, folder: tempfile::tempdir().unwrap(), _alone: alone }
     }
 
+    /// Where the program is started, and where it finds and keeps everything of its own.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
