@@ -156,8 +156,8 @@ fn files(ui: &mut egui::Ui, sink: &mut Sink) {
         ui.spacing_mut().item_spacing.x = 3.0;
         for (key, text, which) in [
             ("open", "Open…", Command::Open),
-            ("save snapshot", "Snapshot…", Command::SaveSnapshot),
-            ("save scene", "Scene…", Command::SaveScene),
+            ("save snapshot", "Save…", Command::SaveSnapshot),
+            ("save scene", "As scene…", Command::SaveScene),
         ] {
             command(ui, sink, (key, text, &keys::hint(which)), which);
         }
