@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → engine → snapshot → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -28,7 +28,11 @@
 //! * what limits the speed: `limit` of a mode; read by `bench` and the overlay
 //! * what `check` compares: `checks` of a mode; read by `check` and tests
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
-//! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
+//! * scenes: files in `assets/scenes/`, read by [`scene::file`] as a person's own are; their order:
+//!   [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; what they may name: the tables of
+//!   generators beside these
+//! * shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
+//!   [`modes::Simulation::state`] and [`modes::Simulation::extra`]
 
 pub mod app;
 pub mod bodies;

@@ -1,7 +1,6 @@
 //! What is kept from one start of the program to the next, in the real window.
 
 #[path = "support/window.rs"]
-#[allow(dead_code)] // it is for all tests of the window
 mod support;
 
 use std::fs;

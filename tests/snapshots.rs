@@ -114,3 +114,53 @@ fn every_variant_goes_on_as_if_it_had_never_stopped() {
         }
     }
 }
+
+#[test]
+fn the_other_modes_go_on_where_they_were_left_too() {
+    let modes = || MODES.iter().map(|info| config(info, &info.variants[0], &[]));
+    let configs: Vec<Config> = modes().collect();
+    let mut steady = engine(configs[0].clone());
+    for config in &configs[1..] {
+        steady.run(3, |_| ()).unwrap();
+        steady.configure(config.clone()).unwrap();
+    }
+    steady.run(3, |_| ()).unwrap();
+    let mut resumed = resumed(&steady.snapshot().unwrap());
+    assert_eq!(resumed.left().count(), MODES.len() - 1);
+    // The panel has the configs of the resumed ones: their scenes are their own.
+    let left: Vec<Config> = resumed.left().cloned().collect();
+    for next in left {
+        let info = next.mode.info();
+        let own = configs.iter().find(|config| config.mode.info() == info).unwrap();
+        steady.configure(own.clone()).unwrap();
+        resumed.configure(next).unwrap();
+        for engine in [&mut steady, &mut resumed] {
+            assert_eq!(engine.clock().0, 3, "{} goes on", info.name);
+            engine.run(4, |_| ()).unwrap();
+        }
+        assert!(look(&mut steady) == look(&mut resumed), "{}", info.name);
+    }
+}
+
+/// `auto` may have learnt something meanwhile: what ran goes on as it ran. On another device it decides anew.
+#[test]
+fn on_the_same_device_the_same_kernel_goes_on() {
+    let mut steady = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
+    steady.run(2, |_| ()).unwrap();
+    let mut snapshot = steady.snapshot().unwrap();
+    let auto = steady.resolved().recipe.variant.name;
+    assert_ne!(auto, "tiled");
+    (snapshot.runs[0].recipe.variant, snapshot.runs[0].recipe.work_group) = ("tiled".to_owned(), 32);
+    snapshot.runs[0].recipe.knobs.clear();
+    let same = resumed(&snapshot);
+    assert_eq!((same.resolved().recipe.variant.name, same.resolved().recipe.work_group), ("tiled", 32));
+    assert_eq!(same.config().variant.map(|variant| variant.name), Some("tiled"), "the panel says so");
+    snapshot.device = ["another".to_owned(), "1.0".to_owned()];
+    let other = resumed(&snapshot);
+    assert_eq!(other.resolved().recipe.variant.name, auto);
+    assert_eq!(
+        bits(&{ other }.state().unwrap()),
+        bits(&steady.state().unwrap()),
+        "the bodies are the same all the same"
+    );
+}

@@ -5,7 +5,6 @@ use std::fs;
 use clap::CommandFactory;
 use gravitile::cli::Cli;
 use gravitile::modes::MODES;
-use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::state::Matter;
 use gravitile::view::BACKGROUND;
 use image::GenericImageView;
