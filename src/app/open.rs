@@ -11,7 +11,7 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::clock::FrameClock;
 use super::input::Mouse;
 use super::kept::Kept;
-use super::opening::{Kind, Opening};
+use super::opening::Opening;
 use super::report::Recorder;
 use super::settings::Settings;
 use super::window::Window;
@@ -21,32 +21,32 @@ use crate::config::Config;
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::session::{Command, Notice, Save, Session, Stats};
+use crate::session::{Command, Notice, Session, Stats};
 use crate::trial::{self, Study};
 use crate::tuned::Tuned;
-use crate::ui::{Action, Export, FileWish, Model, Output, Ui, WindowStats};
+use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
 use crate::view::{Camera, View};
 
 /// Everything there is while the window is open.
 pub(super) struct Open {
     view: View,
-    camera: Camera,
+    pub(super) camera: Camera,
     mouse: Mouse,
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
-    ui: Ui,
-    kept: Kept,
+    pub(super) ui: Ui,
+    pub(super) kept: Kept,
     /// A file that is being read.
-    opening: Option<Opening>,
+    pub(super) opening: Option<Opening>,
     /// Whether a snapshot is on its way to the simulation: what the panel shows until then is not meant for it.
-    is_resuming: bool,
+    pub(super) is_resuming: bool,
     /// From where a snapshot is looked at, once it is shown.
     restored: Option<Camera>,
-    proxy: EventLoopProxy<Wake>,
-    session: Session,
+    pub(super) proxy: EventLoopProxy<Wake>,
+    pub(super) session: Session,
     device: Arc<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
-    config: Config,
+    pub(super) config: Config,
     /// The seeding that the camera looks at; 0 to frame it anew.
     generation: u64,
     /// Of each mode that was shown: which seeding it was, and from where it was looked at.
@@ -54,10 +54,10 @@ pub(super) struct Open {
     pub clock: FrameClock,
     stats: WindowStats,
     /// How the simulation was at the frame on the screen.
-    shown: Stats,
+    pub(super) shown: Stats,
     /// Why the simulation stopped, if it did: the program's outcome.
     failure: Option<Error>,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
     frames: Option<u64>,
     /// Last, because fields are dropped in order and what draws must go before what it draws in.
     pub window: Window,
@@ -164,7 +164,7 @@ impl Open {
     }
 
     /// Sends the config if the panel or a key changed it.
-    fn tell(&mut self, before: &Config) {
+    pub(super) fn tell(&mut self, before: &Config) {
         if self.is_resuming {
             self.config = before.clone();
         } else if self.config != *before {
@@ -194,53 +194,6 @@ impl Open {
             }
         }
         true
-    }
-
-    /// Opens or saves a file.
-    fn grant(&mut self, wish: FileWish) {
-        self.recorder.note(format!("{wish:?}").to_lowercase(), &self.shown);
-        self.kept.begin(&self.session);
-        match wish {
-            FileWish::Open(path) => match Kind::of(&path) {
-                Ok(Kind::Snapshot) => self.resume(path),
-                Ok(Kind::Scene | Kind::Csv | Kind::Tipsy) => {
-                    let wake = waker(&self.proxy);
-                    self.opening = Some(Opening::new(path, self.config.mode.info(), wake));
-                }
-                Err(error) => self.ui.error("Not opened", format!("{error}."), None),
-            },
-            FileWish::SaveSnapshot(path) => {
-                let view = view_of(&self.camera);
-                self.session.send(Command::Save(Save { path: Some(path), view }));
-            }
-            FileWish::SaveScene(path) => {
-                let save =
-                    |text: String| files::Output::create(&path)?.save(|file| file.write_all(text.as_bytes()));
-                match self.config.to_file().and_then(save) {
-                    Ok(()) => self.ui.say(format!("Saved {}", path.display())),
-                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
-                }
-            }
-        }
-    }
-
-    fn resume(&mut self, path: PathBuf) {
-        self.is_resuming = true;
-        self.session.send(Command::Resume(path));
-    }
-
-    /// Takes what was read from a file.
-    fn hear_opening(&mut self) {
-        let Some(outcome) = self.opening.as_ref().and_then(Opening::outcome) else { return };
-        self.opening = None;
-        match outcome {
-            Ok(next) => {
-                let before = self.config.clone();
-                self.ui.adopt(next, &mut self.config);
-                self.tell(&before);
-            }
-            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
-        }
     }
 
     /// Keeps what runs, and the settings, now and then.
@@ -419,11 +372,11 @@ fn capitalised(text: &str) -> String {
 }
 
 /// From where it is looked at, as snapshots keep it.
-fn view_of(camera: &Camera) -> String {
+pub(super) fn view_of(camera: &Camera) -> String {
     toml::to_string(camera).unwrap_or_default()
 }
 
-fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
+pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
     let proxy = proxy.clone();
     move || {
         // A closed loop has no use for news.

@@ -1,16 +1,19 @@
-//! Files that a person opens: read beside the window, so that it never waits for a large one.
+//! Files that a person opens and saves. They are read beside the window, so that it never waits for a large one.
 
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
 
+use super::open::{Open, view_of, waker};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::files::Output;
 use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
+use crate::session::{Command, Save};
 use crate::snapshot;
 use crate::state::Matter;
-use crate::ui::OPENED;
+use crate::ui::{FileWish, OPENED};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,4 +81,52 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let mut config = Config { mode: (info.default)(), ..Config::new(info) };
     config.start = Scene::of_bodies(name, bodies);
     Ok(config)
+}
+
+impl Open {
+    /// Opens or saves a file.
+    pub(super) fn grant(&mut self, wish: FileWish) {
+        self.recorder.note(format!("{wish:?}").to_lowercase(), &self.shown);
+        self.kept.begin(&self.session);
+        match wish {
+            FileWish::Open(path) => match Kind::of(&path) {
+                Ok(Kind::Snapshot) => self.resume(path),
+                Ok(Kind::Scene | Kind::Csv | Kind::Tipsy) => {
+                    let wake = waker(&self.proxy);
+                    self.opening = Some(Opening::new(path, self.config.mode.info(), wake));
+                }
+                Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+            },
+            FileWish::SaveSnapshot(path) => {
+                let view = view_of(&self.camera);
+                self.session.send(Command::Save(Save { path: Some(path), view }));
+            }
+            FileWish::SaveScene(path) => {
+                let save = |text: String| Output::create(&path)?.save(|file| file.write_all(text.as_bytes()));
+                match self.config.to_file().and_then(save) {
+                    Ok(()) => self.ui.say(format!("Saved {}", path.display())),
+                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                }
+            }
+        }
+    }
+
+    pub(super) fn resume(&mut self, path: PathBuf) {
+        self.is_resuming = true;
+        self.session.send(Command::Resume(path));
+    }
+
+    /// Takes what was read from a file.
+    pub(super) fn hear_opening(&mut self) {
+        let Some(outcome) = self.opening.as_ref().and_then(Opening::outcome) else { return };
+        self.opening = None;
+        match outcome {
+            Ok(next) => {
+                let before = self.config.clone();
+                self.ui.adopt(next, &mut self.config);
+                self.tell(&before);
+            }
+            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+        }
+    }
 }
