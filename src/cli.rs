@@ -101,12 +101,24 @@ impl Simulation {
     }
 }
 
+/// How it is drawn.
+#[derive(Debug, Clone, Args)]
+pub struct Looks {
+    /// Set how it is drawn, such as `palette=ice`, `bloom=on`, `trails=60`, `exposure=0.5`; a wrong key lists the right
+    /// ones. What colours show is `--set colour=…`
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub look: Vec<String>,
+}
+
 /// `gravitile view`.
 #[derive(Debug, Args)]
 pub struct View {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub looks: Looks,
     /// Steps of a burst, between two frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub steps_per_frame: String,
@@ -156,6 +168,9 @@ pub struct Render {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub looks: Looks,
     /// Steps to take before the picture [default: 100, or what `--params` says]
     #[arg(long, allow_negative_numbers = true)]
     pub steps: Option<u32>,

@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → snapshot → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -23,6 +23,7 @@
 //!
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
+//! * how it looks: `visit` of [`look::Look`]; read by panel, `--look`, the view
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
 //! * what a step counts for, and what sizes suit a device: `work` of a mode; read by panel, overlay, `run`, `bench`, studies
 //! * what limits the speed: `limit` of a mode; read by `bench` and the overlay
@@ -45,6 +46,7 @@ pub mod engine;
 pub mod error;
 pub mod files;
 pub mod lattice;
+pub mod look;
 pub mod memory;
 pub mod modes;
 pub mod params;

@@ -18,16 +18,16 @@ const LAYERS: &[(&str, &str)] = &[
     ("lib", ""),
     (
         "commands",
-        "cli app ui view session chart trial engine snapshot config tuned modes scene compute state bodies files error params",
+        "cli app ui view session chart trial engine snapshot config tuned modes scene compute look state bodies files error params",
     ),
     ("cli", "config modes scene compute error params"),
     (
         "app",
-        "ui view session chart trial engine snapshot config tuned modes scene compute state bodies lattice files error params",
+        "ui view session chart trial engine snapshot config tuned modes scene compute look state bodies lattice files error params",
     ),
     // `compute` for DeviceInfo, which is plain data.
-    ("ui", "session chart trial snapshot config tuned modes scene compute state error params"),
-    ("view", "bodies lattice error"),
+    ("ui", "session chart trial snapshot config tuned modes scene compute look state error params"),
+    ("view", "look bodies lattice error params"),
     ("session", "trial engine snapshot config modes compute bodies lattice error params"),
     ("chart", "trial config modes compute"),
     ("trial", "engine config tuned modes scene compute state bodies error params"),
@@ -39,6 +39,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("scene", "state bodies lattice error params"),
     // Knows no physics: neither bodies nor parameters.
     ("compute", "memory error"),
+    ("look", "params"),
     ("state", "bodies lattice error"),
     ("bodies", "lattice memory error params"),
     ("lattice", "memory"),

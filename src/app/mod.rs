@@ -6,6 +6,7 @@ mod kept;
 mod open;
 mod opening;
 mod report;
+mod rig;
 mod settings;
 mod window;
 
@@ -22,6 +23,7 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::look::Look;
 
 /// What the viewer is started with.
 pub struct Options {
@@ -29,6 +31,8 @@ pub struct Options {
     pub device: Found,
     /// What runs at first.
     pub config: Config,
+    /// How it is drawn at first.
+    pub look: Look,
     /// Starts it, on the simulation's own thread.
     pub engine: Box<dyn FnOnce(Device) -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; none is as it was left.

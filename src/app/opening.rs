@@ -98,7 +98,7 @@ impl Open {
                 Err(error) => self.ui.error("Not opened", format!("{error}."), None),
             },
             FileWish::SaveSnapshot(path) => {
-                let view = view_of(&self.camera);
+                let view = view_of(&self.rig.camera);
                 self.session.send(Command::Save(Save { path: Some(path), view }));
             }
             FileWish::SaveScene(path) => {

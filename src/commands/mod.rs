@@ -23,8 +23,9 @@ use crate::compute::{self, Device};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::look::Look;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
-use crate::params;
+use crate::params::{self, Params};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
 use crate::snapshot::Snapshot;
@@ -148,7 +149,7 @@ fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
         config.variant = Some(variant);
     }
     config.knobs.extend(one_each(&args.knob, knobs(&ladder, &args.knob)?)?);
-    set_all(config.mode.as_mut(), &args.set)
+    set_all(config.mode.as_mut(), "--set", &args.set)
 }
 
 /// Starts from files, if there are any.
@@ -267,12 +268,19 @@ fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
+/// How it is drawn, as the words say.
+fn look(words: &[String]) -> Result<Look> {
+    let mut look = Look::default();
+    set_all(&mut look, "--look", words)?;
+    Ok(look)
+}
+
+fn set_all(params: &mut (impl Params + ?Sized), option: &str, assignments: &[String]) -> Result<()> {
     for assignment in assignments {
         let (key, value) = assignment
             .split_once('=')
-            .ok_or_else(|| Error::Invalid(format!("--set {assignment}: what is expected is KEY=VALUE")))?;
-        params::set(mode, key.trim(), value)?;
+            .ok_or_else(|| Error::Invalid(format!("{option} {assignment}: what is expected is KEY=VALUE")))?;
+        params::set(params, key.trim(), value)?;
     }
     Ok(())
 }

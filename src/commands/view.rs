@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{Begin, number_or_auto, size};
+use super::{Begin, look, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::View;
 use crate::compute::{self, Found};
@@ -18,6 +18,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     config.steps_per_frame = steps_per_frame.or(config.steps_per_frame);
     (config.free_run, config.running) = (config.free_run || args.free_run, config.running && !args.paused);
     app::run(Options {
+        look: look(&args.looks.look)?,
         size: args.size.as_deref().map(size).transpose()?,
         keeps: !args.clean && args.frames.is_none(),
         is_chosen: args.simulation.is_chosen(),

@@ -373,7 +373,15 @@ fn reseeds(old: &Config, new: &Config) -> bool {
 
 /// What a config starts from: `count` bodies or about as many cells, unless the scene has its own.
 pub(crate) fn seed(config: &Config, count: usize) -> State {
-    config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() })
+    parted(config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() }))
+}
+
+/// Bodies get groups to be told apart by, if they have none.
+fn parted(mut state: State) -> State {
+    if let Ok(bodies) = state.bodies_mut() {
+        bodies.part();
+    }
+    state
 }
 
 fn build(

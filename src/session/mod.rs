@@ -44,6 +44,9 @@ pub enum Command {
     Study(Study),
     /// Go on with the simulation.
     EndStudy,
+    /// Whether somebody watches how energy and momentum go: then they are measured more often, within the same share of the
+    /// time.
+    Watch(bool),
     /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
     Refresh(Duration),
     /// The newest frame is on the screen; another may be made.

@@ -40,6 +40,8 @@ const MAX_FREE_BURST: u32 = 256;
 const LEAST_BURST_SECONDS: f64 = 0.25;
 /// Energy and momentum are measured at most this often, ...
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
+/// ... or this, while somebody watches how they go, ...
+const WATCHED_EVERY: Duration = Duration::from_millis(100);
 /// ... may take this share of the time, ...
 const DIAGNOSTICS_SHARE: f64 = 0.02;
 /// ... and are left out where they would hold up the steps for longer than this.
@@ -74,6 +76,7 @@ pub(super) fn run(
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
+        measure_every: DIAGNOSTICS_EVERY,
         judge: Judge::new(),
         ladder: Ladder::default(),
         history: History::default(),
@@ -126,6 +129,8 @@ struct Worker<'a> {
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
     next_measurement: Instant,
+    /// Between two measurements, at least.
+    measure_every: Duration,
     judge: Judge,
     ladder: Ladder,
     history: History,
@@ -219,6 +224,10 @@ impl Worker<'_> {
                 self.keeper.save(&mut self.engine, save, self.notices)?;
             }
             Command::Resume(path) => self.resume(&path),
+            Command::Watch(is_watched) => {
+                self.measure_every = if is_watched { WATCHED_EVERY } else { DIAGNOSTICS_EVERY };
+                self.next_measurement = self.next_measurement.min(Instant::now() + self.measure_every);
+            }
             Command::Study(study) => self.study(study)?,
             Command::EndStudy => {}
             // A held key asks for more steps than there can be; they are not saved up.
@@ -318,8 +327,9 @@ impl Worker<'_> {
             let _ = notices.send(Notice::Trial(share, *trial));
             wake();
             waiting.extend(inbox.try_iter());
-            complete =
-                waiting.iter().all(|command| matches!(command, Command::FrameTaken | Command::Refresh(_)));
+            complete = waiting.iter().all(|command| {
+                matches!(command, Command::FrameTaken | Command::Refresh(_) | Command::Watch(_))
+            });
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         // What the study's own bodies do not fit into leaves those of the simulation as they were.
@@ -410,6 +420,7 @@ impl Worker<'_> {
             | Command::Keep(_)
             | Command::FrameTaken
             | Command::Refresh(_)
+            | Command::Watch(_)
             | Command::Study(_)
             | Command::EndStudy => false,
         }
@@ -529,7 +540,7 @@ impl Worker<'_> {
     fn measure(&mut self) -> Result<()> {
         let start = Instant::now();
         self.sums = Some(self.engine.diagnostics()?);
-        let pause = start.elapsed().mul_f64(1.0 / DIAGNOSTICS_SHARE).max(DIAGNOSTICS_EVERY);
+        let pause = start.elapsed().mul_f64(1.0 / DIAGNOSTICS_SHARE).max(self.measure_every);
         self.next_measurement = Instant::now() + pause;
         // The first numbers of a scene are worth a frame of their own.
         self.stale |= !self.engine.config().running;

@@ -133,7 +133,7 @@ impl Files {
         }
         egui::Area::new("drop".into()).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ctx, |ui| {
             egui::Frame::window(ui.style()).inner_margin(24).show(ui, |ui| {
-                ui.label(RichText::new("Drop to open").heading().color(theme::STRONG));
+                ui.label(RichText::new("Drop to open").heading().color(theme::of(ui).strong));
             });
         });
     }

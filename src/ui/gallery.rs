@@ -55,8 +55,8 @@ impl Gallery {
                 for info in MODES {
                     ui.add_space(4.0);
                     ui.horizontal(|ui| {
-                        ui.label(RichText::new(info.name).strong().color(theme::ACCENT));
-                        ui.label(RichText::new(info.summary).small().color(theme::WEAK));
+                        ui.label(RichText::new(info.name).strong().color(theme::of(ui).accent));
+                        ui.label(RichText::new(info.summary).small().color(theme::of(ui).weak));
                     });
                     for scenes in info.scenes.chunks(columns) {
                         ui.horizontal(|ui| {
@@ -78,7 +78,7 @@ impl Gallery {
     /// A scene's picture and name; whether it was clicked.
     fn card(&mut self, ui: &mut egui::Ui, scene: &Scene, is_chosen: bool, sink: &mut Sink) -> bool {
         let frame = egui::Frame::NONE.corner_radius(6).inner_margin(EDGE - 2.0).stroke(match is_chosen {
-            true => egui::Stroke::new(2.0_f32, theme::ACCENT),
+            true => egui::Stroke::new(2.0_f32, theme::of(ui).accent),
             false => egui::Stroke::new(2.0_f32, egui::Color32::TRANSPARENT),
         });
         let card = frame.show(ui, |ui| {

@@ -8,11 +8,14 @@ mod files;
 pub mod format;
 mod gallery;
 mod help;
+mod history;
 mod hud;
 mod keys;
 mod notes;
 mod panel;
+mod picture;
 mod plot;
+mod plots;
 mod spark;
 mod theme;
 mod widgets;
@@ -28,14 +31,17 @@ pub use plot::Export;
 use crate::chart::Chart;
 use crate::compute::DeviceInfo;
 use crate::config::Config;
+use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
 use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
 use files::{Files, Purpose};
 use gallery::Gallery;
+use history::History;
 use keys::Command;
 use notes::Notes;
+use plots::Plots;
 use widgets::Sink;
 
 /// What the window measured of itself.
@@ -47,6 +53,8 @@ pub struct WindowStats {
     pub draw_ms: f64,
     /// Time to hand the bodies to OpenGL, in ms.
     pub upload_ms: f64,
+    /// Time that the window is busy with a picture, all told, in ms.
+    pub frame_ms: f64,
 }
 
 /// What is shown, and edited.
@@ -54,6 +62,8 @@ pub struct WindowStats {
 pub struct Model<'a> {
     /// Edited in place; whoever calls compares it with what it was.
     pub config: &'a mut Config,
+    /// How it is drawn; edited in place too.
+    pub look: &'a mut Look,
     /// How the simulation is doing, of the newest frame.
     pub stats: &'a Stats,
     /// Where the steps are computed.
@@ -66,6 +76,8 @@ pub struct Model<'a> {
     pub recipe: Option<Recipe>,
     /// Heights of the picture to a unit of the scene, as far away as what is looked at.
     pub heights_per_unit: f32,
+    /// The side of the grid's small squares in the scene.
+    pub grid_spacing: f32,
 }
 
 impl Model<'_> {
@@ -97,10 +109,18 @@ pub enum Action {
     Restart,
     /// Move the camera so that every body is in view.
     FrameAll,
+    /// Move the camera to where it stood first, and frame every body.
+    ResetView,
+    /// Move the camera to where it was kept under this number, 1 to 9.
+    Recall(u8),
+    /// Keep where the camera is under this number.
+    Keep(u8),
     /// Measure.
     Study(Study),
     /// Measure no more.
     EndStudy,
+    /// Write the plots to a file, by [`Ui::write_plots`].
+    SavePlots,
     /// Write [`Ui::chart`] to a file.
     SaveChart(Export),
     /// Go on where the program was left.
@@ -122,6 +142,8 @@ pub struct Output {
     pub rects: Vec<(String, Rect)>,
     /// What the panel leaves free for the picture, in points.
     pub picture: Rect,
+    /// Whether the plots are shown: then what is conserved is worth measuring more often.
+    pub plots: bool,
     /// Half the width of the brush in the scene, while one is in hand.
     pub brush: Option<f32>,
 }
@@ -153,7 +175,7 @@ impl Brush {
         painter.with_clip_rect(picture).circle_stroke(
             at,
             size.max(2.0),
-            egui::Stroke::new(1.5_f32, theme::STRONG),
+            egui::Stroke::new(1.5_f32, theme::of_all(ctx).strong),
         );
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
@@ -172,6 +194,10 @@ pub struct Ui {
     gallery: Gallery,
     files: Files,
     notes: Notes,
+    plots: Plots,
+    history: History,
+    /// The size of text as it was last set.
+    scale: look::Size,
     /// The other modes, as they were left.
     left: Vec<Config>,
 }
@@ -191,6 +217,9 @@ impl Ui {
             gallery: Gallery::default(),
             files: Files::default(),
             notes: Notes::default(),
+            plots: Plots::default(),
+            history: History::default(),
+            scale: look::Size::One,
             left: Vec::new(),
         }
     }
@@ -257,16 +286,33 @@ impl Ui {
         self.lab.saved = Some(path);
     }
 
+    /// Writes the plots as CSV: a line for each moment.
+    ///
+    /// # Errors
+    /// What `file` refuses.
+    pub fn write_plots(&self, file: &mut dyn std::io::Write) -> std::io::Result<()> {
+        self.history.write_csv(file)
+    }
+
+    /// Takes in where the plots were written to.
+    pub fn plots_saved(&mut self, path: String) {
+        self.plots.saved = Some(path);
+    }
+
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         // Keys belong to a dialog while one is open.
         let pressed = if self.files.is_open() { Vec::new() } else { keys::pressed(ctx) };
         let mut sink = Sink { commands: pressed, ..Sink::default() };
+        self.dress(ctx, model.look);
         match self.panel {
             true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model, self.lab.under_way.is_some());
+        if model.look.grid {
+            hud::show_scale(ctx, model.grid_spacing);
+        }
         self.brush.show(ctx, &model);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             self.select_mode(info, model.config);
@@ -274,6 +320,8 @@ impl Ui {
         }
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
+        self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
+        plots::show(ctx, &mut self.plots, &self.history, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
         self.notes.show(ctx, &mut sink);
         let wishes = self.files.show(ctx, &mut sink);
@@ -281,7 +329,20 @@ impl Ui {
         let Sink { commands, rects } = sink;
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
-        Output { actions, wishes, rects, picture: ctx.available_rect(), brush }
+        let plots = self.plots.is_open;
+        Output { actions, wishes, rects, picture: ctx.available_rect(), plots, brush }
+    }
+
+    /// Theme and size as `look` has them. Ctrl+Plus goes on from there.
+    fn dress(&mut self, ctx: &egui::Context, look: &Look) {
+        ctx.set_theme(match look.theme {
+            look::Theme::Dark => egui::Theme::Dark,
+            look::Theme::Light => egui::Theme::Light,
+        });
+        if self.scale != look.scale {
+            ctx.set_zoom_factor(look.scale.factor());
+            self.scale = look.scale;
+        }
     }
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
@@ -298,8 +359,14 @@ impl Ui {
 
     /// Does what can be done here, and passes on the rest.
     fn obey(&mut self, command: Command, model: &mut Model) -> Option<Action> {
-        let Model { config, device, .. } = model;
+        let Model { config, device, look, .. } = model;
         match command {
+            Command::ResetView => return Some(Action::ResetView),
+            Command::Recall(number) => return Some(Action::Recall(number)),
+            Command::Keep(number) => return Some(Action::Keep(number)),
+            Command::Follow => look.follow = !look.follow,
+            Command::Turn => look.turn = !look.turn,
+            Command::Grid => look.grid = !look.grid,
             Command::RunPause => config.running = !config.running,
             Command::Mode(info) => self.select_mode(info, config),
             Command::NextMode => {
@@ -309,6 +376,7 @@ impl Ui {
             Command::Brush => self.brush.in_hand ^= config.mode.info().paints,
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
+            Command::Plots => self.plots.is_open = !self.plots.is_open,
             // One thing at a time: the help stays while there was an error to close.
             Command::Close if self.dialogs.close() => {}
             Command::Close => (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false),

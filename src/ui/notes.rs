@@ -41,9 +41,11 @@ impl Notes {
                     ui,
                     |ui| {
                         ui.horizontal(|ui| {
-                            ui.label(RichText::new("Continue where you left off?").color(theme::STRONG));
-                            ui.label(RichText::new(offer).color(theme::WEAK));
-                            let go_on = ui.add(Button::new("Continue").fill(theme::ACCENT_FILL));
+                            ui.label(
+                                RichText::new("Continue where you left off?").color(theme::of(ui).strong),
+                            );
+                            ui.label(RichText::new(offer).color(theme::of(ui).weak));
+                            let go_on = ui.add(Button::new("Continue").fill(theme::of(ui).accent_fill));
                             let go_on = go_on.on_hover_text("opens what was kept when gravitile last ended");
                             let dismiss =
                                 ui.button("Not now").on_hover_text("what was kept is kept a while longer");
@@ -71,7 +73,7 @@ impl Notes {
         area("said").interactable(false).show(ctx, |ui| {
             ui.set_opacity(opacity);
             egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(12, 6)).show(ui, |ui| {
-                ui.label(RichText::new(text.as_str()).color(theme::TEXT));
+                ui.label(RichText::new(text.as_str()).color(theme::of(ui).text));
             });
         });
         // While it fades, as smoothly as the screen; until then once.

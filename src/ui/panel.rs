@@ -5,7 +5,7 @@ use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, v
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
-use super::{Brush, Lab, Model, format, theme};
+use super::{Brush, Lab, Model, format, picture, theme};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
@@ -23,7 +23,7 @@ pub(super) fn show(
     sink: &mut Sink,
 ) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
-    let frame = egui::Frame::NONE.fill(theme::SURFACE).inner_margin(margin);
+    let frame = egui::Frame::NONE.fill(theme::of_all(ctx).surface).inner_margin(margin);
     egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
         ctx,
         |ui| {
@@ -33,6 +33,7 @@ pub(super) fn show(
                 run(ui, model, sink);
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
+                picture::show(ui, model.look, sink);
                 kernel(ui, model, lab, sink);
                 parameters(ui, model.config, sink);
             });
@@ -42,10 +43,11 @@ pub(super) fn show(
 
 fn header(ui: &mut egui::Ui, sink: &mut Sink) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
+        ui.label(RichText::new("gravitile").heading().color(theme::of(ui).strong));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             command(ui, sink, ("hide", "Hide", &keys::hint(Command::Panel)), Command::Panel);
             command(ui, sink, ("keys", "Keys", &keys::hint(Command::Help)), Command::Help);
+            command(ui, sink, ("plots", "Plots", &keys::hint(Command::Plots)), Command::Plots);
         });
     });
 }
@@ -68,7 +70,7 @@ pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
 
 fn section(ui: &mut egui::Ui, title: &str) {
     ui.add_space(10.0);
-    ui.label(RichText::new(title).strong().color(theme::ACCENT));
+    ui.label(RichText::new(title).strong().color(theme::of(ui).accent));
 }
 
 /// One line under a control that says what is chosen.
@@ -78,7 +80,7 @@ fn note(ui: &mut egui::Ui, text: &str) {
         // Room for two lines, so that another choice does not move what stands below.
         ui.set_min_height(2.0 * ui.text_style_height(&egui::TextStyle::Small));
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
-        ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
+        ui.add(egui::Label::new(RichText::new(text).small().color(theme::of(ui).weak)).wrap());
     });
 }
 
@@ -93,7 +95,7 @@ fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             ("restart", "⏮ Restart", Command::Restart),
         ] {
             let main = command == Command::RunPause && !running;
-            let fill = if main { theme::ACCENT_FILL } else { theme::RAISED };
+            let fill = if main { theme::of(ui).accent_fill } else { theme::of(ui).raised };
             let button = ui.add(Button::new(text).fill(fill).min_size(size));
             let button = button.on_hover_text(keys::hint(command));
             sink.note(key, &button);
@@ -107,7 +109,7 @@ fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         true => format!("step {} · time {}", format::count(stats.step), format::significant(stats.time, 4)),
         false => "starting…".to_owned(),
     };
-    ui.label(RichText::new(progress).monospace().color(theme::WEAK))
+    ui.label(RichText::new(progress).monospace().color(theme::of(ui).weak))
         .on_hover_text("steps and simulated time since the scene began");
 }
 
@@ -292,7 +294,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 /// What else the variant is compiled with and what is the fastest, for whoever looks for it.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
-    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::TEXT)).id_salt("tuning");
+    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::of(ui).text)).id_salt("tuning");
     let header = header.show(ui, |ui| {
         knobs(ui, config, recipe, sink);
         studies(ui, &config.mode.info().work, lab, sink);

@@ -73,6 +73,11 @@ impl Camera {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
+    /// The side of the small squares of the grid, in scene units: a power of ten, so that some tens are in the picture.
+    pub fn grid_spacing(&self) -> f32 {
+        10f32.powf((self.distance * 0.12).log10().floor())
+    }
+
     /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
         let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);

@@ -57,6 +57,10 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --set flat=maybe", &["flat=maybe", "true or false"]),
     ("run LONG --set eps=0.1 dt=7", &["dt=7", "0.00001 to 0.1"]),
     ("bench --set nope=1", &["`nope`", "dt, eps"]),
+    ("render --out x.png --look nope=1", &["`nope`", "palette, exposure"]),
+    ("render --out x.png --look bloom", &["--look bloom", "KEY=VALUE"]),
+    ("view --look palette=grey", &["palette=grey", "dusk or ice"]),
+    ("view --look trails=1e9", &["trails=1e9", "0 to 300"]),
     // Knobs.
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
     ("run LONG --knob nope=1", &["no knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),

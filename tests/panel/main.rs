@@ -5,6 +5,8 @@ mod chart;
 mod configuration;
 mod kept;
 mod parameters;
+mod picture;
+mod plots;
 mod windows;
 
 use egui::accesskit::Role;
@@ -16,6 +18,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
+use gravitile::look::Look;
 use gravitile::modes::{self, Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
@@ -28,12 +31,14 @@ const MAX_BODIES: usize = 50_000;
 struct App {
     ui: Option<Ui>,
     config: Config,
+    look: Look,
     stats: Stats,
     device: DeviceInfo,
     actions: Vec<Action>,
     wishes: Vec<FileWish>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
+    plots: bool,
     brush: Option<f32>,
 }
 
@@ -71,12 +76,14 @@ impl App {
         Self {
             ui: None,
             config: Config::new(info),
+            look: Look::default(),
             stats,
             device,
             actions,
             wishes,
             rects,
             picture,
+            plots: false,
             brush: None,
         }
     }
@@ -86,17 +93,20 @@ impl App {
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let model = Model {
             config: &mut self.config,
+            look: &mut self.look,
             stats: &self.stats,
             device: &self.device,
-            window: WindowStats { fps: 60.0, ..WindowStats::default() },
+            window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
             heights_per_unit: 0.4,
+            grid_spacing: 0.1,
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);
         self.wishes.extend(output.wishes);
         (self.rects, self.picture, self.brush) = (output.rects, output.picture, output.brush);
+        self.plots = output.plots;
     }
 
     fn ui(&mut self) -> &mut Ui {

@@ -17,7 +17,7 @@ fn gravity(name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, Val
 fn without_gravity_nothing_moves() {
     for scene in modes::find("gravity").unwrap().scenes.iter() {
         let (bodies, _) = gravity(&scene.name, 64, &[("g", "0")]);
-        assert!(bodies.velocities.iter().flatten().all(|v| *v == 0.0), "{}", scene.name);
+        assert!(bodies.velocities.iter().all(|v| v[..3] == [0.0; 3]), "{}", scene.name);
     }
 }
 
@@ -27,7 +27,10 @@ fn speeds_go_with_the_root_of_g_and_places_do_not_depend_on_it() {
         let (one, _) = gravity(&scene.name, 64, &[]);
         let (four, _) = gravity(&scene.name, 64, &[("g", "4")]);
         assert_eq!(one.positions, four.positions, "{}", scene.name);
-        for (slow, fast) in one.velocities.iter().flatten().zip(four.velocities.iter().flatten()) {
+        let speeds = |bodies: &Bodies<f64>| -> Vec<f64> {
+            bodies.velocities.iter().flat_map(|v| v[..3].to_vec()).collect()
+        };
+        for (slow, fast) in speeds(&one).iter().zip(&speeds(&four)) {
             assert!((2.0 * slow - fast).abs() <= 1e-6, "{}: {slow}, {fast}", scene.name);
         }
     }

@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::grid::Grid;
 use super::reference::{body, finite};
-use super::{Asteroids, Colour, INFO, unit_radii};
+use super::{Asteroids, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -15,6 +15,7 @@ use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source};
+use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
 const MEASURE: Source = source!("asteroids/measure.cl");
@@ -48,6 +49,8 @@ pub(super) struct AsteroidSimulation {
     stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
     contact: Buffer<[f32; 4]>,
+    /// The group that each body began in.
+    origin: Buffer<f32>,
     snapshot: Snapshot,
     /// The largest and the smallest of the radii over the parameter.
     radii: [f32; 2],
@@ -109,6 +112,7 @@ impl AsteroidSimulation {
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
+            origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
             snapshot: Snapshot::new(device, count)?,
             radii,
             burst: Burst::default(),
@@ -173,6 +177,10 @@ impl AsteroidSimulation {
     }
 }
 
+fn mode_of(params: &Asteroids) -> &dyn Mode {
+    params
+}
+
 /// More steps than anyone waits for a hit.
 const NEVER: f32 = 1e9;
 
@@ -196,8 +204,11 @@ impl Simulation for AsteroidSimulation {
         let params = mode
             .downcast_ref::<Asteroids>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
-        self.stepped = false;
+        if cost > Some(Cost::View) {
+            self.stepped = false;
+        }
         Ok(())
     }
 
@@ -229,9 +240,9 @@ impl Simulation for AsteroidSimulation {
 
     fn state(&mut self) -> Result<State> {
         let (mut x, mut v) = (self.x[0].read()?, self.v[0].read()?);
-        for (x, v) in x.iter_mut().zip(&mut v) {
+        for ((x, v), origin) in x.iter_mut().zip(&mut v).zip(self.origin.read()?) {
             x[3] = if v[0].is_finite() { v[3] } else { 0.0 };
-            v[3] = 0.0;
+            v[3] = origin;
         }
         Ok(Bodies { positions: x, velocities: v }.into())
     }
@@ -271,17 +282,18 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        let Asteroids { radius, planet_radius: planet, colour, .. } = self.params;
-        let colour = Arg::Uint(match colour {
-            Colour::Speed => 0,
-            Colour::Mass => 1,
-            Colour::Hit => 2,
-        });
-        let n = Arg::Uint(self.count as u32);
-        let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
+        let Asteroids { dt, radius, planet_mass, planet_radius: planet, g, colour, .. } = self.params;
+        let head = [
+            Arg::Uint(self.count as u32),
+            Arg::Float(radius),
+            Arg::Uint(colour.index() as u32),
+            Arg::Float(if self.stepped { dt } else { 0.0 }),
+            Arg::Float(g * planet_mass),
+        ];
+        let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
+        let from = [(&self.x[0]).into(), now, before, (&self.contact).into(), (&self.origin).into()];
         let Snapshot { positions, values } = &self.snapshot;
-        let to = [positions.into(), values.into()];
-        let args = [&[n, Arg::Float(radius), colour], &from[..], &to].concat();
+        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Spheres { planet })

@@ -1,10 +1,12 @@
 //! Gravity: every body attracts every other, `a_i = G Σ_j m_j d_ij s(|d_ij|)`, stepped all pairs.
 
+mod colour;
 mod mutual;
 mod reference;
 mod simulation;
 mod step;
 
+pub use self::colour::Colour;
 use self::simulation::GravitySimulation;
 use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
@@ -208,6 +210,8 @@ pub struct Gravity {
     pub softening: Softening,
     /// Keep z = 0.
     pub flat: bool,
+    /// What colours show.
+    pub colour: Colour,
 }
 
 impl Default for Gravity {
@@ -220,6 +224,7 @@ impl Default for Gravity {
             integrator: Integrator::Leapfrog,
             softening: Softening::Plummer,
             flat: false,
+            colour: Colour::Speed,
         }
     }
 }
@@ -271,6 +276,10 @@ impl Params for Gravity {
             &mut self.softening,
         );
         v.flag(&Info::new("flat", "Flat", "Keep every body in the plane z = 0."), &mut self.flat);
+        v.choice(
+            &Info::new("colour", "Colour", "What the colour of a body shows.").effect(Effect::View),
+            &mut self.colour,
+        );
     }
 }
 

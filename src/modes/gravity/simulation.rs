@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::mutual::Tiles;
 use super::step::Step;
-use super::{FORCE, Gravity, INFO, Integrator, Softening};
+use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -12,6 +12,7 @@ use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source, sources};
+use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
 const DRIFT: Source = source!("gravity/drift.cl");
@@ -46,6 +47,8 @@ pub(super) struct GravitySimulation {
     phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
     a_is_current: bool,
+    /// Whether `a` holds anything yet.
+    a_is_there: bool,
     /// Whether the last step was taken under today's parameters. The last pass of a burst always evaluates the force,
     /// where its bodies come from: then `a` belongs to `x[1]`.
     stepped: bool,
@@ -79,6 +82,10 @@ fn softening(params: &Gravity) -> &'static str {
         Softening::Plummer => "SOFTENING_PLUMMER",
         Softening::Clamp => "SOFTENING_CLAMP",
     }
+}
+
+fn mode_of(params: &Gravity) -> &dyn Mode {
+    params
 }
 
 /// The program of a recipe.
@@ -125,6 +132,7 @@ impl GravitySimulation {
             a: Buffer::zeroed(device, bodies.len())?,
             snapshot: Snapshot::new(device, bodies.len())?,
             a_is_current: false,
+            a_is_there: false,
             stepped: false,
             burst: Burst::default(),
         })
@@ -147,6 +155,16 @@ impl GravitySimulation {
     /// Work-items of a pass that evaluates forces.
     fn items(&self) -> usize {
         self.tiles.as_ref().map_or_else(|| self.recipe.items(self.count), Tiles::items)
+    }
+
+    /// Queues the accelerations, and no step: what colours show before there was one.
+    fn evaluate(&mut self) -> Result<()> {
+        self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
+        while self.burst.pass < self.burst.passes {
+            self.slice()?;
+        }
+        self.a_is_there = true;
+        Ok(())
     }
 
     /// Queues a slice of the next pass.
@@ -185,8 +203,11 @@ impl Simulation for GravitySimulation {
         let params = mode
             .downcast_ref::<Gravity>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
-        (self.a_is_current, self.stepped) = (false, false);
+        if cost > Some(Cost::View) {
+            (self.a_is_current, self.stepped) = (false, false);
+        }
         Ok(())
     }
 
@@ -197,7 +218,7 @@ impl Simulation for GravitySimulation {
             self.burst.evaluates = leapfrog && !self.a_is_current;
             self.burst.passes = u64::from(steps) + u64::from(leapfrog) + u64::from(self.burst.evaluates);
             // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
-            (self.a_is_current, self.stepped) = (leapfrog, true);
+            (self.a_is_current, self.a_is_there, self.stepped) = (leapfrog, true, true);
         }
     }
 
@@ -257,9 +278,14 @@ impl Simulation for GravitySimulation {
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        let colour = self.params.colour;
+        if colour == Colour::Acceleration && !self.a_is_there {
+            self.evaluate()?;
+        }
         let Snapshot { positions, values } = &self.snapshot;
-        let from = [(&self.x[0]).into(), (&self.v).into()];
-        let args = [&[Arg::Uint(self.count as u32)], &from[..], &[positions.into(), values.into()]].concat();
+        let head = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32)];
+        let from = [&self.x[0], &self.v, &self.a].map(Arg::from);
+        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Glow)

@@ -117,6 +117,7 @@ fn clouds(setup: &Setup) -> Bodies {
             [x + side * distance, y, z]
         });
         bodies.push(at, [-side * SPEED, 0.0, 0.0], m);
+        bodies.velocities[i][3] = (i % 2) as f64;
     }
     centre(&mut bodies);
     bodies.to_f32()
@@ -156,6 +157,7 @@ fn billiards(setup: &Setup) -> Bodies {
         };
         let [dx, dy] = [(); 2].map(|()| SHAKE * ball * random.signed());
         bodies.push([x + dx, y + dy, 0.0], [speed, 0.0, 0.0], m);
+        bodies.velocities[i][3] = f64::from(i != 0);
     }
     centre(&mut bodies);
     bodies.to_f32()
@@ -202,6 +204,7 @@ fn shooter(setup: &Setup) -> Bodies {
         let at = packing.put(*ball, || random.ball().map(|c| c * size));
         bodies.push(at, [0.0; 3], *m);
     }
+    bodies.velocities[1..].iter_mut().for_each(|v| v[3] = 1.0);
     centre(&mut bodies);
     bodies.to_f32()
 }

@@ -97,6 +97,7 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
         let along = (2.0 * pericentre).sqrt() / distance;
         let inward = (2.0 / distance - along * along).max(0.0).sqrt();
         shift(&mut second, [distance, 0.0, 0.0], [-inward, along, 0.0]);
+        second.velocities.iter_mut().for_each(|v| v[3] += 2.0);
         first.positions.append(&mut second.positions);
         first.velocities.append(&mut second.velocities);
         first
