@@ -68,10 +68,10 @@ fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
     let text = fs::read_to_string(&saved).unwrap();
     assert!(text.contains("generator = \"plummer\"") && text.contains("seed = 4"), "{text}");
     fs::write(&saved, text.replace("eps = 0.03", "eps = 0.07").replace("seed = 4", "seed = 5")).unwrap();
-    // The only file that can be opened.
-    viewer.act("key ctrl+o sleep 1.5 key Down sleep 0.5 key Return sleep 1.5");
+    // The only file that can be opened stands last, after folders.
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
     fs::write(&saved, "mode = \"gravity\"\ngenerator = \"gal").unwrap();
-    viewer.act("key ctrl+o sleep 1.5 key Down sleep 0.5 key Return sleep 1.5");
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
     let report = viewer.quit();
     let opened = report.events.iter().filter(|event| event.what.starts_with("open(")).count();
     assert_eq!(opened, 2, "{:?}", report.events);
