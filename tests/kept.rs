@@ -60,6 +60,28 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
 }
 
 #[test]
+fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --seed 4 --clean --paused");
+    viewer.act("key ctrl+shift+s sleep 1 key Return sleep 1");
+    let saved = display.folder().join("plummer.toml");
+    let text = fs::read_to_string(&saved).unwrap();
+    assert!(text.contains("generator = \"plummer\"") && text.contains("seed = 4"), "{text}");
+    fs::write(&saved, text.replace("eps = 0.03", "eps = 0.07").replace("seed = 4", "seed = 5")).unwrap();
+    // The only file that can be opened stands last, after folders.
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
+    fs::write(&saved, "mode = \"gravity\"\ngenerator = \"gal").unwrap();
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
+    let report = viewer.quit();
+    let opened = report.events.iter().filter(|event| event.what.starts_with("open(")).count();
+    assert_eq!(opened, 2, "{:?}", report.events);
+    assert_eq!((&report.config["seed"], &report.config["bodies"]), (&5.into(), &300.into()));
+    assert!((report.config["params"]["eps"].as_f64().unwrap() - 0.07).abs() < 1e-6);
+    assert_eq!(report.stats["generation"], 2, "a new scene, once");
+    assert!(report.controls.contains_key("close"), "what is wrong is told");
+}
+
+#[test]
 fn with_frames_or_clean_nothing_is_read_or_kept() {
     let display = Display::open();
     let state = display.folder().join("gravitile");

@@ -1,6 +1,6 @@
 //! Where bodies and flows come from: scenes with their generators, and the files that hold bodies.
 //!
-//! A scene is a file in TOML, `assets/scenes/*.toml` or one of a person's own (see [`file`]). It names a generator with
+//! A scene is a file in TOML, `assets/scenes/*.toml` or one of a person's own (see [`mod@file`]). It names a generator with
 //! arguments, or holds bodies, orbits or walls itself, and says which parameters suit it.
 
 pub mod asteroids;

@@ -301,9 +301,11 @@ impl Ui {
 
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        // Keys belong to a dialog while one is open.
-        let pressed = if self.files.is_open() { Vec::new() } else { keys::pressed(ctx) };
-        let mut sink = Sink { commands: pressed, ..Sink::default() };
+        let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        if self.files.is_open() {
+            // Keys belong to the dialog, but for the one that ends all.
+            sink.commands.retain(|command| *command == Command::Quit);
+        }
         self.dress(ctx, model.look);
         match self.panel {
             true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),

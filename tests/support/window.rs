@@ -1,6 +1,7 @@
 //! A display in memory, the real window on it, and a hand for its mouse and keys.
 //!
 //! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
+#![allow(dead_code)] // each test file is a crate of its own and uses some of it
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -45,7 +46,6 @@ impl Display {
     }
 
     /// Where the program is started, and where it finds and keeps everything of its own.
-    #[allow(dead_code)] // not every test of the window looks there
     pub fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
