@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use glam::DVec3;
 
+use super::columns::Columns;
 use super::grid::Grid;
 use super::reference::{body, finite};
 use super::{Asteroids, INFO, unit_radii};
@@ -22,8 +23,6 @@ const MEASURE: Source = source!("asteroids/measure.cl");
 
 /// Others that a body of the cell list meets, roughly: what a slice of it costs.
 const GRID_COST: f64 = 64.0;
-/// Bodies that the inner loop of `vector` looks at before it branches.
-const VECTOR_ROWS: usize = 64;
 
 /// Lists of what is carried on.
 const SIZES: &str = "sizes";
@@ -61,8 +60,8 @@ pub(super) struct AsteroidSimulation {
 enum Finder {
     /// Nothing.
     AllPairs,
-    /// Places in columns, this many rows long.
-    Columns { kernel: Kernel, rows: usize, columns: Buffer<f32> },
+    /// Places in columns, and each pair once.
+    Columns(Columns),
     /// Bodies sorted into cells.
     Cells(Box<Grid>),
 }
@@ -85,14 +84,7 @@ impl AsteroidSimulation {
         advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();
         let finder = match variant.name {
-            "vector" => {
-                let rows = count.next_multiple_of(VECTOR_ROWS);
-                Finder::Columns {
-                    kernel: program.kernel("columns")?,
-                    rows,
-                    columns: Buffer::new(device, 5 * rows)?,
-                }
-            }
+            "vector" => Finder::Columns(Columns::new(device, &program, recipe, count)?),
             "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
             _ => Finder::AllPairs,
         };
@@ -126,48 +118,40 @@ impl AsteroidSimulation {
         Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
     }
 
-    /// Queues a slice of the next step, and before the first what the variant prepares.
+    /// Queues a slice of the next step, before the first what the variant prepares, and after the last what it leaves.
     fn slice(&mut self) -> Result<()> {
-        let n = Arg::Uint(self.count as u32);
+        let (n, c) = (Arg::Uint(self.count as u32), self.coefficients());
         let ([x, x_out], [v, v_out]) = (&self.x, &self.v);
         let largest = self.radii[1] * self.params.radius;
         let starts = self.burst.from == 0;
-        let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
-        let items = self.recipe.items(self.count);
+        let common = [n, c, x.into(), v.into(), x_out.into(), v_out.into(), (&self.contact).into()];
+        let mut items = self.recipe.items(self.count);
         let mut cost = self.count as f64 * self.recipe.bodies_per_item();
-        match &self.finder {
-            Finder::AllPairs => {}
-            Finder::Columns { kernel, rows, columns } => {
-                let rows_arg = Arg::Uint(*rows as u32);
+        let (kernel, args) = match &self.finder {
+            Finder::AllPairs => (&self.advance, common.to_vec()),
+            Finder::Columns(columns) => {
                 if starts {
-                    self.lane.whole(Pass::cheap(
-                        kernel,
-                        &[n, rows_arg, Arg::Float(self.params.radius), x.into(), columns.into()],
-                        *rows,
-                    ))?;
+                    columns.fill(&mut self.lane, n, self.params.radius, x.into())?;
                 }
-                more = vec![rows_arg, columns.into()];
+                (items, cost) = columns.work(&self.recipe, self.count);
+                columns.search(n, c, x.into())
             }
             Finder::Cells(grid) => {
                 if starts {
                     grid.fill(&mut self.lane, self.count, largest, x, v)?;
                 }
-                (bodies, more, cost) = (grid.sorted(), grid.args(largest), GRID_COST);
+                cost = GRID_COST;
+                let [x, v] = grid.sorted();
+                let own = grid.args(largest);
+                (&self.advance, [&[n, c, x, v][..], &common[4..], &own].concat())
             }
-        }
-        let common = [
-            n,
-            self.coefficients(),
-            bodies[0],
-            bodies[1],
-            x_out.into(),
-            v_out.into(),
-            (&self.contact).into(),
-        ];
-        let args = [&common[..], &more].concat();
-        let pass = Pass { kernel: &self.advance, args: &args, items, group: self.recipe.work_group, cost };
+        };
+        let pass = Pass { kernel, args: &args, items, group: self.recipe.work_group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
         if self.burst.from >= items {
+            if let Finder::Columns(columns) = &self.finder {
+                columns.finish(&mut self.lane, &common, self.count)?;
+            }
             self.x.swap(0, 1);
             self.v.swap(0, 1);
             self.burst.step += 1;
