@@ -61,7 +61,7 @@ enum Finder {
     /// Nothing.
     AllPairs,
     /// Places in columns, and each pair once.
-    Columns(Columns),
+    Columns(Box<Columns>),
     /// Bodies sorted into cells.
     Cells(Box<Grid>),
 }
@@ -84,7 +84,7 @@ impl AsteroidSimulation {
         advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();
         let finder = match variant.name {
-            "vector" => Finder::Columns(Columns::new(device, &program, recipe, count)?),
+            "vector" => Finder::Columns(Box::new(Columns::new(device, &program, recipe, count)?)),
             "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
             _ => Finder::AllPairs,
         };
