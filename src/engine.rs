@@ -2,12 +2,12 @@
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
 use crate::bodies::{Bodies, Points};
-use crate::compute::{Device, DeviceInfo, Kind, Pending};
+use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
 use crate::config::{Config, Start};
 use crate::error::{Error, Result};
 use crate::lattice::{Flow, Stroke, Walls};
 use crate::modes::accuracy::Sample;
-use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
+use crate::modes::{Diagnostics, Mode, Recipe, Sharing, Simulation, Station, Together};
 use crate::params::Effect;
 use crate::scene::Setup;
 use crate::state::State;
@@ -98,7 +98,7 @@ struct Clock {
 
 /// A simulation that obeys a [`Config`].
 pub struct Engine {
-    device: Device,
+    devices: Devices,
     config: Config,
     resolved: Resolved,
     simulation: Box<dyn Simulation>,
@@ -118,13 +118,14 @@ impl Engine {
     ///
     /// # Errors
     /// If the config asks for what is not possible, a kernel does not build, or the device fails.
-    pub fn new(device: Device, config: Config) -> Result<Self> {
-        let resolved = Resolved::new(&config, &device.info)?;
+    pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
+        let devices = devices.into();
+        let resolved = Resolved::new(&config, &devices[0].info)?;
         let state = seed(&config, resolved.bodies);
-        let simulation = build(&device, &config, resolved, &state)?;
+        let simulation = build(&devices, &config, resolved, &state)?;
         let clock = Clock { generation: 1, ..Clock::default() };
         Ok(Self {
-            device,
+            devices,
             config,
             resolved,
             simulation,
@@ -143,7 +144,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
-        let resolved = Resolved::new(&config, &self.device.info)?;
+        let resolved = Resolved::new(&config, &self.devices[0].info)?;
         let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
             _ if self.config.mode.info() != config.mode.info() => {
                 self.switch(&config, resolved)?;
@@ -187,7 +188,7 @@ impl Engine {
         };
         match self.parked.iter().find(is_the_same) {
             Some(Parked { state, clock, .. }) => {
-                self.simulation = build(&self.device, config, resolved, state)?;
+                self.simulation = build(&self.devices, config, resolved, state)?;
                 (self.size, self.clock) = (state.len(), *clock);
             }
             None => {
@@ -203,7 +204,7 @@ impl Engine {
     /// Whether `config` is possible and makes today's bodies pointless.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
-            && Resolved::new(config, &self.device.info).is_ok_and(|resolved| {
+            && Resolved::new(config, &self.devices[0].info).is_ok_and(|resolved| {
                 resolved.bodies != self.resolved.bodies || reseeds(&self.config, config)
             })
     }
@@ -221,7 +222,7 @@ impl Engine {
 
     /// Puts `state` on the device in place of what is there. On an error that stays.
     fn begin(&mut self, config: &Config, resolved: Resolved, state: &State) -> Result<()> {
-        self.simulation = build(&self.device, config, resolved, state)?;
+        self.simulation = build(&self.devices, config, resolved, state)?;
         self.size = state.len();
         Ok(())
     }
@@ -344,9 +345,19 @@ impl Engine {
         self.resolved
     }
 
-    /// The device.
+    /// The first device: numbers that suit a device suit this one.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.devices[0]
+    }
+
+    /// All devices.
+    pub fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// How the devices share the work; none if one alone does it.
+    pub fn sharing(&self) -> Option<&Sharing> {
+        self.simulation.sharing()
     }
 
     /// Counts seedings, from 1.
@@ -387,10 +398,36 @@ pub(crate) fn seed(config: &Config, count: usize) -> State {
 }
 
 fn build(
-    device: &Device,
+    devices: &Devices,
     config: &Config,
-    Resolved { recipe, .. }: Resolved,
+    resolved: Resolved,
     state: &State,
 ) -> Result<Box<dyn Simulation>> {
-    config.mode.build(device, recipe, state)
+    match stations(devices, config, resolved)?.as_slice() {
+        [only] => config.mode.build(&only.device, only.recipe, state),
+        several => config.mode.build_together(several, state),
+    }
+}
+
+/// Each device that takes part with what is best for it, as the first resolved the config.
+///
+/// # Errors
+/// If one of them does not take what is asked for.
+pub fn stations(devices: &Devices, config: &Config, resolved: Resolved) -> Result<Vec<Station>> {
+    let Resolved { bodies, recipe } = resolved;
+    let first = Station { device: devices[0].clone(), recipe };
+    if recipe.variant.together == Together::No {
+        return Ok(vec![first]);
+    }
+    let others = devices.iter().skip(1).map(|device| {
+        let mut config = Config { bodies: Some(bodies), ..config.clone() };
+        let mut own = Resolved::new(&config, &device.info)?.recipe;
+        let may_differ = [recipe, own].iter().all(|recipe| recipe.variant.together == Together::Freely);
+        if own.variant != recipe.variant && !may_differ {
+            config.variant = Some(recipe.variant);
+            own = Resolved::new(&config, &device.info)?.recipe;
+        }
+        Ok(Station { device: device.clone(), recipe: own })
+    });
+    [Ok(first)].into_iter().chain(others).collect()
 }

@@ -21,8 +21,8 @@ use crate::files;
 
 /// What the viewer is started with.
 pub struct Options {
-    /// The device to compute on.
-    pub device: Found,
+    /// The devices to compute on.
+    pub devices: Vec<Found>,
     /// What runs at first.
     pub config: Config,
     /// The window's inner size in logical pixels.

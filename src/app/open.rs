@@ -13,7 +13,7 @@ use super::input::Mouse;
 use super::report::Recorder;
 use super::window::Window;
 use super::{Options, Wake};
-use crate::compute::DeviceInfo;
+use crate::compute::{DeviceInfo, Devices};
 use crate::config::Config;
 use crate::engine::{self, Engine};
 use crate::error::{Error, Result};
@@ -54,15 +54,15 @@ pub(super) struct Open {
 
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { device, config, size, frames, report, started } = options;
-        let info = Arc::new(device.info.clone());
+        let Options { devices, config, size, frames, report, started } = options;
+        let info = Arc::new(devices[0].info.clone());
         // A wrong number of bodies or work-group size is told before a window opens.
         engine::Resolved::new(&config, &info)?;
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(
             {
                 let config = config.clone();
-                move || Engine::new(device.open()?, config)
+                move || Engine::new(Devices::all(devices)?, config)
             },
             waker(proxy),
         )?;

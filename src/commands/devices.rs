@@ -9,7 +9,7 @@ use crate::error::Result;
 
 pub(super) fn call(args: &Devices) -> Result<ExitCode> {
     let devices = compute::list()?;
-    let taken = compute::select(args.device.device.as_deref())?.info.index;
+    let taken = super::find(&args.device)?[0].info.index;
     if args.json {
         let infos: Vec<_> = devices.iter().map(|device| &device.info).collect();
         print_json(&serde_json::json!({ "devices": infos, "taken": taken }));

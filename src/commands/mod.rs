@@ -6,6 +6,7 @@ mod devices;
 mod limits;
 mod render;
 mod run;
+mod scaling;
 mod tune;
 mod view;
 
@@ -18,8 +19,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Cli, Command, Simulation};
-use crate::compute::{self, Device};
+use crate::cli::{Cli, Command, DevicesArgs, Simulation};
+use crate::compute::{self, Device, Devices, Found};
 use crate::config::{Config, Start};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -39,6 +40,7 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),
         Command::Bench(args) if args.tune => tune::call(&args),
+        Command::Bench(args) if !args.devices.is_empty() => scaling::call(&args),
         Command::Bench(args) => bench::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),
@@ -47,6 +49,19 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
 
 fn open(wanted: Option<&str>) -> Result<Device> {
     compute::select(wanted)?.open()
+}
+
+/// The devices that are meant.
+fn find(args: &DevicesArgs) -> Result<Vec<Found>> {
+    match &args.devices {
+        Some(devices) => compute::select_several(devices),
+        None => Ok(vec![compute::select(args.one.device.as_deref())?]),
+    }
+}
+
+/// Opens them.
+fn open_several(args: &DevicesArgs) -> Result<Devices> {
+    Devices::all(find(args)?)
 }
 
 /// The config that the words mean; `prepare` may set parameters before `--set` does.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use image::ImageFormat;
 
-use super::{config, open, run_with_progress, size, steps};
+use super::{config, open_several, run_with_progress, size, steps};
 use crate::bodies::Points;
 use crate::cli::Render;
 use crate::engine::Engine;
@@ -23,7 +23,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let output = Output::create(&args.out)?;
     let offscreen = Offscreen::new((width, height))?;
     let steps = steps(args.steps, &config);
-    let mut engine = Engine::new(open(args.simulation.device.device.as_deref())?, config)?;
+    let mut engine = Engine::new(open_several(&args.simulation.device)?, config)?;
     run_with_progress(&mut engine, steps)?;
 
     let (points, _) = engine.publish(Points::default())?.wait()?;

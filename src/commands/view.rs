@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{config, number_or_auto, size};
 use crate::app::{self, Options};
-use crate::cli::View;
-use crate::compute::{self, Found};
+use crate::cli::{DevicesArgs, View};
+use crate::compute::Found;
 use crate::error::Result;
 use crate::files::Output;
 
@@ -19,20 +19,20 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         size: size(&args.size)?,
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
-        device: find(args.simulation.device.device.as_deref())?,
+        devices: find(args.simulation.device)?,
         config,
         started,
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// [`compute::select`] in a thread that gives way to others. A driver for the CPU starts its own threads when it
+/// Finds the devices in a thread that gives way to others. A driver for the CPU starts its own threads when it
 /// is first asked for devices, and they inherit that: the window shares the cores with them and stays smooth.
-fn find(wanted: Option<&str>) -> Result<Found> {
+fn find(wanted: DevicesArgs) -> Result<Vec<Found>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {
             give_way();
-            compute::select(wanted)
+            super::find(&wanted)
         });
         finder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })

@@ -9,6 +9,7 @@ use ocl::core::{self, ArgVal};
 
 use super::buffer::Buffer;
 use super::device::{Device, Kind};
+use super::fault::Call;
 use crate::error::{Error, Result};
 
 /// One file of OpenCL C.
@@ -65,6 +66,7 @@ impl Program {
         if let Some(program) = cache().get(&key).cloned() {
             return Ok(Self { device: device.clone(), program });
         }
+        device.may(Call::Build, "building a program")?;
         let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
             .map_err(device.fail("creating a program"))?;
         use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
@@ -200,6 +202,7 @@ impl Kernel {
     /// # Errors
     /// If an argument or the range does not fit.
     pub(super) fn enqueue(&self, range: Range, args: &[Arg], event: Option<&mut core::Event>) -> Result<()> {
+        self.device.may(Call::Kernel, self.name)?;
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {
             let value = match arg {

@@ -9,7 +9,7 @@ use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, Work, checks, source, variant,
+    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Variant, Work, checks, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -218,6 +218,10 @@ impl Mode for Asteroids {
 
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
+    }
+
+    fn build_together(&self, _stations: &[Station], _state: &State) -> Result<Box<dyn Simulation>> {
+        unimplemented!()
     }
 
     fn time_step(&self) -> f64 {

@@ -11,7 +11,7 @@ use crate::compute::{Device, DeviceInfo, Kind};
 use crate::error::{Error, Result};
 use crate::lattice::{Flow, MAX_CELLS, SPEEDS, Walls};
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, variant,
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Station, Variant, Work, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -368,6 +368,10 @@ impl Mode for Fluid {
         let mut tracers = flow.tracers.clone();
         tracers.resize(self.tracers as usize, [-1.0; 2]);
         Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &tracers)?))
+    }
+
+    fn build_together(&self, _stations: &[Station], _state: &State) -> Result<Box<dyn Simulation>> {
+        unimplemented!()
     }
 
     fn time_step(&self) -> f64 {
