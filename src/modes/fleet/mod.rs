@@ -149,7 +149,7 @@ impl<P: Part> Fleet<P> {
             exchange: Exchange::new(&devices, bytes.max(kept)),
             plan,
             speeds,
-            search: Search::new(),
+            search: Search::chosen(),
             crew: (0..parts.len()).collect(),
             duties: Vec::new(),
             // All begin with all there is.
@@ -269,7 +269,8 @@ impl<P: Part> Fleet<P> {
 
     /// Begins the next burst of those that make up the one that was asked for.
     fn begin_burst(&mut self) -> Burst {
-        let seconds = if self.search.is_settled() { BURST_SECONDS } else { MEASURED_SECONDS };
+        let knows = self.search.is_settled() && self.step_seconds > 0.0;
+        let seconds = if knows { BURST_SECONDS } else { MEASURED_SECONDS };
         let most = match self.crew.len() {
             // Nothing changes any more.
             1 if self.search.is_settled() => f64::INFINITY,

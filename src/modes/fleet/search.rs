@@ -3,6 +3,8 @@
 
 use super::shares::Speeds;
 
+/// Set to `always`, it gives every device work, whether that helps or not.
+const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
 /// Bursts with all devices in which their speeds show.
 const WARM: u32 = 4;
 /// Bursts that each number of devices is tried for: in the first the shares change.
@@ -30,6 +32,12 @@ enum Phase {
 impl Search {
     pub fn new() -> Self {
         Self { phase: Phase::Warm(0), seen: Vec::new() }
+    }
+
+    /// None: everyone takes part, as is asked for where that is to be seen or tested.
+    pub fn chosen() -> Self {
+        let all = std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always");
+        Self { phase: if all { Phase::Settled } else { Phase::Warm(0) }, seen: Vec::new() }
     }
 
     pub fn is_settled(&self) -> bool {
