@@ -95,7 +95,10 @@ fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: &str, count: usiz
 #[test]
 fn parts_of_a_cpu_step_the_same_bodies() {
     match inside() {
-        Some(_) => same_bodies("gravity", "plummer", 1001, "sub:2", 2),
+        Some(_) => {
+            same_bodies("gravity", "plummer", 1001, "sub:2", 2);
+            same_bodies("asteroids", "belt", 1001, "sub:2", 2);
+        }
         None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),
     }
 }
@@ -103,7 +106,10 @@ fn parts_of_a_cpu_step_the_same_bodies() {
 #[test]
 fn several_devices_step_the_same_bodies() {
     match inside() {
-        Some(count) => same_bodies("gravity", "plummer", 1001, "all", count),
+        Some(count) => {
+            same_bodies("gravity", "plummer", 1001, "all", count);
+            same_bodies("asteroids", "clouds", 1001, "all", count);
+        }
         None => [2, 3, 4].into_iter().for_each(|count| with_devices("several_devices_step_the_same_bodies", count)),
     }
 }

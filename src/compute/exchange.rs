@@ -17,7 +17,7 @@ use crate::memory::Memory;
 
 /// A part of a buffer and where it stands in the host's memory, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Piece<'a> {
+struct Piece<'a> {
     mem: &'a core::Mem,
     /// Of the first run in the buffer.
     offset: usize,
@@ -56,14 +56,61 @@ impl<'a> Field<'a> {
     }
 
     /// Bytes that `count` of them take on the host.
-    pub fn bytes(&self, count: usize) -> usize {
+    fn bytes(&self, count: usize) -> usize {
         self.bytes * self.planes * count
     }
 
     /// Those of `range`, which stand from `host` on.
-    pub fn piece(&self, range: Range<usize>, host: usize) -> Piece<'a> {
+    fn piece(&self, range: Range<usize>, host: usize) -> Piece<'a> {
         let Self { mem, bytes, planes, pitch } = *self;
         Piece { mem, offset: range.start * bytes, bytes: range.len() * bytes, runs: planes, pitch, host }
+    }
+}
+
+/// Copies of one exchange: what each device hands in, and what it gets.
+#[derive(Debug)]
+pub struct Mail<'a> {
+    /// Of each device; none of one that does not take part.
+    bags: Vec<Option<Bag<'a>>>,
+    /// Bytes on the host.
+    len: usize,
+}
+
+#[derive(Debug, Default)]
+struct Bag<'a> {
+    out: Vec<Piece<'a>>,
+    into: Vec<Piece<'a>>,
+}
+
+/// Where something stands on the host during an exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct Place(usize);
+
+impl<'a> Mail<'a> {
+    /// Nothing yet, between those at the places `members` among `devices` devices. All of these are waited for.
+    pub fn new(devices: usize, members: &[usize]) -> Self {
+        let bag = |device: usize| members.contains(&device).then(Bag::default);
+        Self { bags: (0..devices).map(bag).collect(), len: 0 }
+    }
+
+    /// A device hands in a range of a field.
+    pub fn take(&mut self, device: usize, field: Field<'a>, range: Range<usize>) -> Place {
+        let place = self.len;
+        self.len += field.bytes(range.len());
+        let bag = self.bags[device].get_or_insert_default();
+        bag.out.push(field.piece(range, place));
+        Place(place)
+    }
+
+    /// A device gets what stands at a place, which is as long.
+    pub fn give(&mut self, device: usize, field: Field<'a>, range: Range<usize>, Place(place): Place) {
+        self.bags[device].get_or_insert_default().into.push(field.piece(range, place));
+    }
+
+    /// Both.
+    pub fn send(&mut self, (from, field): (usize, Field<'a>), (to, into): (usize, Field<'a>), range: Range<usize>) {
+        let place = self.take(from, field, range.clone());
+        self.give(to, into, range, place);
     }
 }
 
@@ -77,36 +124,26 @@ pub struct Exchange {
     devices: Vec<Device>,
 }
 
-/// What a device hands in, and what it gets.
-#[derive(Debug, Default)]
-pub struct Mail<'a> {
-    /// Its place among the devices.
-    pub device: usize,
-    /// What it hands in.
-    pub out: Vec<Piece<'a>>,
-    /// What it gets then.
-    pub into: Vec<Piece<'a>>,
-}
-
 impl Exchange {
-    /// Room for `bytes` bytes between `devices`, the first of which pins it.
-    pub fn new(devices: &[Device], bytes: usize) -> Self {
-        let area = || match devices.first() {
-            Some(device) => pinned::memory(device, bytes),
-            None => Memory::default(),
-        };
-        Self { areas: [area(), area()], turn: 0, devices: devices.to_vec() }
+    /// Between `devices`, the first of which pins the memory.
+    pub fn new(devices: Vec<Device>) -> Self {
+        Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
     }
 
     /// Takes in what each device hands in, waits for all of it, and queues the copies of what each gets. Who takes part once
-    /// and then no more has to be waited for before the next exchange but one. No pieces that are handed in may overlap on
-    /// the host.
+    /// and then no more has to be waited for before the next exchange but one.
     ///
     /// # Errors
     /// If a device fails. What the others have got is not known then.
-    pub fn pass(&mut self, mails: &[Mail]) -> Result<()> {
+    pub fn pass(&mut self, mail: &Mail) -> Result<()> {
         const DOING: &str = "exchanging between devices";
         self.turn ^= 1;
+        if self.areas[self.turn].len() < mail.len {
+            // The old ones may still be read from.
+            self.settle();
+            let Some(first) = self.devices.first() else { return Ok(()) };
+            self.areas[self.turn] = pinned::memory(first, mail.len);
+        }
         let len = self.areas[self.turn].len();
         let area = self.areas[self.turn].as_mut_ptr();
         let place = |piece: &Piece| {
@@ -114,30 +151,36 @@ impl Exchange {
             // SAFETY: within the area, by the line above.
             unsafe { area.add(piece.host) }
         };
-        let mut waits = Vec::new();
-        for mail in mails {
-            let device = &self.devices[mail.device];
-            for piece in mail.out.iter().filter(|piece| piece.len() > 0) {
-                // SAFETY: the memory stays until the copy has ended, see below and `drop`; pieces that are handed in do not
-                // overlap, and nobody else looks at them meanwhile.
+        let bags = || self.devices.iter().zip(&mail.bags).filter_map(|(device, bag)| Some((device, bag.as_ref()?)));
+        let mut events = Vec::new();
+        for (device, bag) in bags() {
+            for piece in bag.out.iter().filter(|piece| piece.len() > 0) {
+                // SAFETY: the memory stays until the copy has ended, see below and `drop`; what is handed in does not
+                // overlap, by `Mail::take`, and nobody else looks at it meanwhile.
                 let memory = unsafe { slice::from_raw_parts_mut(place(piece), piece.len()) };
                 read(device, piece, memory)?;
             }
-            waits.push((device, device.mark()?));
+            events.push((device, device.mark()?));
         }
         // All are handed over before any is waited for, and all are waited for before any failure is told.
-        let waits: Vec<_> = waits.into_iter().map(|(device, event)| (device, device.watch(&event))).collect();
+        let waits: Vec<_> = events.into_iter().map(|(device, event)| (device, device.watch(&event))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.end(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
-        for mail in mails {
-            let device = &self.devices[mail.device];
-            for piece in mail.into.iter().filter(|piece| piece.len() > 0) {
+        for (device, bag) in bags() {
+            for piece in bag.into.iter().filter(|piece| piece.len() > 0) {
                 // SAFETY: as above; what was handed in is there, and the next goes to the other area.
                 let memory = unsafe { slice::from_raw_parts(place(piece).cast_const(), piece.len()) };
                 write(device, piece, memory)?;
             }
         }
         Ok(())
+    }
+
+    /// Waits for all copies. What fails is met again by whoever uses the device next.
+    fn settle(&self) {
+        for device in self.devices.iter().filter(|device| !device.is_lost()) {
+            let _ = device.mark().and_then(|end| device.wait(&end, "exchanging between devices"));
+        }
     }
 }
 
@@ -215,15 +258,9 @@ fn write(device: &Device, piece: &Piece, memory: &[u8]) -> Result<()> {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        // Copies may be under way.
-        for device in &self.devices {
-            if !device.is_lost()
-                && let Ok(end) = device.mark()
-            {
-                let _ = device.wait(&end, "exchanging between devices");
-            }
-        }
+        self.settle();
         if self.devices.iter().any(Device::is_lost) {
+            // It may still read and write there.
             self.areas.iter_mut().for_each(|area| std::mem::forget(std::mem::take(area)));
         }
     }

@@ -16,7 +16,7 @@ mod watch;
 pub use buffer::{Buffer, Pending};
 pub use device::{Device, DeviceInfo, Found, Kind};
 pub use devices::Devices;
-pub use exchange::{Exchange, Field, Mail, Piece};
+pub use exchange::{Exchange, Field, Mail};
 pub use fault::{Call, Fault};
 pub use lane::{Lane, Pass};
 pub use program::{Arg, Kernel, Program, ROOT, Range, Source};

@@ -1,6 +1,7 @@
 //! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
 
 mod grid;
+mod part;
 mod reference;
 mod simulation;
 
@@ -9,7 +10,7 @@ use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Variant, Work, checks, source, variant,
+    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -56,6 +57,7 @@ static VARIANTS: [Variant; 5] = [
         ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
     },
     Variant {
+        together: Together::No,
         has_limit: false,
         ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
     },
@@ -220,8 +222,8 @@ impl Mode for Asteroids {
         Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
     }
 
-    fn build_together(&self, _stations: &[Station], _state: &State) -> Result<Box<dyn Simulation>> {
-        unimplemented!()
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(part::together(self, stations, state.bodies()?)?))
     }
 
     fn time_step(&self) -> f64 {

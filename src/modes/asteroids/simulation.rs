@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use glam::DVec3;
 
 use super::grid::Grid;
+use super::part::Share;
 use super::reference::{body, finite};
 use super::{Asteroids, Colour, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
@@ -26,29 +27,31 @@ const VECTOR_ROWS: usize = 64;
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
-    lane: Lane,
-    params: Asteroids,
-    count: usize,
-    recipe: Recipe,
-    advance: Kernel,
-    finder: Finder,
-    pack: Kernel,
-    reduction: Reduction,
+    pub(super) lane: Lane,
+    pub(super) params: Asteroids,
+    pub(super) count: usize,
+    pub(super) recipe: Recipe,
+    pub(super) advance: Kernel,
+    pub(super) finder: Finder,
+    pub(super) pack: Kernel,
+    pub(super) reduction: Reduction,
     /// Places and velocities now, and where the next step puts them: swapped by arguments.
-    x: [Buffer<[f32; 4]>; 2],
-    v: [Buffer<[f32; 4]>; 2],
+    pub(super) x: [Buffer<[f32; 4]>; 2],
+    pub(super) v: [Buffer<[f32; 4]>; 2],
     /// Whether the last step was taken under today's parameters: then it went from `[1]` to `[0]`.
-    stepped: bool,
+    pub(super) stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
-    contact: Buffer<[f32; 4]>,
-    snapshot: Snapshot,
+    pub(super) contact: Buffer<[f32; 4]>,
+    pub(super) snapshot: Snapshot,
     /// The largest and the smallest of the radii over the parameter.
-    radii: [f32; 2],
-    burst: Burst,
+    pub(super) radii: [f32; 2],
+    pub(super) burst: Burst,
+    /// What it does among several.
+    pub(super) share: Share,
 }
 
 /// What a variant prepares before it looks for contacts.
-enum Finder {
+pub(super) enum Finder {
     /// Nothing.
     AllPairs,
     /// Places in columns, this many rows long.
@@ -59,12 +62,12 @@ enum Finder {
 
 /// A burst under way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Burst {
-    steps: u32,
+pub(super) struct Burst {
+    pub(super) steps: u32,
     /// The step that comes next.
-    step: u32,
+    pub(super) step: u32,
     /// The work-item at which it goes on.
-    from: usize,
+    pub(super) from: usize,
 }
 
 impl AsteroidSimulation {
@@ -104,6 +107,7 @@ impl AsteroidSimulation {
             snapshot: Snapshot::new(device, count)?,
             radii,
             burst: Burst::default(),
+            share: Share::default(),
         })
     }
 
@@ -114,14 +118,29 @@ impl AsteroidSimulation {
         Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
     }
 
-    /// Queues a slice of the next step, and before the first what the variant prepares.
+    /// Queues a slice of the next step.
     fn slice(&mut self) -> Result<()> {
+        let items = self.recipe.items(self.count);
+        self.slice_of_step(self.burst.from == 0, items)?;
+        if self.burst.from >= items {
+            self.end_step();
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_step(&mut self) {
+        self.x.swap(0, 1);
+        self.v.swap(0, 1);
+        self.burst.step += 1;
+        self.burst.from = 0;
+    }
+
+    /// Queues a slice of the next step up to the work-item `end`, and where it `starts` what the variant prepares.
+    pub(super) fn slice_of_step(&mut self, starts: bool, end: usize) -> Result<()> {
         let n = Arg::Uint(self.count as u32);
         let ([x, x_out], [v, v_out]) = (&self.x, &self.v);
         let largest = self.radii[1] * self.params.radius;
-        let starts = self.burst.from == 0;
         let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
-        let items = self.recipe.items(self.count);
         let mut cost = self.count as f64 * self.recipe.bodies_per_item();
         match &self.finder {
             Finder::AllPairs => {}
@@ -153,14 +172,9 @@ impl AsteroidSimulation {
             (&self.contact).into(),
         ];
         let args = [&common[..], &more].concat();
-        let pass = Pass { kernel: &self.advance, args: &args, items, group: self.recipe.work_group, cost };
+        let group = self.recipe.work_group;
+        let pass = Pass { kernel: &self.advance, args: &args, items: end, group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= items {
-            self.x.swap(0, 1);
-            self.v.swap(0, 1);
-            self.burst.step += 1;
-            self.burst.from = 0;
-        }
         Ok(())
     }
 }

@@ -48,6 +48,8 @@ pub(super) struct Plan {
     pub count: usize,
     /// Bodies or rows to a unit, whose owner does that unit; none where any device can do any unit.
     pub grain: Option<usize>,
+    /// Whether its owner has to know the rows beside its own.
+    pub has_edges: bool,
 }
 
 /// What devices exchange.
@@ -55,7 +57,11 @@ pub(super) enum Traffic<'a> {
     /// Everyone gets what the owners have.
     All(Vec<Field<'a>>),
     /// Each owner gets what its neighbours have at their edges; the last and the first are neighbours.
-    Edges(Vec<Field<'a>>),
+    Edges(Field<'a>),
+    /// The first gets what the owners have.
+    ToFirst(Field<'a>),
+    /// Nothing.
+    Nothing,
     /// Everyone has a part of a sum for all bodies; the owners get the parts of all others, one behind the other, each so
     /// many bodies from the last.
     Sums { parts: Field<'a>, into: Field<'a>, stride: usize },
@@ -96,11 +102,36 @@ pub(super) trait Part: Simulation {
     /// Ends the pass.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// What only owners know after a burst, besides what was exchanged.
-    fn kept(&self) -> Vec<Field<'_>>;
+    /// What only owners know of their bodies or rows, and it takes to go on from here, or to be seen.
+    fn kept(&self, need: Need) -> Vec<Field<'_>>;
 
-    /// The rest of what it takes to go on from here.
+    /// What all who take part know of all, of that.
     fn shared(&self) -> Vec<Field<'_>>;
+
+    /// What the first alone knows, and how many there are of it.
+    fn apart(&self) -> Option<(Field<'_>, usize)> {
+        None
+    }
+
+    /// Makes ready what is needed of those that it owns, before it is gathered.
+    fn show(&mut self, _need: Need, _own: &Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Draws together what those who take part, the first one first, tell of a burst; `goes_on` if it belongs to the same
+    /// one as the last.
+    fn sum_up(_crew: &mut [&mut Self], _goes_on: bool) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What the parts are brought together for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Need {
+    /// To be drawn and measured.
+    Picture,
+    /// To be all that there is, with what the last step began from.
+    All,
 }
 
 /// The simulations of several devices that step as one.
@@ -114,8 +145,8 @@ pub(super) struct Fleet<P> {
     crew: Vec<usize>,
     /// As long.
     duties: Vec<Duty>,
-    /// Whether the first of them has all that the others keep.
-    is_gathered: bool,
+    /// What the first of them has of what the others keep.
+    gathered: Option<Need>,
     /// Steps that were asked for, and those not yet begun.
     asked: u32,
     left: u32,
@@ -138,22 +169,21 @@ struct Burst {
 }
 
 impl<P: Part> Fleet<P> {
-    /// Of simulations of the same state; `bytes` is the most that is exchanged at once.
-    pub fn new(mut parts: Vec<P>, bytes: usize) -> Self {
+    /// Of simulations of the same state.
+    pub fn new(mut parts: Vec<P>) -> Self {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
-        let kept: usize = [parts[0].kept(), parts[0].shared()].concat().iter().map(|f| f.bytes(plan.count)).sum();
         let speeds = Speeds::guess(parts.iter_mut().map(|part| part.lane().rate()).collect());
         let members = devices.iter().map(|device| Member::new(&device.info)).collect();
         let mut fleet = Self {
-            exchange: Exchange::new(&devices, bytes.max(kept)),
+            exchange: Exchange::new(devices),
             plan,
             speeds,
             search: Search::chosen(),
-            crew: (0..parts.len()).collect(),
-            duties: Vec::new(),
             // All begin with all there is.
-            is_gathered: true,
+            crew: vec![0],
+            duties: vec![Duty { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
+            gathered: Some(Need::All),
             asked: 0,
             left: 0,
             burst: None,
@@ -163,13 +193,17 @@ impl<P: Part> Fleet<P> {
             sharing: Sharing { members, ..Sharing::default() },
             parts,
         };
-        fleet.duties = fleet.duties_of(&fleet.crew);
+        (fleet.crew, fleet.duties) = fleet.arranged((0..fleet.parts.len()).collect());
         fleet
     }
 
-    /// How the work of a step is shared between `crew`.
-    fn duties_of(&self, crew: &[usize]) -> Vec<Duty> {
-        let work = self.speeds.shares(crew, self.plan.units);
+    /// How the work of a step is shared between those of `crew` who get any.
+    fn arranged(&self, mut crew: Vec<usize>) -> (Vec<usize>, Vec<Duty>) {
+        let mut work = self.speeds.shares(&crew, self.plan.units);
+        while let Some(idle) = work.iter().position(Range::is_empty).filter(|_| crew.len() > 1) {
+            crew.remove(idle);
+            work = self.speeds.shares(&crew, self.plan.units);
+        }
         let own = match self.plan.grain {
             Some(grain) => {
                 let end = |unit: usize| (unit * grain).min(self.plan.count);
@@ -179,7 +213,8 @@ impl<P: Part> Fleet<P> {
         };
         let of = crew.len();
         let duty = |(nth, (work, own))| Duty { work, own, nth, of };
-        work.into_iter().zip(own).enumerate().map(duty).collect()
+        let duties = work.into_iter().zip(own).enumerate().map(duty).collect();
+        (crew, duties)
     }
 
     /// The first who takes part: it is asked for what is not shared.
@@ -187,11 +222,12 @@ impl<P: Part> Fleet<P> {
         &mut self.parts[self.crew[0]]
     }
 
-    /// Lets `crew` take part, with other shares; whoever is to know something gets it.
-    fn assign(&mut self, crew: Vec<usize>, duties: Vec<Duty>) -> Result<()> {
+    /// Lets those of `crew` take part, with shares by what is known now; whoever is to know something gets it.
+    fn assign(&mut self, crew: Vec<usize>) -> Result<()> {
+        let (crew, duties) = self.arranged(crew);
         let owned = |duties: &[Duty]| duties.iter().map(|duty| duty.own.clone()).collect::<Vec<_>>();
         if crew != self.crew || owned(&duties) != owned(&self.duties) {
-            self.spread(&crew)?;
+            self.spread(&crew, &duties)?;
             for &device in &crew {
                 let mark = self.lead().mark();
                 self.parts[device].follow(mark);
@@ -201,70 +237,107 @@ impl<P: Part> Fleet<P> {
         Ok(())
     }
 
-    /// Gives all there is to each of `to`.
-    fn spread(&mut self, to: &[usize]) -> Result<()> {
-        let Self { parts, crew, duties, exchange, plan, .. } = self;
-        let mut mails = Vec::new();
-        for device in 0..parts.len() {
-            let nth = crew.iter().position(|&member| member == device);
-            let fields = [parts[device].shared(), parts[device].kept()].concat();
-            let mut mail = Mail { device, ..Mail::default() };
-            let mut base = 0;
-            for field in fields {
-                let place = |own: &Range<usize>| base + field.bytes(own.start);
-                if let Some(own) = nth.map(|nth| &duties[nth].own) {
-                    mail.out.push(field.piece(own.clone(), place(own)));
+    /// Gives each of a new crew what it takes to go on with its duty.
+    fn spread(&mut self, crew: &[usize], new: &[Duty]) -> Result<()> {
+        let Self { parts, crew: old, duties, exchange, plan, .. } = self;
+        let members: Vec<usize> = old.iter().chain(crew).copied().collect();
+        let mut mail = Mail::new(parts.len(), &members);
+        for (&to, duty) in crew.iter().zip(new) {
+            for (&from, before) in old.iter().zip(duties.iter()).filter(|(from, _)| **from != to) {
+                let [sender, receiver] = [from, to].map(|device| &parts[device]);
+                if !old.contains(&to) {
+                    for (field, into) in sender.shared().into_iter().zip(receiver.shared()) {
+                        mail.send((from, field), (to, into), before.own.clone());
+                    }
                 }
-                if to.contains(&device) {
-                    let others = duties.iter().enumerate().filter(|(other, _)| Some(*other) != nth);
-                    mail.into.extend(others.map(|(_, duty)| field.piece(duty.own.clone(), place(&duty.own))));
+                for range in wanted(&duty.own, plan).into_iter().map(|range| both(&range, &before.own)) {
+                    for (field, into) in sender.kept(Need::All).into_iter().zip(receiver.kept(Need::All)) {
+                        mail.send((from, field), (to, into), range.clone());
+                    }
                 }
-                base += field.bytes(plan.count);
-            }
-            if !(mail.out.is_empty() && mail.into.is_empty()) {
-                mails.push(mail);
+                if from == old[0]
+                    && let (Some((field, count)), Some((into, _))) = (sender.apart(), receiver.apart())
+                {
+                    mail.send((from, field), (to, into), 0..count);
+                }
             }
         }
-        exchange.pass(&mails)?;
-        drop(mails);
-        for part in &mut self.parts {
-            part.lane().finish()?;
+        exchange.pass(&mail)?;
+        drop(mail);
+        for device in members {
+            self.parts[device].lane().finish()?;
         }
         Ok(())
     }
 
-    /// Gives the first who takes part what the others keep.
-    fn gather(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.is_gathered, true) || self.crew.len() == 1 {
+    /// Gives the first who takes part what is needed of what the others keep.
+    fn gather(&mut self, need: Need) -> Result<()> {
+        if self.gathered >= Some(need) || self.crew.len() == 1 {
             return Ok(());
         }
-        let Self { parts, crew, duties, exchange, plan, .. } = self;
-        let mut mails = Vec::new();
-        for (nth, &device) in crew.iter().enumerate() {
-            let mut mail = Mail { device, ..Mail::default() };
-            let mut base = 0;
-            for field in parts[device].kept() {
-                let piece = |own: &Range<usize>| field.piece(own.clone(), base + field.bytes(own.start));
-                match nth {
-                    0 => mail.into.extend(duties[1..].iter().map(|duty| piece(&duty.own))),
-                    _ => mail.out.push(piece(&duties[nth].own)),
-                }
-                base += field.bytes(plan.count);
-            }
-            mails.push(mail);
+        for (&device, duty) in self.crew.iter().zip(&self.duties) {
+            self.parts[device].show(need, &duty.own)?;
         }
-        exchange.pass(&mails)
+        self.collect(need)?;
+        self.gathered = Some(need);
+        Ok(())
+    }
+
+    fn collect(&mut self, need: Need) -> Result<()> {
+        let Self { parts, crew, duties, exchange, .. } = self;
+        let mut mail = Mail::new(parts.len(), crew);
+        for (&from, duty) in crew.iter().zip(duties.iter()).skip(1) {
+            for (field, into) in parts[from].kept(need).into_iter().zip(parts[crew[0]].kept(need)) {
+                mail.send((from, field), (crew[0], into), duty.own.clone());
+            }
+        }
+        exchange.pass(&mail)
     }
 
     /// What is exchanged after a stage.
-    fn send(&mut self, stage: usize) -> Result<()> {
-        let Self { parts, crew, duties, exchange, plan, .. } = self;
-        let mails: Vec<Mail> = crew
-            .iter()
-            .enumerate()
-            .map(|(nth, &device)| mail(&parts[device].traffic(stage), (nth, device), duties, plan.count))
-            .collect();
-        exchange.pass(&mails)
+    fn exchange(&mut self, stage: usize) -> Result<()> {
+        let Self { parts, crew, duties, exchange, .. } = self;
+        let mut mail = Mail::new(parts.len(), crew);
+        let traffic: Vec<Traffic> = crew.iter().map(|&device| parts[device].traffic(stage)).collect();
+        let others = |nth: usize| (0..crew.len()).filter(move |&other| other != nth);
+        for (nth, duty) in duties.iter().enumerate() {
+            let own = &duty.own;
+            match &traffic[nth] {
+                Traffic::All(fields) => {
+                    for (at, field) in fields.iter().enumerate() {
+                        let place = mail.take(crew[nth], *field, own.clone());
+                        for other in others(nth) {
+                            if let Traffic::All(into) = &traffic[other] {
+                                mail.give(crew[other], into[at], own.clone(), place);
+                            }
+                        }
+                    }
+                }
+                Traffic::Edges(field) => {
+                    let [before, behind] = [crew.len() - 1, 1].map(|step| (nth + step) % crew.len());
+                    for (row, to) in [(own.start, before), (own.end - 1, behind)] {
+                        if let Traffic::Edges(into) = &traffic[to] {
+                            mail.send((crew[nth], *field), (crew[to], *into), row..row + 1);
+                        }
+                    }
+                }
+                Traffic::Sums { into, stride, .. } => {
+                    for (slot, other) in others(nth).enumerate() {
+                        if let Traffic::Sums { parts, .. } = &traffic[other] {
+                            let place = mail.take(crew[other], *parts, own.clone());
+                            mail.give(crew[nth], *into, slot * stride..slot * stride + own.len(), place);
+                        }
+                    }
+                }
+                Traffic::ToFirst(field) => {
+                    if let (1.., Traffic::ToFirst(into)) = (nth, &traffic[0]) {
+                        mail.send((crew[nth], *field), (crew[0], *into), own.clone());
+                    }
+                }
+                Traffic::Nothing => {}
+            }
+        }
+        exchange.pass(&mail)
     }
 
     /// Begins the next burst of those that make up the one that was asked for.
@@ -282,7 +355,7 @@ impl<P: Part> Fleet<P> {
         for &device in &self.crew {
             self.parts[device].start(steps);
         }
-        self.is_gathered = false;
+        self.gathered = None;
         Burst { steps, start: Instant::now(), stage: 0, begun: false }
     }
 
@@ -302,7 +375,7 @@ impl<P: Part> Fleet<P> {
             }
             return Ok(false);
         }
-        self.send(burst.stage)?;
+        self.exchange(burst.stage)?;
         (burst.stage, burst.begun) = (burst.stage + 1, false);
         if burst.stage == self.lead().stages() {
             burst.stage = 0;
@@ -333,6 +406,12 @@ impl<P: Part> Fleet<P> {
     /// Learns from a burst, and changes shares or crew.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let is_alone = self.crew.len() == 1;
+        if !is_alone || burst.steps < self.asked {
+            let goes_on = self.left + burst.steps < self.asked;
+            let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
+            let mut crew: Vec<&mut P> = self.crew.iter().filter_map(|&device| places[device].take()).collect();
+            P::sum_up(&mut crew, goes_on)?;
+        }
         if is_alone && self.search.is_settled() {
             let (seconds, only) = (self.lead().take_seconds(), self.crew[0]);
             self.seconds += seconds;
@@ -364,64 +443,35 @@ impl<P: Part> Fleet<P> {
         let crew = self.search.note(step, &self.speeds, self.plan.units);
         self.sharing.is_settled = self.search.is_settled();
         if let Some(crew) = crew {
-            let duties = self.duties_of(&crew);
-            return self.assign(crew, duties);
+            return self.assign(crew);
         }
         let shares: Vec<_> = self.duties.iter().map(|duty| duty.work.clone()).collect();
         if !is_alone && self.speeds.is_uneven(&self.crew, &shares) {
-            let duties = self.duties_of(&self.crew);
-            return self.assign(self.crew.clone(), duties);
+            return self.assign(self.crew.clone());
         }
         Ok(())
     }
 }
 
-/// What the `nth` of those who take part hands in and gets.
-fn mail<'a>(traffic: &Traffic<'a>, (nth, device): (usize, usize), duties: &[Duty], count: usize) -> Mail<'a> {
-    let own = &duties[nth].own;
-    let mut mail = Mail { device, ..Mail::default() };
-    let others = || duties.iter().enumerate().filter(|(other, _)| *other != nth);
-    match traffic {
-        Traffic::All(fields) => {
-            let mut base = 0;
-            for field in fields {
-                let piece = |own: &Range<usize>| field.piece(own.clone(), base + field.bytes(own.start));
-                mail.out.push(piece(own));
-                mail.into.extend(others().map(|(_, duty)| piece(&duty.own)));
-                base += field.bytes(count);
-            }
-        }
-        Traffic::Edges(fields) => {
-            let mut base = 0;
-            for field in fields {
-                // Each owner's first row and its last, on the host one behind the other.
-                let place = |nth: usize, last: bool| base + field.bytes(2 * nth + usize::from(last));
-                let row = |row: usize, host: usize| field.piece(row..row + 1, host);
-                let edges = |nth: usize| (duties[nth].own.start, duties[nth].own.end - 1);
-                let (first, last) = edges(nth);
-                mail.out.extend([row(first, place(nth, false)), row(last, place(nth, true))]);
-                let (before, behind) = ((nth + duties.len() - 1) % duties.len(), (nth + 1) % duties.len());
-                mail.into.extend([
-                    row(edges(before).1, place(before, true)),
-                    row(edges(behind).0, place(behind, false)),
-                ]);
-                base += field.bytes(2 * duties.len());
-            }
-        }
-        Traffic::Sums { parts, into, stride } => {
-            let host = |from: usize, body: usize| parts.bytes(from * count + body);
-            mail.out.push(parts.piece(0..own.start, host(nth, 0)));
-            mail.out.push(parts.piece(own.end..count, host(nth, own.end)));
-            mail.into.extend(others().enumerate().map(|(slot, (other, _))| {
-                into.piece(slot * stride..slot * stride + own.len(), host(other, own.start))
-            }));
-        }
+/// What it takes to know to step `own`: in a grid, rows beside it too.
+fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
+    let mut ranges = vec![own.clone()];
+    if plan.has_edges {
+        let [before, behind] = [own.start + plan.count - 1, own.end].map(|row| row % plan.count);
+        ranges.extend([before..before + 1, behind..behind + 1]);
     }
-    mail
+    ranges
+}
+
+fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = a.start.max(b.start);
+    start..a.end.min(b.end).max(start)
 }
 
 impl<P: Part> Simulation for Fleet<P> {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        // What is seen depends on them.
+        self.gathered = None;
         self.parts.iter_mut().try_for_each(|part| part.set(mode))
     }
 
@@ -477,12 +527,12 @@ impl<P: Part> Simulation for Fleet<P> {
     }
 
     fn state(&mut self) -> Result<State> {
-        self.gather()?;
+        self.gather(Need::All)?;
         self.lead().state()
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.gather()?;
+        self.gather(Need::Picture)?;
         self.lead().publish(points)
     }
 
@@ -491,6 +541,7 @@ impl<P: Part> Simulation for Fleet<P> {
     }
 
     fn paint(&mut self, stroke: &Stroke) -> Result<()> {
+        self.gathered = None;
         self.parts.iter_mut().try_for_each(|part| part.paint(stroke))
     }
 
@@ -498,12 +549,12 @@ impl<P: Part> Simulation for Fleet<P> {
         if self.burst.is_some() || self.left > 0 {
             return Ok(None);
         }
-        self.gather()?;
+        self.gather(Need::All)?;
         self.lead().sample(chosen)
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.gather()?;
+        self.gather(Need::Picture)?;
         self.lead().diagnostics()
     }
 

@@ -10,7 +10,7 @@ use super::Gravity;
 use crate::bodies::Bodies;
 use crate::compute::{Arg, Field, Lane};
 use crate::error::Result;
-use crate::modes::fleet::{Duty, Fleet, Part, Plan, Traffic};
+use crate::modes::fleet::{Duty, Fleet, Need, Part, Plan, Traffic};
 use crate::modes::{Recipe, Station, common_multiple};
 
 /// What it does among several.
@@ -47,8 +47,7 @@ pub(super) fn together(
         Ok(part)
     };
     let parts = stations.iter().map(build).collect::<Result<Vec<_>>>()?;
-    let sums = 3 * size_of::<f32>() * bodies.len() * stations.len();
-    Ok(Fleet::new(parts, sums))
+    Ok(Fleet::new(parts))
 }
 
 impl GravitySimulation {
@@ -77,9 +76,10 @@ impl Part for GravitySimulation {
     fn plan(&self) -> Plan {
         let count = self.count;
         match &self.tiles {
-            Some(tiles) => Plan { units: tiles.count(), count, grain: None },
+            Some(tiles) => Plan { units: tiles.count(), count, grain: None, has_edges: false },
             None => {
-                Plan { units: count.div_ceil(self.share.grain), count, grain: Some(self.share.grain) }
+                let grain = self.share.grain;
+                Plan { units: count.div_ceil(grain), count, grain: Some(grain), has_edges: false }
             }
         }
     }
@@ -151,8 +151,12 @@ impl Part for GravitySimulation {
         Ok(())
     }
 
-    fn kept(&self) -> Vec<Field<'_>> {
-        vec![Field::new(&self.v, 1, 1, 0), Field::new(&self.a, 1, 1, 0)]
+    fn kept(&self, need: Need) -> Vec<Field<'_>> {
+        let v = Field::new(&self.v, 1, 1, 0);
+        match need {
+            Need::Picture => vec![v],
+            Need::All => vec![v, Field::new(&self.a, 1, 1, 0)],
+        }
     }
 
     fn shared(&self) -> Vec<Field<'_>> {
