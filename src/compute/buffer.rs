@@ -51,19 +51,28 @@ impl<T: Pod> Buffer<T> {
     /// If the device has no room.
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
         let buffer = Self::new(device, len)?;
-        device.may(Call::Write, "clearing device memory")?;
+        buffer.clear()?;
+        Ok(buffer)
+    }
+
+    /// Queues the clearing of every byte.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn clear(&self) -> Result<()> {
+        const DOING: &str = "clearing device memory";
+        self.device.may(Call::Write, DOING)?;
         core::enqueue_fill_buffer(
-            &device.queue,
-            &buffer.mem,
+            &self.device.queue,
+            &self.mem,
             0u8,
             0,
-            len.max(1) * size_of::<T>(),
+            self.len.max(1) * size_of::<T>(),
             None::<core::Event>,
             None::<&mut core::Event>,
             None,
         )
-        .map_err(device.fail("clearing device memory"))?;
-        Ok(buffer)
+        .map_err(self.device.fail(DOING))
     }
 
     /// A copy of `values`.

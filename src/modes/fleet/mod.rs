@@ -50,6 +50,8 @@ pub(super) struct Plan {
     pub grain: Option<usize>,
     /// Whether its owner has to know the rows beside its own.
     pub has_edges: bool,
+    /// A burst may be cut into multiples of so many steps.
+    pub cut: u32,
 }
 
 /// What devices exchange.
@@ -119,8 +121,8 @@ pub(super) trait Part: Simulation {
     }
 
     /// Draws together what those who take part, the first one first, tell of a burst; `goes_on` if it belongs to the same
-    /// one as the last.
-    fn sum_up(_crew: &mut [&mut Self], _goes_on: bool) -> Result<()> {
+    /// one as the last, and `is_whole` if it is all of it.
+    fn sum_up(_crew: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
         Ok(())
     }
 }
@@ -130,8 +132,10 @@ pub(super) trait Part: Simulation {
 pub(super) enum Need {
     /// To be drawn and measured.
     Picture,
-    /// To be all that there is, with what the last step began from.
-    All,
+    /// To be put aside, or to go on.
+    State,
+    /// That, and what the last step began from.
+    LastStep,
 }
 
 /// The simulations of several devices that step as one.
@@ -145,6 +149,8 @@ pub(super) struct Fleet<P> {
     crew: Vec<usize>,
     /// As long.
     duties: Vec<Duty>,
+    /// Who is to take part in the next burst, if shares or crew are to change.
+    wanted: Option<Vec<usize>>,
     /// What the first of them has of what the others keep.
     gathered: Option<Need>,
     /// Steps that were asked for, and those not yet begun.
@@ -179,11 +185,12 @@ impl<P: Part> Fleet<P> {
             exchange: Exchange::new(devices),
             plan,
             speeds,
-            search: Search::chosen(),
+            search: Search::new(),
             // All begin with all there is.
             crew: vec![0],
             duties: vec![Duty { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
-            gathered: Some(Need::All),
+            wanted: None,
+            gathered: Some(Need::LastStep),
             asked: 0,
             left: 0,
             burst: None,
@@ -251,7 +258,7 @@ impl<P: Part> Fleet<P> {
                     }
                 }
                 for range in wanted(&duty.own, plan).into_iter().map(|range| both(&range, &before.own)) {
-                    for (field, into) in sender.kept(Need::All).into_iter().zip(receiver.kept(Need::All)) {
+                    for (field, into) in sender.kept(Need::State).into_iter().zip(receiver.kept(Need::State)) {
                         mail.send((from, field), (to, into), range.clone());
                     }
                 }
@@ -337,11 +344,17 @@ impl<P: Part> Fleet<P> {
                 Traffic::Nothing => {}
             }
         }
-        exchange.pass(&mail)
+        match traffic[0] {
+            Traffic::Nothing => Ok(()),
+            _ => exchange.pass(&mail),
+        }
     }
 
     /// Begins the next burst of those that make up the one that was asked for.
-    fn begin_burst(&mut self) -> Burst {
+    fn begin_burst(&mut self) -> Result<Burst> {
+        if let Some(crew) = self.wanted.take() {
+            self.assign(crew)?;
+        }
         let knows = self.search.is_settled() && self.step_seconds > 0.0;
         let seconds = if knows { BURST_SECONDS } else { MEASURED_SECONDS };
         let most = match self.crew.len() {
@@ -350,13 +363,14 @@ impl<P: Part> Fleet<P> {
             _ if self.step_seconds > 0.0 => seconds / self.step_seconds,
             _ => 1.0,
         };
-        let steps = self.left.min((most as u32).max(1));
+        let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
+        let steps = self.left.min(most);
         self.left -= steps;
         for &device in &self.crew {
             self.parts[device].start(steps);
         }
         self.gathered = None;
-        Burst { steps, start: Instant::now(), stage: 0, begun: false }
+        Ok(Burst { steps, start: Instant::now(), stage: 0, begun: false })
     }
 
     /// Feeds all who take part; whether the burst is over.
@@ -406,12 +420,9 @@ impl<P: Part> Fleet<P> {
     /// Learns from a burst, and changes shares or crew.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let is_alone = self.crew.len() == 1;
-        if !is_alone || burst.steps < self.asked {
-            let goes_on = self.left + burst.steps < self.asked;
-            let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
-            let mut crew: Vec<&mut P> = self.crew.iter().filter_map(|&device| places[device].take()).collect();
-            P::sum_up(&mut crew, goes_on)?;
-        }
+        let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
+        let mut crew: Vec<&mut P> = self.crew.iter().filter_map(|&device| places[device].take()).collect();
+        P::sum_up(&mut crew, self.left + burst.steps < self.asked, burst.steps == self.asked)?;
         if is_alone && self.search.is_settled() {
             let (seconds, only) = (self.lead().take_seconds(), self.crew[0]);
             self.seconds += seconds;
@@ -442,12 +453,13 @@ impl<P: Part> Fleet<P> {
         self.sharing.efficiency = (self.plan.units as f64 / self.speeds.together(&self.crew) / step).min(1.0);
         let crew = self.search.note(step, &self.speeds, self.plan.units);
         self.sharing.is_settled = self.search.is_settled();
-        if let Some(crew) = crew {
-            return self.assign(crew);
+        if crew.is_some() {
+            self.wanted = crew;
+            return Ok(());
         }
         let shares: Vec<_> = self.duties.iter().map(|duty| duty.work.clone()).collect();
         if !is_alone && self.speeds.is_uneven(&self.crew, &shares) {
-            return self.assign(self.crew.clone());
+            self.wanted = Some(self.crew.clone());
         }
         Ok(())
     }
@@ -485,7 +497,7 @@ impl<P: Part> Simulation for Fleet<P> {
             let mut burst = match self.burst.take() {
                 Some(burst) => burst,
                 None if self.left == 0 => return Ok(false),
-                None => self.begin_burst(),
+                None => self.begin_burst()?,
             };
             if !std::mem::replace(&mut self.may_wait, true) && self.crew.len() > 1 {
                 // Whoever looks for the first time has something else to do while the devices compute.
@@ -527,7 +539,7 @@ impl<P: Part> Simulation for Fleet<P> {
     }
 
     fn state(&mut self) -> Result<State> {
-        self.gather(Need::All)?;
+        self.gather(Need::State)?;
         self.lead().state()
     }
 
@@ -549,7 +561,7 @@ impl<P: Part> Simulation for Fleet<P> {
         if self.burst.is_some() || self.left > 0 {
             return Ok(None);
         }
-        self.gather(Need::All)?;
+        self.gather(Need::LastStep)?;
         self.lead().sample(chosen)
     }
 

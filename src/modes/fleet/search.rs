@@ -30,12 +30,8 @@ enum Phase {
 }
 
 impl Search {
+    /// At its beginning; or none, so that all take part, where that is asked for.
     pub fn new() -> Self {
-        Self { phase: Phase::Warm(0), seen: Vec::new() }
-    }
-
-    /// None: everyone takes part, as is asked for where that is to be seen or tested.
-    pub fn chosen() -> Self {
         let all = std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always");
         Self { phase: if all { Phase::Settled } else { Phase::Warm(0) }, seen: Vec::new() }
     }

@@ -76,10 +76,10 @@ impl Part for GravitySimulation {
     fn plan(&self) -> Plan {
         let count = self.count;
         match &self.tiles {
-            Some(tiles) => Plan { units: tiles.count(), count, grain: None, has_edges: false },
+            Some(tiles) => Plan { units: tiles.count(), count, grain: None, has_edges: false, cut: 1 },
             None => {
                 let grain = self.share.grain;
-                Plan { units: count.div_ceil(grain), count, grain: Some(grain), has_edges: false }
+                Plan { units: count.div_ceil(grain), count, grain: Some(grain), has_edges: false, cut: 1 }
             }
         }
     }
@@ -155,7 +155,7 @@ impl Part for GravitySimulation {
         let v = Field::new(&self.v, 1, 1, 0);
         match need {
             Need::Picture => vec![v],
-            Need::All => vec![v, Field::new(&self.a, 1, 1, 0)],
+            Need::State | Need::LastStep => vec![v, Field::new(&self.a, 1, 1, 0)],
         }
     }
 
