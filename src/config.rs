@@ -71,6 +71,8 @@ pub struct Config {
     pub start: Start,
     /// How many bodies, or about how many cells, if the start leaves that open.
     pub bodies: Option<usize>,
+    /// Which devices compute, by their places among those that may be chosen; empty for those that it was started with.
+    pub devices: Vec<usize>,
     /// The seed of the scene.
     pub seed: u64,
     /// The rung of the ladder.
@@ -96,6 +98,7 @@ impl Config {
             mode: (info.default)(),
             start: Start::Scene(&info.scenes[0]),
             bodies: None,
+            devices: Vec::new(),
             seed: 1,
             variant: None,
             work_group: None,

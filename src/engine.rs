@@ -1,6 +1,8 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+use std::time::{Duration, Instant};
+
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
 use crate::config::{Config, Start};
@@ -96,6 +98,39 @@ struct Clock {
     time: f64,
 }
 
+/// All that there was at the end of a burst: what a simulation goes on from when a device fails.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    /// Bodies, or the flow.
+    pub state: State,
+    clock: Clock,
+    taken: Instant,
+}
+
+impl Checkpoint {
+    fn new(state: State, clock: Clock) -> Self {
+        Self { state, clock, taken: Instant::now() }
+    }
+
+    /// Steps since the scene began.
+    pub fn step(&self) -> u64 {
+        self.clock.step
+    }
+}
+
+/// How old a checkpoint may be before the next burst takes another: with several devices it is what the others go on
+/// from, with one alone what is saved.
+const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
+
+/// A device that failed, and was left behind.
+#[derive(Debug)]
+pub struct Loss {
+    /// Its failure.
+    pub error: Error,
+    /// The step from which the others went on.
+    pub step: u64,
+}
+
 /// A simulation that obeys a [`Config`].
 pub struct Engine {
     devices: Devices,
@@ -111,6 +146,16 @@ pub struct Engine {
     parked: Vec<Parked>,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
     baseline: Option<f64>,
+    checkpoint: Checkpoint,
+    /// Where the burst began that was last planned.
+    before: Clock,
+    /// Whether something changed since that a step does not tell.
+    is_changed: bool,
+    /// Whether a burst was begun and nothing of it queued yet.
+    is_fresh: bool,
+    /// Whether steps that were taken already are to be taken again, after a loss.
+    replays: bool,
+    losses: Vec<Loss>,
 }
 
 impl Engine {
@@ -134,6 +179,12 @@ impl Engine {
             seedings: 1,
             parked: Vec::new(),
             baseline: None,
+            checkpoint: Checkpoint::new(state, clock),
+            before: clock,
+            is_changed: false,
+            is_fresh: false,
+            replays: false,
+            losses: Vec::new(),
         })
     }
 
@@ -144,6 +195,23 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
+        let before = self.devices.clone();
+        let outcome = self.change(config);
+        if outcome.is_err() {
+            self.devices = before;
+        }
+        outcome
+    }
+
+    fn change(&mut self, config: Config) -> Result<Option<Effect>> {
+        let state = match config.devices.is_empty() || config.devices == self.devices.chosen() {
+            true => None,
+            false => {
+                let state = self.state()?;
+                self.devices = self.devices.choose(&config.devices)?;
+                Some(state)
+            }
+        };
         let resolved = Resolved::new(&config, &self.devices[0].info)?;
         let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
             _ if self.config.mode.info() != config.mode.info() => {
@@ -151,17 +219,17 @@ impl Engine {
                 Some(Effect::Reseed)
             }
             _ if self.reseeds(&config) => Some(Effect::Reseed),
-            _ if resolved != self.resolved => Some(Effect::Rebuild),
+            _ if resolved != self.resolved || state.is_some() => Some(Effect::Rebuild),
             effect => effect,
         };
         match effect {
             Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
-                self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
+                self.begin(&config, resolved, seed(&config, resolved.bodies))?;
                 self.reset_clock();
             }
             Some(Effect::Rebuild) => {
-                let state = self.simulation.state()?;
-                self.begin(&config, resolved, &state)?;
+                let state = state.map_or_else(|| self.state(), Ok)?;
+                self.begin(&config, resolved, state)?;
             }
             Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
             Some(Effect::Reseed) | None => {}
@@ -169,6 +237,7 @@ impl Engine {
         if self.config.mode != config.mode {
             self.baseline = None;
         }
+        self.is_changed |= effect >= Some(Effect::Live);
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)
     }
@@ -178,7 +247,7 @@ impl Engine {
         let left = Parked {
             config: self.config.clone(),
             resolved: self.resolved,
-            state: self.simulation.state()?,
+            state: self.state()?,
             clock: self.clock,
         };
         let is_the_same = |parked: &&Parked| {
@@ -188,11 +257,13 @@ impl Engine {
         };
         match self.parked.iter().find(is_the_same) {
             Some(Parked { state, clock, .. }) => {
-                self.simulation = build(&self.devices, config, resolved, state)?;
-                (self.size, self.clock) = (state.len(), *clock);
+                let (state, clock) = (state.clone(), *clock);
+                self.begin(config, resolved, state)?;
+                self.clock = clock;
+                self.checkpoint.clock = clock;
             }
             None => {
-                self.begin(config, resolved, &seed(config, resolved.bodies))?;
+                self.begin(config, resolved, seed(config, resolved.bodies))?;
                 self.reset_clock();
             }
         }
@@ -215,49 +286,146 @@ impl Engine {
     /// If the device fails.
     pub fn restart(&mut self) -> Result<()> {
         let (config, resolved) = (self.config.clone(), self.resolved);
-        self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
+        self.begin(&config, resolved, seed(&config, resolved.bodies))?;
         self.reset_clock();
         Ok(())
     }
 
-    /// Puts `state` on the device in place of what is there. On an error that stays.
-    fn begin(&mut self, config: &Config, resolved: Resolved, state: &State) -> Result<()> {
-        self.simulation = build(&self.devices, config, resolved, state)?;
+    /// Puts `state` on the devices in place of what is there. On an error that stays.
+    fn begin(&mut self, config: &Config, resolved: Resolved, state: State) -> Result<()> {
+        self.simulation = build(&self.devices, config, resolved, &state)?;
         self.size = state.len();
+        self.checkpoint = Checkpoint::new(state, self.clock);
+        (self.is_changed, self.replays, self.is_fresh, self.before) = (false, false, false, self.clock);
         Ok(())
     }
 
     fn reset_clock(&mut self) {
         self.seedings += 1;
         self.clock = Clock { generation: self.seedings, ..Clock::default() };
+        self.checkpoint.clock = self.clock;
         self.baseline = None;
     }
 
     /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end.
     pub fn start(&mut self, steps: u32) {
-        self.simulation.start(steps);
+        if self.replays {
+            // Steps that are to be taken again go before.
+            let again = self.clock.step + u64::from(steps) - self.checkpoint.clock.step;
+            self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        } else {
+            self.simulation.start(steps);
+            (self.is_fresh, self.before) = (true, self.clock);
+        }
         self.clock.step += u64::from(steps);
         self.clock.time += f64::from(steps) * self.config.mode.time_step();
     }
 
-    /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains.
+    /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains. If one of several devices
+    /// fails, the others take the steps since the last checkpoint again, and go on: see [`Engine::take_losses`].
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the only device fails, or the last that is left.
     pub fn advance(&mut self) -> Result<bool> {
-        self.simulation.advance()
+        let outcome = self.check_in().and_then(|()| self.simulation.advance());
+        let remains = self.survive(outcome)?.unwrap_or(true);
+        self.replays &= remains;
+        Ok(remains)
+    }
+
+    /// Takes a checkpoint before a burst, if it is time.
+    fn check_in(&mut self) -> Result<()> {
+        let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
+        let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
+        if std::mem::take(&mut self.is_fresh) && is_due {
+            self.checkpoint = Checkpoint::new(self.simulation.state()?, self.before);
+            self.is_changed = false;
+        }
+        Ok(())
+    }
+
+    /// Goes on without a device that failed, if others are left: then there is no outcome, but steps to be taken again.
+    fn survive<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => self.recover(error).map(|()| None),
+        }
+    }
+
+    /// Goes on without the device that failed with `error`, from the last checkpoint.
+    ///
+    /// # Errors
+    /// `error`, if it is not the failure of one of several devices; or what keeps the others from going on.
+    pub fn recover(&mut self, error: Error) -> Result<()> {
+        let mut failures = vec![error];
+        while let Some(Error::OpenCl { key, .. }) = failures.last() {
+            let left = match self.devices.without(*key) {
+                Ok(Some(left)) => left,
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            };
+            self.config.devices = left.chosen().to_vec();
+            self.devices = left;
+            // What suits another device must not be taken for a wish for other bodies.
+            self.config.bodies = Some(self.resolved.bodies);
+            match self.go_back() {
+                Ok(step) => {
+                    self.losses.extend(failures.into_iter().map(|error| Loss { error, step }));
+                    return Ok(());
+                }
+                // One more.
+                Err(error) => failures.push(error),
+            }
+        }
+        // The first is what it began with.
+        Err(failures.swap_remove(0))
+    }
+
+    /// Starts from the last checkpoint anew, with all steps since then to be taken again; the step that it is of.
+    fn go_back(&mut self) -> Result<u64> {
+        self.resolved = Resolved::new(&self.config, &self.devices[0].info)?;
+        // What is left of the old one may wait for its device in vain, but not for ever.
+        self.simulation = build(&self.devices, &self.config, self.resolved, &self.checkpoint.state)?;
+        let step = self.checkpoint.clock.step;
+        let again = self.clock.step - step;
+        (self.is_fresh, self.replays) = (false, again > 0);
+        self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        Ok(step)
+    }
+
+    /// Does something that waits, once all steps are taken; and again, if a device fails meanwhile and others are left.
+    fn insist<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
+        loop {
+            while self.replays {
+                self.advance()?;
+            }
+            let outcome = work(self.simulation.as_mut());
+            if let Some(outcome) = self.survive(outcome)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// The devices that were lost since this was last asked.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// The last state that is known to be whole.
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
     }
 
     /// Carries out `steps` steps and waits for them; `progress` hears the share that is done.
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the device fails, and none is left.
     pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
         self.start(steps);
         while self.advance()? {
             progress(self.simulation.progress());
         }
-        self.simulation.finish()
+        self.insist(|simulation| simulation.finish())
     }
 
     /// Measures what is conserved, and the relative change of the energy since the last change of a parameter
@@ -266,7 +434,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
-        let sums = self.simulation.diagnostics()?;
+        let sums = self.insist(|simulation| simulation.diagnostics())?;
         let baseline = *self.baseline.get_or_insert(sums.energy());
         let drift = relative_drift(baseline, sums.energy());
         Ok((sums, self.config.mode.conserves_energy().then_some(drift)))
@@ -277,7 +445,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        self.simulation.sample(chosen)
+        self.insist(|simulation| simulation.sample(chosen.clone()))
     }
 
     /// All that there is now. Waits.
@@ -285,7 +453,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn state(&mut self) -> Result<State> {
-        self.simulation.state()
+        self.insist(|simulation| simulation.state())
     }
 
     /// The bodies now. Waits.
@@ -293,7 +461,7 @@ impl Engine {
     /// # Errors
     /// If the device fails, or there are none in this mode.
     pub fn bodies(&mut self) -> Result<Bodies> {
-        self.simulation.state()?.into_bodies()
+        self.state()?.into_bodies()
     }
 
     /// What the mode tells of each step of the last burst (see [`Simulation::series`]). Waits.
@@ -301,7 +469,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn series(&mut self) -> Result<Vec<f64>> {
-        self.simulation.series()
+        self.insist(|simulation| simulation.series())
     }
 
     /// Makes what a stroke covers solid, or free (see [`Simulation::paint`]).
@@ -309,7 +477,8 @@ impl Engine {
     /// # Errors
     /// If that is not possible, or the device fails.
     pub fn paint(&mut self, stroke: &Stroke) -> Result<()> {
-        self.simulation.paint(stroke)
+        self.is_changed = true;
+        self.insist(|simulation| simulation.paint(stroke))
     }
 
     /// How many bodies or cells there are.
@@ -327,7 +496,8 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.simulation.publish(points)
+        let mut points = Some(points);
+        self.insist(|simulation| simulation.publish(points.take().unwrap_or_default()))
     }
 
     /// Device time of the steps that ended since this was last asked, in seconds.

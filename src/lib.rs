@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -44,6 +44,7 @@ pub mod lattice;
 pub mod memory;
 pub mod modes;
 pub mod params;
+pub mod rescue;
 pub mod scene;
 pub mod session;
 pub mod state;

@@ -3,13 +3,15 @@
 mod support;
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use gravitile::bodies::{Bodies, Points};
-use gravitile::compute::{self, Devices};
+use gravitile::compute::{self, Call, Devices, Fault};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::modes::{Together, find};
-use gravitile::params;
+use gravitile::state::State;
+use gravitile::{params, rescue};
 
 /// Set for a process whose driver shows several CPU devices.
 const INSIDE: &str = "GRAVITILE_SEVERAL";
@@ -23,6 +25,8 @@ fn with_devices(test: &str, count: usize) {
         .env(INSIDE, count.to_string())
         // However few bodies there are.
         .env("GRAVITILE_SHARE", "always")
+        // How long to wait for a device, in seconds.
+        .env("GRAVITILE_PATIENCE", if test.contains("hangs") { "2" } else { "60" })
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
@@ -122,8 +126,12 @@ fn same_flow(scene: &str, wanted: &str, count: usize) {
         let is_near = |(a, b): (&[f32; 2], &[f32; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) < 0.3;
         let near = one.tracers.iter().zip(&several.tracers).filter(|pair| is_near(*pair)).count();
         match scene {
-            "cylinder" => assert_eq!(one.tracers, several.tracers, "fluid {} on {count} devices", variant.name),
-            _ => assert!(near >= 490, "fluid {}: {near} of 500 tracers are where they should be", variant.name),
+            "cylinder" => {
+                assert_eq!(one.tracers, several.tracers, "fluid {} on {count} devices", variant.name)
+            }
+            _ => {
+                assert!(near >= 490, "fluid {}: {near} of 500 tracers are where they should be", variant.name)
+            }
         }
         assert_eq!(told.len(), retold.len());
         for (a, b) in told.iter().zip(&retold) {
@@ -154,6 +162,142 @@ fn several_devices_step_the_same_bodies() {
             same_flow("box-wall", "all", count);
             same_flow("cylinder", "all", count);
         }
-        None => [2, 3, 4].into_iter().for_each(|count| with_devices("several_devices_step_the_same_bodies", count)),
+        None => [2, 3, 4]
+            .into_iter()
+            .for_each(|count| with_devices("several_devices_step_the_same_bodies", count)),
     }
+}
+
+/// A step on which one device fails in each kind of call, the n-th from there on for some n: the run goes on with the
+/// other, and comes to the same bodies.
+fn survives(mode: &str, variant: &str, wanted: &str) {
+    let info = find(mode).unwrap();
+    let mut config = Config::new(info);
+    (config.bodies, config.variant) = (Some(if mode == "fluid" { 2000 } else { 999 }), info.variant(variant));
+    let places = |engine: &mut Engine| match engine.state().unwrap() {
+        State::Bodies(bodies) => bodies.positions.concat(),
+        State::Flow(flow) => flow.cells.concat(),
+    };
+    let mut one = Engine::new(devices(wanted).choose(&[0]).unwrap(), config.clone()).unwrap();
+    let start = places(&mut one);
+    one.run(20, |_| ()).unwrap();
+    one.run(20, |_| ()).unwrap();
+    let expected = places(&mut one);
+    for (call, nth) in Call::ALL.into_iter().flat_map(|call| [1, 2, 7].map(|nth| (call, nth))) {
+        for failing in [0, 1] {
+            let mut engine = Engine::new(devices(wanted), config.clone()).unwrap();
+            assert!(engine.devices().len() > 1);
+            engine.run(20, |_| ()).unwrap();
+            engine.devices()[failing].inject(call, nth, Fault::Refused);
+            engine.run(20, |_| ()).unwrap();
+            let case = format!("{mode} {variant}, {call:?} {nth} of device {failing}");
+            let now = places(&mut engine);
+            let (mut error, mut size) = (0.0, 0.0);
+            for ((a, b), c) in now.iter().zip(&expected).zip(&start) {
+                error += f64::from(a - b).powi(2);
+                size += f64::from(b - c).powi(2);
+            }
+            assert!(size > 0.0 && (error / size).sqrt() < 1e-5, "{case}: {}", (error / size).sqrt());
+            let losses = engine.take_losses();
+            // Nothing is built or reserved in the course of a run.
+            let is_met = !matches!(call, Call::Build | Call::Allocate);
+            match losses.as_slice() {
+                [] if !is_met => {}
+                [loss] => {
+                    let text = loss.error.to_string();
+                    assert!(text.contains("not available any more"), "{case}: {text}");
+                    assert!(text.contains("device "), "{case}: {text}");
+                    assert_eq!(engine.devices().len(), 1, "{case}");
+                    assert_eq!(engine.clock().0, 40, "{case}");
+                }
+                losses => panic!("{case}: {losses:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_fails_is_left_behind() {
+    match inside() {
+        Some(_) => {
+            survives("gravity", "mutual", "sub:2");
+            survives("gravity", "blocked", "sub:2");
+            survives("asteroids", "tiled", "sub:2");
+            survives("fluid", "soa", "sub:2");
+        }
+        None => with_devices("a_device_that_fails_is_left_behind", 1),
+    }
+}
+
+/// Calls in the course of a change: it is refused, or the failed device is left behind; what ran runs on.
+#[test]
+fn a_change_that_fails_leaves_what_was() {
+    if inside().is_none() {
+        return with_devices("a_change_that_fails_leaves_what_was", 1);
+    }
+    let info = find("gravity").unwrap();
+    for call in [Call::Build, Call::Allocate, Call::Write] {
+        let mut config = Config::new(info);
+        (config.bodies, config.variant) = (Some(999), info.variant("tiled"));
+        let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        let before = engine.bodies().unwrap();
+        engine.devices()[1].inject(call, 1, Fault::Refused);
+        config.variant = info.variant("mutual");
+        let error = engine.configure(config.clone()).unwrap_err().to_string();
+        assert!(error.contains("device 0") && error.contains("part 2"), "{call:?}: {error}");
+        assert_eq!(engine.config().variant, info.variant("tiled"));
+        assert_eq!(engine.bodies().unwrap(), before, "{call:?}");
+        engine.run(10, |_| ()).unwrap();
+        // Once it is over, the same change is possible.
+        engine.configure(config).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        assert_eq!(engine.resolved().recipe.variant.name, "mutual");
+        assert!(engine.take_losses().is_empty(), "{call:?}");
+    }
+}
+
+#[test]
+fn the_last_device_leaves_its_state() {
+    if inside().is_none() {
+        return with_devices("the_last_device_leaves_its_state", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(500);
+    let mut engine = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = engine.bodies().unwrap();
+    engine.run(3, |_| ()).unwrap();
+    engine.devices()[0].inject(Call::Kernel, 1, Fault::Refused);
+    let error = engine.run(3, |_| ()).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(&folder).unwrap();
+    let text = rescue::keep(&engine, error).to_string();
+    assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
+    let kept = gravitile::scene::csv::load(&folder.path().join("gravitile-step-0.csv")).unwrap();
+    assert_eq!(kept, start);
+}
+
+/// A device that does not answer: no silent wait, and the other goes on.
+#[test]
+fn a_device_that_hangs_is_left_behind() {
+    if inside().is_none() {
+        return with_devices("a_device_that_hangs_is_left_behind", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(999);
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Wait, 3, Fault::Hangs);
+    let clock = Instant::now();
+    engine.run(5, |_| ()).unwrap();
+    assert!(clock.elapsed() < Duration::from_secs(20), "{:?}", clock.elapsed());
+    let losses = engine.take_losses();
+    let text = losses[0].error.to_string();
+    assert!(losses.len() == 1 && text.contains("did not answer within 2 s"), "{text}");
+    assert_eq!((engine.devices().len(), engine.clock().0), (1, 10));
+    let mut one = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = one.bodies().unwrap();
+    one.run(10, |_| ()).unwrap();
+    let error = difference(&engine.bodies().unwrap(), &one.bodies().unwrap(), &start);
+    assert!(error < 1e-6, "{error:e}");
 }

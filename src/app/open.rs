@@ -225,6 +225,14 @@ impl Open {
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
                 }
+                Notice::Lost { error, step, in_force } => {
+                    self.config.devices.clone_from(&in_force.devices);
+                    if self.config.mode.info() == in_force.mode.info() {
+                        self.config.bodies = in_force.bodies;
+                    }
+                    let text = format!("{error}. The others went on without it from step {step}.");
+                    self.ui.error("A device failed", text, None);
+                }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, in_force } => {
                     if self.config.mode.info() == in_force.mode.info() {

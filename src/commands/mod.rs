@@ -15,20 +15,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command, DevicesArgs, Simulation};
 use crate::compute::{self, Device, Devices, Found};
 use crate::config::{Config, Start};
-use crate::engine::Engine;
+use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::state::Matter;
 use crate::tuned::Tuned;
-use crate::{params, scene};
+use crate::{params, rescue, scene};
 
 /// Does what was asked for.
 ///
@@ -260,6 +260,8 @@ fn size(text: &str) -> Result<(u32, u32)> {
     }
 }
 
+/// A part of a run shorter than this would be lost among its ends.
+const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps after which it is looked whether the simulation still makes sense.
 const PART: u32 = 1 << 14;
 
@@ -275,15 +277,27 @@ fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     bar.enable_steady_tick(Duration::from_millis(500));
     let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
     bar.finish_and_clear();
-    outcome
+    for Loss { error, step } in engine.take_losses() {
+        eprintln!("note: {error}; the others went on without it from step {step}");
+    }
+    outcome.map_err(|error| rescue::keep(engine, error))
 }
 
 fn run_in_parts(engine: &mut Engine, steps: u32, mut progress: impl FnMut(f32)) -> Result<Vec<f64>> {
-    let Some(told) = &engine.config().mode.info().series else {
-        return engine.run(steps, progress).map(|()| Vec::new());
-    };
     let mut series = Vec::new();
     let mut done = 0;
+    let Some(told) = &engine.config().mode.info().series else {
+        // Between two parts a state can be put by.
+        let mut part = 1;
+        while done < steps {
+            let clock = Instant::now();
+            let now = part.min(steps - done);
+            engine.run(now, |share| progress((done as f32 + share * now as f32) / steps as f32))?;
+            done += now;
+            part = if clock.elapsed() < LEAST_PART { part.saturating_mul(4) } else { part };
+        }
+        return Ok(series);
+    };
     while done < steps {
         let part = PART.min(steps - done);
         engine.run(part, |share| progress((done as f32 + share * part as f32) / steps as f32))?;

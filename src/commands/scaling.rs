@@ -63,7 +63,16 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         println!("median of {}", args.repeats);
         println!(
             "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
-            "mode", "variant", "bodies", "devices", "used", "steps/s", "speed-up", "efficiency", "exchange ms", "error"
+            "mode",
+            "variant",
+            "bodies",
+            "devices",
+            "used",
+            "steps/s",
+            "speed-up",
+            "efficiency",
+            "exchange ms",
+            "error"
         );
     }
     let mut rows = Vec::new();
@@ -145,7 +154,8 @@ fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Re
         let recipe = engine.resolved().recipe;
         let info = config.mode.info();
         let sample = engine.sample(choose(engine.size(), SAMPLE / 4))?;
-        let (first, base) = rows.first().map_or((1.0 / step, count), |row| (row.steps_per_second, row.devices));
+        let (first, base) =
+            rows.first().map_or((1.0 / step, count), |row| (row.steps_per_second, row.devices));
         let sharing = engine.sharing().cloned();
         let used = sharing.as_ref().map_or(1, |all| all.members.iter().filter(|one| one.share > 0.0).count());
         let speed_up = 1.0 / step / first;

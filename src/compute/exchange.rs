@@ -108,7 +108,12 @@ impl<'a> Mail<'a> {
     }
 
     /// Both.
-    pub fn send(&mut self, (from, field): (usize, Field<'a>), (to, into): (usize, Field<'a>), range: Range<usize>) {
+    pub fn send(
+        &mut self,
+        (from, field): (usize, Field<'a>),
+        (to, into): (usize, Field<'a>),
+        range: Range<usize>,
+    ) {
         let place = self.take(from, field, range.clone());
         self.give(to, into, range, place);
     }
@@ -151,7 +156,8 @@ impl Exchange {
             // SAFETY: within the area, by the line above.
             unsafe { area.add(piece.host) }
         };
-        let bags = || self.devices.iter().zip(&mail.bags).filter_map(|(device, bag)| Some((device, bag.as_ref()?)));
+        let bags =
+            || self.devices.iter().zip(&mail.bags).filter_map(|(device, bag)| Some((device, bag.as_ref()?)));
         let mut events = Vec::new();
         for (device, bag) in bags() {
             for piece in bag.out.iter().filter(|piece| piece.len() > 0) {
@@ -163,7 +169,8 @@ impl Exchange {
             events.push((device, device.mark()?));
         }
         // All are handed over before any is waited for, and all are waited for before any failure is told.
-        let waits: Vec<_> = events.into_iter().map(|(device, event)| (device, device.watch(&event))).collect();
+        let waits: Vec<_> =
+            events.into_iter().map(|(device, event)| (device, device.watch(&event))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.end(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
         for (device, bag) in bags() {
@@ -191,15 +198,9 @@ fn read(device: &Device, piece: &Piece, memory: &mut [u8]) -> Result<()> {
     // SAFETY: `memory` is as long as the piece; that it stays is the caller's care.
     unsafe {
         match piece.runs {
-            1 => core::enqueue_read_buffer(
-                &device.queue,
-                piece.mem,
-                false,
-                piece.offset,
-                memory,
-                none,
-                event,
-            ),
+            1 => {
+                core::enqueue_read_buffer(&device.queue, piece.mem, false, piece.offset, memory, none, event)
+            }
             runs => core::enqueue_read_buffer_rect(
                 &device.queue,
                 piece.mem,
@@ -227,15 +228,9 @@ fn write(device: &Device, piece: &Piece, memory: &[u8]) -> Result<()> {
     // SAFETY: as in `read`.
     unsafe {
         match piece.runs {
-            1 => core::enqueue_write_buffer(
-                &device.queue,
-                piece.mem,
-                false,
-                piece.offset,
-                memory,
-                none,
-                event,
-            ),
+            1 => {
+                core::enqueue_write_buffer(&device.queue, piece.mem, false, piece.offset, memory, none, event)
+            }
             runs => core::enqueue_write_buffer_rect(
                 &device.queue,
                 piece.mem,

@@ -71,7 +71,6 @@ pub fn select(wanted: Option<&str>) -> Result<Found> {
     }
 }
 
-
 /// The devices that `wanted` means, each once, in the order in which they are named: numbers of [`list`] or parts of
 /// names, parted by commas; `all`; `gpus`; `sub:K` for K equal parts of the CPU's cores.
 ///
@@ -116,7 +115,10 @@ fn parts_of_cpu(word: &str, parts: &str) -> Result<Vec<Found>> {
     let count = match parts.parse::<u32>() {
         Ok(count) if (1..=units).contains(&count) => count,
         _ => {
-            return invalid(format!("--devices {word}: {} can be cut into 1 to {units} parts", cpu.info.name));
+            return invalid(format!(
+                "--devices {word}: {} can be cut into 1 to {units} parts",
+                cpu.info.name
+            ));
         }
     };
     // Two parts of three cores would leave one over: the first parts take one more.

@@ -13,11 +13,12 @@ use super::history::History;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
 use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
+use crate::rescue;
 use crate::trial::Study;
 
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
@@ -76,9 +77,11 @@ pub(super) fn run(
         told: true,
     };
     while !worker.quit {
-        if let Err(error) = worker.turn() {
+        let outcome = worker.turn();
+        worker.tell_losses();
+        if let Err(error) = outcome {
             // Nobody listening means that the window is gone.
-            let _ = notices.send(Notice::Failed(error));
+            let _ = notices.send(Notice::Failed(rescue::keep(&worker.engine, error)));
             wake();
             return;
         }
@@ -141,6 +144,16 @@ impl Worker<'_> {
             self.publish()?;
         }
         Ok(())
+    }
+
+    /// Tells of devices that failed, and were left behind.
+    fn tell_losses(&mut self) {
+        for Loss { error, step } in self.engine.take_losses() {
+            let in_force = Box::new(self.engine.config().clone());
+            let _ = self.notices.send(Notice::Lost { error, step, in_force });
+            self.meter.reset();
+            (self.wake)();
+        }
     }
 
     /// Takes in what was said; without work, waits for it.
@@ -378,7 +391,15 @@ impl Worker<'_> {
             self.engine.advance()?;
             (self.burst, self.under_way) = (steps, true);
         }
-        let (points, seconds) = pending.wait()?;
+        let (points, seconds) = match pending.wait() {
+            Ok(answer) => answer,
+            Err(error) => {
+                // The others take what was lost anew, and show it then.
+                self.engine.recover(error)?;
+                (self.under_way, self.stale) = (true, true);
+                return Ok(());
+            }
+        };
         if gauges {
             // Before the window wakes and draws: that would take cores from a CPU.
             self.gauge.turn(info);

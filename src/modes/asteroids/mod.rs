@@ -10,7 +10,8 @@ use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks, source, variant,
+    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks,
+    source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;

@@ -204,13 +204,10 @@ impl<P: Part> Fleet<P> {
         fleet
     }
 
-    /// How the work of a step is shared between those of `crew` who get any.
+    /// How the work of a step is shared between those of `crew` for whom there is any.
     fn arranged(&self, mut crew: Vec<usize>) -> (Vec<usize>, Vec<Duty>) {
-        let mut work = self.speeds.shares(&crew, self.plan.units);
-        while let Some(idle) = work.iter().position(Range::is_empty).filter(|_| crew.len() > 1) {
-            crew.remove(idle);
-            work = self.speeds.shares(&crew, self.plan.units);
-        }
+        crew.truncate(self.plan.units.max(1));
+        let work = self.speeds.shares(&crew, self.plan.units.max(1));
         let own = match self.plan.grain {
             Some(grain) => {
                 let end = |unit: usize| (unit * grain).min(self.plan.count);
@@ -258,7 +255,8 @@ impl<P: Part> Fleet<P> {
                     }
                 }
                 for range in wanted(&duty.own, plan).into_iter().map(|range| both(&range, &before.own)) {
-                    for (field, into) in sender.kept(Need::State).into_iter().zip(receiver.kept(Need::State)) {
+                    for (field, into) in sender.kept(Need::State).into_iter().zip(receiver.kept(Need::State))
+                    {
                         mail.send((from, field), (to, into), range.clone());
                     }
                 }
@@ -518,9 +516,8 @@ impl<P: Part> Simulation for Fleet<P> {
 
     fn progress(&self) -> f32 {
         let done = self.asked - self.left - self.burst.as_ref().map_or(0, |burst| burst.steps);
-        let under_way = self.burst.as_ref().map_or(0.0, |burst| {
-            burst.steps as f32 * self.parts[self.crew[0]].progress()
-        });
+        let under_way =
+            self.burst.as_ref().map_or(0.0, |burst| burst.steps as f32 * self.parts[self.crew[0]].progress());
         (done as f32 + under_way) / self.asked.max(1) as f32
     }
 

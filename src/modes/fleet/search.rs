@@ -78,8 +78,7 @@ impl Search {
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
-        let hopeless =
-            |count: usize| units as f64 / speeds.together(&order[..count]) > HOPELESS * best;
+        let hopeless = |count: usize| units as f64 / speeds.together(&order[..count]) > HOPELESS * best;
         while left.last().is_some_and(|&count| hopeless(count)) {
             left.pop();
         }

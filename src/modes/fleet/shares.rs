@@ -50,9 +50,12 @@ impl Speeds {
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Shares of `units` for `devices`, in their order.
+    /// Shares of `units` for `devices`, in their order, and none empty: of who has nothing to do nothing would be learnt.
+    /// There are as many units as devices at least.
     pub fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
-        split(units, &devices.iter().map(|&device| self.rates[device]).collect::<Vec<_>>())
+        let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();
+        let shares = split(units - devices.len(), &rates);
+        shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
     /// Whether `shares` of `devices` hold each other up so much that others would be better.
@@ -106,6 +109,7 @@ mod tests {
         // Devices of other speeds than guessed; what they take is measured with some noise.
         let (speeds, devices, units) = ([900.0, 300.0, 10.0], [0, 1, 2], 10_000);
         let mut known = Speeds::guess(vec![1.0; 3]);
+        assert_eq!(known.shares(&devices, 3), [0..1, 1..2, 2..3]);
         let mut shares = known.shares(&devices, units);
         let mut changes = 0;
         for round in 0..20 {

@@ -12,7 +12,8 @@ use crate::compute::{Device, DeviceInfo, Kind};
 use crate::error::{Error, Result};
 use crate::lattice::{Flow, MAX_CELLS, SPEEDS, Walls};
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Station, Together, Variant, Work, variant,
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Station, Together, Variant, Work,
+    variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;

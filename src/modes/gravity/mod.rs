@@ -11,8 +11,8 @@ use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks, source,
-    variant,
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
+    checks, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;

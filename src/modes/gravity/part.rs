@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
+use super::Gravity;
 use super::mutual::{self, Sums};
 use super::simulation::{Burst, GravitySimulation};
-use super::Gravity;
 use crate::bodies::Bodies;
 use crate::compute::{Arg, Field, Lane};
 use crate::error::Result;
