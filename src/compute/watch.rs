@@ -23,10 +23,12 @@ pub(super) fn patience() -> Duration {
 }
 
 type Answer = (Result<(), core::Error>, Instant);
+/// An event, and who wants to know that it came.
+type Job = (core::Event, Sender<Answer>);
 
 /// The thread that waits for a device.
 #[derive(Debug, Default)]
-pub(super) struct Waiter(OnceLock<Option<Sender<(core::Event, Sender<Answer>)>>>);
+pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
 /// How a wait ended.
 pub(super) enum Ended {
@@ -63,8 +65,8 @@ impl Waiter {
     }
 }
 
-fn spawn() -> Option<Sender<(core::Event, Sender<Answer>)>> {
-    let (jobs, inbox) = unbounded::<(core::Event, Sender<Answer>)>();
+fn spawn() -> Option<Sender<Job>> {
+    let (jobs, inbox) = unbounded::<Job>();
     let body = move || {
         for (event, reply) in inbox {
             let outcome = core::wait_for_event(&event);

@@ -58,7 +58,7 @@ impl Search {
                 self.next(speeds, units)
             }
             Phase::Try { left, tries, .. } => {
-                let Some(&count) = left.last() else { return None };
+                let &count = left.last()?;
                 *tries += 1;
                 match self.seen.iter_mut().find(|(seen, _)| *seen == count) {
                     Some((_, best)) => *best = best.min(seconds),
