@@ -53,7 +53,7 @@ impl Part for AsteroidSimulation {
     fn plan(&self) -> Plan {
         let grain = self.share.grain;
         let units = self.count.div_ceil(grain);
-        Plan { units, count: self.count, grain: Some(grain), has_edges: false, cut: 1 }
+        Plan { units, count: self.count, grain: Some(grain), edge: 0, cut: 1 }
     }
 
     fn remains(&self) -> bool {

@@ -48,8 +48,8 @@ pub(super) struct Plan {
     pub count: usize,
     /// Bodies or rows to a unit, whose owner does that unit; none where any device can do any unit.
     pub grain: Option<usize>,
-    /// Whether its owner has to know the rows beside its own.
-    pub has_edges: bool,
+    /// How many of the rows beside its own an owner has to know on either side.
+    pub edge: usize,
     /// A burst may be cut into multiples of so many steps.
     pub cut: u32,
 }
@@ -210,7 +210,9 @@ impl<P: Part> Fleet<P> {
         let work = self.speeds.shares(&crew, self.plan.units.max(1));
         let own = match self.plan.grain {
             Some(grain) => {
-                let end = |unit: usize| (unit * grain).min(self.plan.count);
+                // The last unit may be a smaller or a larger one.
+                let Plan { units, count, .. } = self.plan;
+                let end = |unit: usize| if unit == units { count } else { unit * grain };
                 work.iter().map(|work| end(work.start)..end(work.end)).collect()
             }
             None => split(self.plan.count, &vec![1.0; crew.len()]),
@@ -301,7 +303,7 @@ impl<P: Part> Fleet<P> {
 
     /// What is exchanged after a stage.
     fn exchange(&mut self, stage: usize) -> Result<()> {
-        let Self { parts, crew, duties, exchange, .. } = self;
+        let Self { parts, crew, duties, exchange, plan, .. } = self;
         let mut mail = Mail::new(parts.len(), crew);
         let traffic: Vec<Traffic> = crew.iter().map(|&device| parts[device].traffic(stage)).collect();
         let others = |nth: usize| (0..crew.len()).filter(move |&other| other != nth);
@@ -320,9 +322,12 @@ impl<P: Part> Fleet<P> {
                 }
                 Traffic::Edges(field) => {
                     let [before, behind] = [crew.len() - 1, 1].map(|step| (nth + step) % crew.len());
-                    for (row, to) in [(own.start, before), (own.end - 1, behind)] {
+                    let edge = plan.edge.min(own.len());
+                    for (rows, to) in
+                        [(own.start..own.start + edge, before), (own.end - edge..own.end, behind)]
+                    {
                         if let Traffic::Edges(into) = &traffic[to] {
-                            mail.send((crew[nth], *field), (crew[to], *into), row..row + 1);
+                            mail.send((crew[nth], *field), (crew[to], *into), rows);
                         }
                     }
                 }
@@ -465,12 +470,10 @@ impl<P: Part> Fleet<P> {
 
 /// What it takes to know to step `own`: in a grid, rows beside it too.
 fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
-    let mut ranges = vec![own.clone()];
-    if plan.has_edges {
-        let [before, behind] = [own.start + plan.count - 1, own.end].map(|row| row % plan.count);
-        ranges.extend([before..before + 1, behind..behind + 1]);
-    }
-    ranges
+    let beside = |row: usize| row % plan.count..row % plan.count + 1;
+    let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));
+    let behind = (0..plan.edge).map(|nth| beside(own.end + nth));
+    [own.clone()].into_iter().chain(before).chain(behind).collect()
 }
 
 fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {

@@ -76,10 +76,10 @@ impl Part for GravitySimulation {
     fn plan(&self) -> Plan {
         let count = self.count;
         match &self.tiles {
-            Some(tiles) => Plan { units: tiles.count(), count, grain: None, has_edges: false, cut: 1 },
+            Some(tiles) => Plan { units: tiles.count(), count, grain: None, edge: 0, cut: 1 },
             None => {
                 let grain = self.share.grain;
-                Plan { units: count.div_ceil(grain), count, grain: Some(grain), has_edges: false, cut: 1 }
+                Plan { units: count.div_ceil(grain), count, grain: Some(grain), edge: 0, cut: 1 }
             }
         }
     }
