@@ -530,6 +530,12 @@ impl Engine {
         self.simulation.sharing()
     }
 
+    /// Whether several devices do.
+    pub fn shares(&self) -> bool {
+        let used = |sharing: &Sharing| sharing.members.iter().filter(|member| member.share > 0.0).count();
+        self.sharing().is_some_and(|sharing| used(sharing) > 1)
+    }
+
     /// Counts seedings, from 1.
     pub fn generation(&self) -> u64 {
         self.clock.generation

@@ -6,9 +6,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gravitile::bodies::{Bodies, Points};
-use gravitile::compute::{self, Call, Devices, Fault};
+use gravitile::compute::{self, Buffer, Call, Devices, Fault, Found, Kind, Lane, Pass, Program, Source};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
+use gravitile::lattice::Flow;
 use gravitile::modes::{Together, find};
 use gravitile::state::State;
 use gravitile::{params, rescue};
@@ -39,9 +40,17 @@ fn inside() -> Option<usize> {
     std::env::var(INSIDE).ok().map(|count| count.parse().unwrap())
 }
 
-/// All CPU devices, or parts of one.
+/// All CPU devices, or what is meant otherwise.
 fn devices(wanted: &str) -> Devices {
-    Devices::all(compute::select_several(wanted).unwrap()).unwrap()
+    let found = match wanted {
+        "cpus" => of_kind(Kind::Cpu),
+        _ => compute::select_several(wanted).unwrap(),
+    };
+    Devices::all(found).unwrap()
+}
+
+fn of_kind(kind: Kind) -> Vec<Found> {
+    compute::list().unwrap().into_iter().filter(|found| found.info.kind == kind).collect()
 }
 
 /// The bodies after `steps` steps, in bursts of odd lengths.
@@ -119,7 +128,18 @@ fn same_flow(scene: &str, wanted: &str, count: usize) {
         let (one, told, picture, start) = flow(devices(wanted).choose(&[0]).unwrap());
         let (several, retold, points, _) = flow(devices(wanted));
         assert!(one.cells != start.cells, "nothing flows");
-        assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
+        if scene == "cylinder" || variant.name != "half" {
+            assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
+        } else {
+            // Where a burst is cut the push comes in a kernel of its own, and sixteen bits are rounded once more.
+            let off = |a: &Flow, b: &Flow| -> f32 {
+                let pairs = a.cells.iter().flatten().zip(b.cells.iter().flatten());
+                pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+            };
+            let error = off(&one, &several) / off(&one, &start);
+            assert!(error < 1e-2, "fluid half on {count} devices: {error}");
+            continue;
+        }
         assert!(*picture.image.values == *points.image.values, "fluid {}: another picture", variant.name);
         // Where a burst is cut the push of the next step is not yet seen, so where there is one tracers may differ by
         // what it makes of a step.
@@ -157,10 +177,10 @@ fn parts_of_a_cpu_step_the_same_bodies() {
 fn several_devices_step_the_same_bodies() {
     match inside() {
         Some(count) => {
-            same_bodies("gravity", "plummer", 1001, "all", count);
-            same_bodies("asteroids", "clouds", 1001, "all", count);
-            same_flow("box-wall", "all", count);
-            same_flow("cylinder", "all", count);
+            same_bodies("gravity", "plummer", 1001, "cpus", count);
+            same_bodies("asteroids", "clouds", 1001, "cpus", count);
+            same_flow("box-wall", "cpus", count);
+            same_flow("cylinder", "cpus", count);
         }
         None => [2, 3, 4]
             .into_iter()
@@ -300,4 +320,43 @@ fn a_device_that_hangs_is_left_behind() {
     one.run(10, |_| ()).unwrap();
     let error = difference(&engine.bodies().unwrap(), &one.bodies().unwrap(), &start);
     assert!(error < 1e-6, "{error:e}");
+}
+
+/// On as many GPUs as there are.
+#[test]
+fn several_gpus_step_the_same_bodies() {
+    let gpus = of_kind(Kind::Gpu).len();
+    if gpus < 2 {
+        eprintln!("SKIPPED on several GPUs: there is {gpus} here");
+        return;
+    }
+    match inside() {
+        Some(count) => {
+            assert_eq!(of_kind(Kind::Gpu).len(), count);
+            same_bodies("gravity", "plummer", 20_001, "gpus", count);
+            same_bodies("asteroids", "clouds", 5_001, "gpus", count);
+            same_flow("cylinder", "gpus", count);
+        }
+        None => with_devices("several_gpus_step_the_same_bodies", gpus),
+    }
+}
+
+/// Compilers that do not take an option are asked again without it.
+#[test]
+fn options_that_are_refused_are_left_out() {
+    let device = support::cpu();
+    let source = |text| Source { file: "set.cl", text };
+    let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");
+    device.inject(Call::Build, 1, Fault::Options);
+    let kernel = Program::build(&device, &[set], &[]).unwrap().kernel("set").unwrap();
+    let x = Buffer::<f32>::zeroed(&device, 64).unwrap();
+    let mut lane = Lane::new(&device);
+    lane.whole(Pass::cheap(&kernel, &[(&x).into()], 64)).unwrap();
+    lane.finish().unwrap();
+    assert_eq!(x.read().unwrap(), [3.0; 64]);
+    // What is wrong with the program is still said.
+    let wrong = source("__kernel void set(__global float *x) { x[0] = nothing; }");
+    device.inject(Call::Build, 1, Fault::Options);
+    let error = Program::build(&device, &[wrong], &[]).unwrap_err().to_string();
+    assert!(error.contains("set.cl:1") && error.contains("nothing"), "{error}");
 }

@@ -21,7 +21,7 @@ use crate::files;
 
 /// What the viewer is started with.
 pub struct Options {
-    /// The devices to compute on.
+    /// The devices that may compute: the config says which do.
     pub devices: Vec<Found>,
     /// What runs at first.
     pub config: Config,

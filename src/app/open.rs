@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use winit::event::WindowEvent;
@@ -33,7 +32,8 @@ pub(super) struct Open {
     brush: Option<f32>,
     ui: Ui,
     session: Session,
-    device: Arc<DeviceInfo>,
+    /// The devices that may compute.
+    pool: Vec<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
     config: Config,
     /// The seeding that the camera looks at; 0 to frame it anew.
@@ -55,14 +55,14 @@ pub(super) struct Open {
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
         let Options { devices, config, size, frames, report, started } = options;
-        let info = Arc::new(devices[0].info.clone());
+        let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
         // A wrong number of bodies or work-group size is told before a window opens.
-        engine::Resolved::new(&config, &info)?;
+        engine::Resolved::new(&config, first(&pool, &config))?;
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(
             {
                 let config = config.clone();
-                move || Engine::new(Devices::all(devices)?, config)
+                move || Engine::new(Devices::open(devices, &config.devices)?, config)
             },
             waker(proxy),
         )?;
@@ -80,7 +80,7 @@ impl Open {
             brush: None,
             ui: Ui::new(&window.egui()),
             session,
-            device: info,
+            pool,
             config,
             generation: 0,
             cameras: HashMap::new(),
@@ -127,13 +127,15 @@ impl Open {
 
     fn show_ui(&mut self) -> Option<Output> {
         let heights_per_unit = self.camera.heights_per_unit();
-        let Self { ui, config, device, shown, stats, window, .. } = self;
+        let Self { ui, config, pool, shown, stats, window, .. } = self;
+        let device = first(pool, config);
         let resolved = engine::Resolved::new(config, device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config.mode.as_ref());
         window.run_ui(|ctx| {
             let window = *stats;
-            let model = Model { config, stats: shown, device, window, max_bodies, recipe, heights_per_unit };
+            let model =
+                Model { config, stats: shown, device, pool, window, max_bodies, recipe, heights_per_unit };
             ui.show(ctx, model)
         })
     }
@@ -272,7 +274,8 @@ impl Open {
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.chart() else { return };
         let before = self.config.clone();
-        trial::remember(&mut self.config.tuned, &self.device, chart.info, &chart.trials);
+        let device = first(&self.pool, &self.config).clone();
+        trial::remember(&mut self.config.tuned, &device, chart.info, &chart.trials);
         self.tell(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
             self.ui.error(
@@ -303,9 +306,14 @@ impl Open {
 
     /// Ends the simulation and writes the report.
     pub fn close(mut self) -> Result<()> {
-        self.recorder.write(&self.config, &self.shown, &self.window, &self.device)?;
+        self.recorder.write(&self.config, &self.shown, &self.window, first(&self.pool, &self.config))?;
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// The first of the devices that compute: numbers that suit a device suit this one.
+fn first<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
+    &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }
 
 /// As a sentence of its own.

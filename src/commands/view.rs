@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{config, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::{DevicesArgs, View};
-use crate::compute::Found;
+use crate::compute::{self, Found};
 use crate::error::Result;
 use crate::files::Output;
 
@@ -15,11 +15,13 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     let mut config = config(&args.simulation, |_| ())?;
     config.steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     (config.free_run, config.running) = (args.free_run, !args.paused);
+    let (devices, chosen) = compute::pool(find(args.simulation.device)?)?;
+    config.devices = chosen;
     app::run(Options {
         size: size(&args.size)?,
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
-        devices: find(args.simulation.device)?,
+        devices,
         config,
         started,
     })?;

@@ -80,6 +80,8 @@ pub struct Found {
     pub info: DeviceInfo,
     pub(super) platform: core::PlatformId,
     pub(super) id: core::DeviceId,
+    /// Tells it from others of the same processor, from 0.
+    pub(super) twin: usize,
 }
 
 impl Found {
@@ -113,7 +115,7 @@ impl Found {
             driver: text(Query::DriverVersion),
             opencl: text(Query::Version),
         };
-        Some(Self { info, platform, id })
+        Some(Self { info, platform, id, twin: 0 })
     }
 
     /// Opens the device: a context and in-order queues, with profiling where the device has it.
@@ -142,6 +144,7 @@ impl Found {
         Ok(Device {
             info: Arc::new(self.info),
             platform: self.platform,
+            twin: self.twin,
             id: self.id,
             context: context.clone(),
             queue,
@@ -150,6 +153,11 @@ impl Found {
             health: Arc::new(Health::new()),
         })
     }
+}
+
+/// Whether PoCL offers the device.
+pub(super) fn is_pocl(info: &DeviceInfo) -> bool {
+    info.platform.starts_with("Portable Computing Language")
 }
 
 /// A context of devices of one platform.
@@ -166,6 +174,7 @@ pub struct Device {
     /// What is known of it.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
+    pub(super) twin: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
     /// Kernels, and what they start from.
@@ -202,12 +211,17 @@ impl Health {
 impl Device {
     /// The device as it was found.
     pub fn found(&self) -> Found {
-        Found { info: DeviceInfo::clone(&self.info), platform: self.platform, id: self.id }
+        Found { info: DeviceInfo::clone(&self.info), platform: self.platform, id: self.id, twin: self.twin }
     }
 
     /// Tells this opening of a device from every other: [`Error::OpenCl`] names it.
     pub fn key(&self) -> u64 {
         self.health.key
+    }
+
+    /// Whether it is one of PoCL's own: a CPU, or what a server has.
+    pub(super) fn is_pocl(&self) -> bool {
+        is_pocl(&self.info)
     }
 
     /// Whether a wait for it did not end in time.
@@ -222,14 +236,19 @@ impl Device {
 
     /// Fails where a test wants a call to fail, and for a lost device.
     pub(super) fn may(&self, call: Call, doing: &'static str) -> Result<()> {
+        self.befalls(call, doing).map(|_| ())
+    }
+
+    /// The same; what befalls the call otherwise.
+    pub(super) fn befalls(&self, call: Call, doing: &'static str) -> Result<Option<Fault>> {
         if self.is_lost() {
             return Err(self.error(doing, "the device did not answer before".to_owned()));
         }
         match self.health.faults.befalls(call) {
-            None => Ok(()),
-            Some(_) => {
+            Some(Fault::Refused) => {
                 Err(self.error(doing, "the device is not available any more (a test's fault)".to_owned()))
             }
+            fault => Ok(fault),
         }
     }
 
@@ -264,7 +283,7 @@ impl Device {
             return Err(self.error(doing, "the device did not answer before".to_owned()));
         }
         let ended = match self.health.faults.befalls(Call::Wait) {
-            None => awaited.end(),
+            None | Some(Fault::Options) => awaited.end(),
             Some(Fault::Hangs) => Awaited::Never.end(),
             Some(Fault::Refused) => {
                 return Err(

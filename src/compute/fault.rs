@@ -35,6 +35,8 @@ pub enum Fault {
     Refused,
     /// Only of [`Call::Wait`]: it never ends.
     Hangs,
+    /// Only of [`Call::Build`]: the compiler does not take an option.
+    Options,
 }
 
 /// What is to fail on a device.

@@ -181,6 +181,21 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether all work that was handed over has ended, as far as that is seen without a wait.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn is_idle(&mut self) -> Result<bool> {
+        while let Some(chunk) = self.under_way.front() {
+            match core::event_is_complete(&chunk.end) {
+                Ok(true) => self.retire()?,
+                Ok(false) => return Ok(false),
+                Err(error) => return Err(self.device.fail("running a kernel")(error)),
+            }
+        }
+        Ok(true)
+    }
+
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device

@@ -25,8 +25,10 @@ pub fn list() -> Result<Vec<Found>> {
         found.extend(devices.into_iter().filter_map(|id| Found::query(platform, id)));
     }
     found.sort_by_key(|device| device.info.kind);
-    for (index, device) in found.iter_mut().enumerate() {
-        device.info.index = index;
+    for index in 0..found.len() {
+        let name = &found[index].info.name;
+        let twin = found[..index].iter().filter(|other| other.info.name == *name).count();
+        (found[index].info.index, found[index].twin) = (index, twin);
     }
     match (found.is_empty(), platforms.len()) {
         (false, _) => Ok(found),
@@ -97,6 +99,22 @@ pub fn select_several(wanted: &str) -> Result<Vec<Found>> {
     Ok(chosen)
 }
 
+/// All devices, and the places of `chosen` among them; of parts of a device only these.
+///
+/// # Errors
+/// If there is none.
+pub fn pool(chosen: Vec<Found>) -> Result<(Vec<Found>, Vec<usize>)> {
+    let all = list()?;
+    let place = |found: &Found| all.iter().position(|other| other.id.as_raw() == found.id.as_raw());
+    match chosen.iter().map(place).collect() {
+        Some(places) => Ok((all, places)),
+        None => {
+            let places = (0..chosen.len()).collect();
+            Ok((chosen, places))
+        }
+    }
+}
+
 fn gpus() -> Result<Vec<Found>> {
     let gpus: Vec<_> = list()?.into_iter().filter(|found| found.info.kind == Kind::Gpu).collect();
     match gpus.is_empty() {
@@ -146,7 +164,7 @@ fn parts_of_cpu(word: &str, parts: &str) -> Result<Vec<Found>> {
         // SAFETY: the call above made it.
         let id = unsafe { core::DeviceId::from_raw(id) };
         let mut found = Found::query(cpu.platform, id)?;
-        found.info.index = cpu.info.index;
+        (found.info.index, found.twin) = (cpu.info.index, 1 + nth);
         found.info.name = format!("{}, part {} of {count}", cpu.info.name, nth + 1);
         // They share the host's memory.
         found.info.memory_bytes /= u64::from(count);

@@ -235,7 +235,11 @@ impl Worker<'_> {
                     self.meter.reset();
                     self.single_steps = 0;
                 }
+                let before = self.engine.devices().chosen().to_vec();
                 let outcome = self.engine.configure(Config::clone(&config));
+                if self.engine.devices().chosen() != before {
+                    (self.gauge, self.ladder) = (Gauge::new(), Ladder::default());
+                }
                 self.conclude(outcome, *config);
             }
         }
@@ -466,10 +470,12 @@ impl Worker<'_> {
             limit: self
                 .gauge
                 .limit(self.engine.config().mode.info())
-                .filter(|_| resolved.recipe.variant.has_limit),
+                // It is that of one device.
+                .filter(|_| resolved.recipe.variant.has_limit && !self.engine.shares()),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),
+            sharing: self.engine.sharing().cloned(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
             energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
             relative_error: self.judge.relative_error(),

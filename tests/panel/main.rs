@@ -29,6 +29,7 @@ struct App {
     config: Config,
     stats: Stats,
     device: DeviceInfo,
+    pool: Vec<DeviceInfo>,
     actions: Vec<Action>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
@@ -66,7 +67,9 @@ impl App {
         };
         let picture = egui::Rect::NOTHING;
         let (actions, rects) = (Vec::new(), Vec::new());
-        Self { ui: None, config: Config::new(info), stats, device, actions, rects, picture, brush: None }
+        let pool = vec![device.clone()];
+        let config = Config { devices: vec![0], ..Config::new(info) };
+        Self { ui: None, config, stats, device, pool, actions, rects, picture, brush: None }
     }
 
     fn show(&mut self, ctx: &egui::Context) {
@@ -76,6 +79,7 @@ impl App {
             config: &mut self.config,
             stats: &self.stats,
             device: &self.device,
+            pool: &self.pool,
             window: WindowStats { fps: 60.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,

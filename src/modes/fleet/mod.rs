@@ -6,12 +6,14 @@
 
 mod search;
 mod shares;
+mod trials;
 
 use std::ops::Range;
 use std::time::Instant;
 
 use self::search::Search;
 use self::shares::{Speeds, split};
+use self::trials::Trials;
 use super::accuracy::Sample;
 use super::{Diagnostics, Member, Mode, Sharing, Simulation};
 use crate::bodies::Points;
@@ -145,6 +147,8 @@ pub(super) struct Fleet<P> {
     exchange: Exchange,
     speeds: Speeds,
     search: Search,
+    /// Slower kinds of devices, which show what they can do before anyone waits for them.
+    trials: Trials,
     /// Who takes part, in the order of their shares.
     crew: Vec<usize>,
     /// As long.
@@ -179,13 +183,19 @@ impl<P: Part> Fleet<P> {
     pub fn new(mut parts: Vec<P>) -> Self {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
-        let speeds = Speeds::guess(parts.iter_mut().map(|part| part.lane().rate()).collect());
+        let guesses: Vec<f64> = parts.iter_mut().map(|part| part.lane().rate()).collect();
+        let (crew, trials): (Vec<usize>, _) = match Search::is_off() {
+            true => ((0..parts.len()).collect(), Trials::default()),
+            false => Trials::of(&guesses),
+        };
+        let speeds = Speeds::guess(guesses);
         let members = devices.iter().map(|device| Member::new(&device.info)).collect();
         let mut fleet = Self {
             exchange: Exchange::new(devices),
             plan,
             speeds,
-            search: Search::new(),
+            search: Search::new(crew.clone()),
+            trials,
             // All begin with all there is.
             crew: vec![0],
             duties: vec![Duty { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
@@ -200,7 +210,7 @@ impl<P: Part> Fleet<P> {
             sharing: Sharing { members, ..Sharing::default() },
             parts,
         };
-        (fleet.crew, fleet.duties) = fleet.arranged((0..fleet.parts.len()).collect());
+        (fleet.crew, fleet.duties) = fleet.arranged(crew);
         fleet
     }
 
@@ -422,6 +432,10 @@ impl<P: Part> Fleet<P> {
 
     /// Learns from a burst, and changes shares or crew.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
+        let Self { trials, parts, plan, speeds, crew, .. } = self;
+        if let Some(joins) = trials.look(parts, plan, speeds, crew)? {
+            self.wanted = Some(self.search.join(joins));
+        }
         let is_alone = self.crew.len() == 1;
         let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
         let mut crew: Vec<&mut P> = self.crew.iter().filter_map(|&device| places[device].take()).collect();

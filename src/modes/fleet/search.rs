@@ -18,6 +18,8 @@ const GAIN: f64 = 0.98;
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
+    /// Among whom.
+    crew: Vec<usize>,
     /// Seconds of a step with the first so many of the fastest.
     seen: Vec<(usize, f64)>,
 }
@@ -30,10 +32,21 @@ enum Phase {
 }
 
 impl Search {
-    /// At its beginning; or none, so that all take part, where that is asked for.
-    pub fn new() -> Self {
-        let all = std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always");
-        Self { phase: if all { Phase::Settled } else { Phase::Warm(0) }, seen: Vec::new() }
+    /// Among `crew`.
+    pub fn new(crew: Vec<usize>) -> Self {
+        Self { phase: if Self::is_off() { Phase::Settled } else { Phase::Warm(0) }, crew, seen: Vec::new() }
+    }
+
+    /// Whether all are to take part, whatever that does.
+    pub fn is_off() -> bool {
+        std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
+    }
+
+    /// Begins anew with others too, and says with whom.
+    pub fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
+        let crew: Vec<usize> = self.crew.iter().copied().chain(others).collect();
+        *self = Self::new(crew.clone());
+        crew
     }
 
     pub fn is_settled(&self) -> bool {
@@ -50,7 +63,7 @@ impl Search {
                 if *bursts < WARM {
                     return None;
                 }
-                let order = speeds.order();
+                let order = speeds.order(&self.crew);
                 self.seen = vec![(order.len(), seconds)];
                 let mut left = speeds.crews(&order);
                 left.pop();
@@ -106,7 +119,8 @@ mod tests {
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());
-        let (mut search, mut crew) = (Search::new(), (0..speeds.len()).collect::<Vec<_>>());
+        let (mut search, mut crew) =
+            (Search::new((0..speeds.len()).collect()), (0..speeds.len()).collect::<Vec<_>>());
         for _ in 0..100 {
             let costs = if crew.len() > 1 { exchange } else { 0.0 };
             let seconds = units as f64 / known.together(&crew) + costs;

@@ -35,9 +35,9 @@ impl Speeds {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// The devices, the fastest first.
-    pub fn order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.rates.len()).collect();
+    /// `devices`, the fastest first.
+    pub fn order(&self, devices: &[usize]) -> Vec<usize> {
+        let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
         order
     }
@@ -124,7 +124,7 @@ mod tests {
         }
         assert!(changes <= 3, "still at round {changes}");
         assert!((shares[0].len() as f64 / 7438.0 - 1.0).abs() < 0.03, "{shares:?}");
-        assert_eq!(known.order(), [0, 1, 2]);
+        assert_eq!(known.order(&[2, 1, 0]), [0, 1, 2]);
         assert_eq!(known.crews(&[0, 1, 2]), [1, 2, 3]);
     }
 }

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{Fluid, cells_of_group, steps_of_launch};
 use super::simulation::{Burst, CARRY, FluidSimulation, SERIES};
+use super::{Fluid, cells_of_group, steps_of_launch};
 use crate::compute::{Field, Lane};
 use crate::error::Result;
 use crate::lattice::Flow;
@@ -81,7 +81,8 @@ impl Part for FluidSimulation {
 
     fn follow(&mut self, (now, told): Self::Mark) {
         (self.now, self.share.told) = (now, told);
-        (self.burst, self.stepped, self.share.is_shown) = (Burst::default(), false, false);
+        (self.burst, self.stepped) = (Burst::default(), false);
+        (self.share.is_shown, self.share.in_step) = (false, false);
     }
 
     fn lane(&mut self) -> &mut Lane {
