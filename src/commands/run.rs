@@ -33,6 +33,8 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
+    #[serde(skip)]
+    devices: usize,
     /// How several devices shared the work.
     sharing: Option<Sharing>,
     bodies: usize,
@@ -152,6 +154,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         work_group: resolved.recipe.work_group,
         knobs: resolved.recipe.values(),
         device: engine.device().info.name.clone(),
+        devices: engine.devices().len(),
         sharing: engine.sharing().cloned(),
         bodies: engine.size(),
         steps,
@@ -176,6 +179,9 @@ fn print(report: &Report) {
     );
     println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
     println!("{}", super::bench::speed(report.info, report.work_per_second));
+    if report.devices > 1 && report.sharing.is_none() {
+        println!("{variant} stays on one device: it is not shared");
+    }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
         for member in members {
             println!(

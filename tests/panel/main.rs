@@ -15,7 +15,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::{Config, Start};
 use gravitile::engine::Resolved;
-use gravitile::modes::{Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
+use gravitile::modes::{Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
@@ -68,8 +68,17 @@ impl App {
         let picture = egui::Rect::NOTHING;
         let (actions, rects) = (Vec::new(), Vec::new());
         let pool = vec![device.clone()];
-        let config = Config { devices: vec![0], ..Config::new(info) };
-        Self { ui: None, config, stats, device, pool, actions, rects, picture, brush: None }
+        Self {
+            ui: None,
+            config: Config::new(info),
+            stats,
+            device,
+            pool,
+            actions,
+            rects,
+            picture,
+            brush: None,
+        }
     }
 
     fn show(&mut self, ctx: &egui::Context) {

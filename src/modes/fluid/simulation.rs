@@ -311,6 +311,9 @@ impl FluidSimulation {
             self.lane.whole(pass)?;
             self.burst.summed = self.burst.step;
         }
+        if self.tracer_count == 0 {
+            self.burst.carried = self.burst.step;
+        }
         Ok(())
     }
 
