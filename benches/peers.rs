@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use gravitile::bodies::Bodies;
 use gravitile::compute;
-use gravitile::config::{Config, Start};
+use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::error::Result;
 use gravitile::modes::gravity::INFO;
 use gravitile::params;
-use gravitile::scene::Setup;
+use gravitile::scene::{Scene, Setup};
 use particular::ComputeMethod;
 use particular::math::Vec3;
 use particular::parallel::BruteForceSoftenedSIMD;
@@ -91,10 +91,9 @@ fn start(n: usize) -> Result<(Config, Bodies, f32)> {
     params::set(config.mode.as_mut(), "integrator", "euler")?;
     params::set(config.mode.as_mut(), "dt", &DT.to_string())?;
     let params = config.mode.values();
-    let Start::Scene(scene) = config.start else { unreachable!("a config starts with a scene") };
-    let mut bodies = (scene.generate)(&Setup { bodies: n, seed: 1, params: &params }).into_bodies()?;
+    let mut bodies = config.start.generate(&Setup { bodies: n, seed: 1, params: &params }).into_bodies()?;
     bodies.velocities.fill([0.0; 4]);
-    config.start = Start::Loaded { name: "plummer".to_owned(), bodies: bodies.clone().into() };
+    config.start = Scene::of_bodies("plummer", bodies.clone());
     let Some(eps) = params.float("eps") else { unreachable!("gravity has a softening length") };
     Ok((config, bodies, eps))
 }

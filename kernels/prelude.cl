@@ -15,7 +15,21 @@ bool is_finite(float x)
     return (as_uint(x) & 0x7fffffffu) <= as_uint(FINITE_LIMIT);
 }
 
+// What a colour shows, as the options of the parameter `colour` are counted; and what stands for it of a body held out.
+#define COLOUR_MASS 1
+#define COLOUR_ACCELERATION 2
+#define COLOUR_ORIGIN 3
+#define COLOUR_HEIGHT 4
+#define COLOUR_HIT 5
+#define HELD_OUT (-FLT_MAX)
+
 bool all_finite(float3 v)
 {
     return is_finite(v.x) && is_finite(v.y) && is_finite(v.z);
+}
+
+// A quantity that spans decades, as its logarithm.
+float decades(float value)
+{
+    return log10(clamp(value, 1e-30f, 1e30f));
 }

@@ -10,6 +10,7 @@ uniform float distance;     // from the eye to the target
 uniform vec2 size_limits;   // pixels
 uniform float size_unit;    // pixels there are to one of a picture of the reference height
 uniform float light;        // of a typical body, at its middle
+uniform float depth_cue;      // how fast light fades beyond the target: a power of the distance
 uniform bool hides;         // what has no mass
 
 out vec4 tint;
@@ -31,5 +32,6 @@ void main() {
 
     // A sprite held at the smallest size gives the light of the smaller one: far bodies fade, they do not vanish.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
-    tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink);
+    float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
+    tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink * cue);
 }

@@ -6,6 +6,8 @@ in float value;  // what the colour shows
 uniform vec3 eye;
 uniform vec3 back;          // from what is looked at to the eye
 uniform float pixel;        // a pixel's height at unit distance
+uniform float distance;     // from the eye to the target
+uniform float depth_cue;    // how fast light fades beyond the target: a power of the distance
 uniform float least_radius; // that a ball is shown with, in pixels
 
 out vec4 sphere;  // the centre from the eye, and the radius; not to be drawn without one
@@ -19,5 +21,6 @@ void main() {
     float radius = body.w > 0.0 ? max(body.w, least) : 0.0;
     float shrink = min(body.w / radius, 1.0);
     sphere = vec4(centre, radius);
-    colour = vec4(light_of(hue_of(value)), max(shrink * shrink, 0.2));
+    float cue = pow(clamp(distance / max(-dot(centre, back), 1e-6 * distance), 1e-3, 1.0), depth_cue);
+    colour = vec4(light_of(hue_of(value)) * cue, max(shrink * shrink, 0.2));
 }

@@ -3,7 +3,8 @@
 use crate::lattice::Image;
 use crate::memory::Memory;
 
-/// N bodies as the kernels lay them out: positions `(x, y, z, m)` and velocities `(vx, vy, vz, 0)`.
+/// N bodies as the kernels lay them out: positions `(x, y, z, m)` and velocities `(vx, vy, vz, g)`,
+/// where g is the number of the group that a body began in, a whole number that says nothing to the physics.
 ///
 /// The two lists always have the same length. `T` is `f32` towards the device, `f64` in the references.
 /// Units are N-body units: whatever makes `G` the number in the parameters.
@@ -14,7 +15,7 @@ use crate::memory::Memory;
 pub struct Bodies<T = f32> {
     /// `(x, y, z, m)` of each body.
     pub positions: Vec<[T; 4]>,
-    /// `(vx, vy, vz, 0)` of each body.
+    /// `(vx, vy, vz, g)` of each body.
     pub velocities: Vec<[T; 4]>,
 }
 
@@ -37,7 +38,7 @@ impl<T: Copy + Default> Bodies<T> {
         self.positions.is_empty()
     }
 
-    /// Adds one body.
+    /// Adds one body, in group 0.
     pub fn push(&mut self, [x, y, z]: [T; 3], [vx, vy, vz]: [T; 3], mass: T) {
         self.positions.push([x, y, z, mass]);
         self.velocities.push([vx, vy, vz, T::default()]);
@@ -51,9 +52,36 @@ impl Bodies<f32> {
         Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
     }
 
+    /// The group that each began in.
+    pub fn origins(&self) -> impl Iterator<Item = f32> {
+        self.velocities.iter().map(|v| v[3])
+    }
+
+    /// Where all are of one group, parts them into shells about their middle, each of about as many.
+    pub fn part(&mut self) {
+        const SHELLS: usize = 8;
+        const SAMPLE: usize = 4096;
+        if self.velocities.iter().any(|v| v[3] != self.velocities[0][3]) {
+            return;
+        }
+        let place = |x: &[f32; 4]| glam::Vec3::new(x[0], x[1], x[2]);
+        let stride = self.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<_> = self.positions.iter().step_by(stride).map(place).collect();
+        let middle = sample.iter().sum::<glam::Vec3>() / sample.len().max(1) as f32;
+        let mut distances: Vec<f32> = sample.iter().map(|at| at.distance_squared(middle)).collect();
+        distances.sort_unstable_by(f32::total_cmp);
+        let edges: [f32; SHELLS - 1] = std::array::from_fn(|nth| {
+            distances.get((nth + 1) * distances.len() / SHELLS).copied().unwrap_or(f32::INFINITY)
+        });
+        for (x, v) in self.positions.iter().zip(&mut self.velocities) {
+            let distance = place(x).distance_squared(middle);
+            v[3] = edges.iter().filter(|edge| distance >= **edge).count() as f32;
+        }
+    }
+
     /// How many bodies are quarantined (see [`Bodies`]).
     pub fn nonfinite(&self) -> usize {
-        self.velocities.iter().filter(|v| v.iter().any(|c| !c.is_finite())).count()
+        self.velocities.iter().filter(|v| v[..3].iter().any(|c| !c.is_finite())).count()
     }
 }
 
@@ -70,7 +98,7 @@ impl Bodies<f64> {
 pub struct Points {
     /// `(x, y, z, w)` of each body; what `w` is, `shape` says. Quarantined bodies have `w = 0`.
     pub positions: Memory<[f32; 4]>,
-    /// What the colour shows, such as the speed of each body; −1 for a quarantined one.
+    /// What the colour shows, such as the speed of each body; [`Points::HELD_OUT`] for a quarantined one.
     pub values: Memory<f32>,
     /// What a body looks like.
     pub shape: Shape,
@@ -100,19 +128,22 @@ pub enum Shape {
 }
 
 impl Points {
+    /// The value of a quarantined body.
+    pub const HELD_OUT: f32 = f32::MIN;
+
     /// How many bodies are quarantined.
     pub fn nonfinite(&self) -> usize {
         if matches!(self.shape, Shape::Tracers { .. }) {
             return 0;
         }
-        self.values.iter().filter(|value| **value < 0.0).count()
+        self.values.iter().filter(|value| **value == Self::HELD_OUT).count()
     }
 
     /// The values that the ends of the colour map stand for: the 2nd and 98th percentile of a sample.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(1024).max(1);
         let mut sample: Vec<f32> =
-            self.values.iter().step_by(stride).copied().filter(|v| *v >= 0.0).collect();
+            self.values.iter().step_by(stride).copied().filter(|v| *v > Self::HELD_OUT).collect();
         sample.sort_unstable_by(f32::total_cmp);
         let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
         match (at(0.02), at(0.98)) {

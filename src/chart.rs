@@ -78,7 +78,7 @@ impl Chart {
             axis,
             info: config.mode.info(),
             trials: Vec::new(),
-            scene: config.start.name().to_owned(),
+            scene: config.start.name.clone(),
             device: device.name.clone(),
             driver: device.driver.clone(),
         }

@@ -61,15 +61,18 @@ pub struct Simulation {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub device: DevicesArgs,
-    /// What is simulated
-    #[arg(long, default_value = "gravity")]
-    pub mode: String,
-    /// Where the bodies start; a wrong name lists the right ones
-    #[arg(long, value_name = "NAME")]
+    /// What is simulated [default: gravity, or what the scene is of]
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Where the bodies start, by name, or a scene file; a wrong name lists the right ones
+    #[arg(long, value_name = "NAME|FILE.toml")]
     pub scene: Option<String>,
-    /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m
+    /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub load: Option<PathBuf>,
+    /// Go on exactly where a snapshot was taken; --set, --variant, --work-group and --knob may change how
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
+    pub resume: Option<PathBuf>,
     /// Start with a fluid on the grid of a parameter file of seven lines: nx, ny, steps, reynolds_dim, density, accel, omega
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
     pub params: Option<PathBuf>,
@@ -85,9 +88,9 @@ pub struct Simulation {
         allow_negative_numbers = true
     )]
     pub bodies: String,
-    /// Seed of the scene: the same seed gives the same bodies
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
-    pub seed: u64,
+    /// Seed of the scene: the same seed gives the same bodies [default: 1, or what the scene file says]
+    #[arg(long, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
     /// Kernel variant; a wrong name lists the right ones
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub variant: String,
@@ -102,12 +105,32 @@ pub struct Simulation {
     pub set: Vec<String>,
 }
 
+impl Simulation {
+    /// Whether it is said what to begin with.
+    pub fn is_chosen(&self) -> bool {
+        let Self { mode, scene, load, resume, params, .. } = self;
+        mode.is_some() || scene.is_some() || load.is_some() || resume.is_some() || params.is_some()
+    }
+}
+
+/// How it is drawn.
+#[derive(Debug, Clone, Args)]
+pub struct Looks {
+    /// Set how it is drawn, such as `palette=ice`, `bloom=on`, `trails=60`, `exposure=0.5`; a wrong key lists the right
+    /// ones. What colours show is `--set colour=…`
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub look: Vec<String>,
+}
+
 /// `gravitile view`.
 #[derive(Debug, Args)]
 pub struct View {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub looks: Looks,
     /// Steps of a burst, between two frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub steps_per_frame: String,
@@ -117,9 +140,12 @@ pub struct View {
     /// Start paused
     #[arg(long)]
     pub paused: bool,
-    /// Size of the window
-    #[arg(long, value_name = "WxH", default_value = "1280x800")]
-    pub size: String,
+    /// Size of the window [default: as it was left, at first 1280x800]
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<String>,
+    /// Neither read nor keep settings and what runs; so too with --frames
+    #[arg(long)]
+    pub clean: bool,
     /// Leave after so many frames
     #[arg(long, value_name = "F")]
     pub frames: Option<u64>,
@@ -140,6 +166,9 @@ pub struct Run {
     /// Write the bodies after the last step to a CSV file; of a fluid, final_state.dat and av_vels.dat into a folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub out: Option<PathBuf>,
+    /// After the last step, write a snapshot for --resume
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
     /// Report as JSON
     #[arg(long)]
     pub json: bool,
@@ -151,6 +180,9 @@ pub struct Render {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub simulation: Simulation,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub looks: Looks,
     /// Steps to take before the picture [default: 100, or what `--params` says]
     #[arg(long, allow_negative_numbers = true)]
     pub steps: Option<u32>,

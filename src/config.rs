@@ -1,66 +1,14 @@
 //! What is to run: one plain value that the command line makes, the panel edits and the engine obeys.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::bodies::Bodies;
-use crate::lattice::Walls;
-use crate::modes::{Mode, ModeInfo, Variant};
+use crate::error::{Error, Result};
+use crate::modes::{self, Mode, ModeInfo, Variant};
 use crate::scene::Scene;
+use crate::scene::file::{self, SceneFile};
 use crate::tuned::Tuned;
-
-/// Where the bodies come from.
-#[derive(Debug, Clone)]
-pub enum Start {
-    /// A row of the mode's scenes.
-    Scene(&'static Scene),
-    /// Bodies from a file.
-    Loaded {
-        /// The file's name, for the panel.
-        name: String,
-        /// Its bodies.
-        bodies: Arc<Bodies>,
-    },
-    /// A fluid at rest between the walls of files.
-    Grid {
-        /// The file's name, for the panel.
-        name: String,
-        /// Where it is solid.
-        walls: Arc<Walls>,
-        /// How many steps the file asks for.
-        steps: u32,
-    },
-}
-
-impl Start {
-    /// The name of the scene or file.
-    pub fn name(&self) -> &str {
-        match self {
-            Start::Scene(scene) => scene.name,
-            Start::Loaded { name, .. } | Start::Grid { name, .. } => name,
-        }
-    }
-
-    /// The number of bodies or cells, where it is fixed.
-    pub fn fixed_bodies(&self) -> Option<usize> {
-        match self {
-            Start::Scene(scene) => scene.bodies,
-            Start::Loaded { bodies, .. } => Some(bodies.len()),
-            Start::Grid { walls, .. } => Some(walls.cells()),
-        }
-    }
-}
-
-impl PartialEq for Start {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Start::Scene(a), Start::Scene(b)) => std::ptr::eq(*a, *b),
-            (Start::Loaded { bodies: a, .. }, Start::Loaded { bodies: b, .. }) => Arc::ptr_eq(a, b),
-            (Start::Grid { walls: a, .. }, Start::Grid { walls: b, .. }) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-}
 
 /// What is to run. `None` stands for `auto`.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +16,7 @@ pub struct Config {
     /// The mode with its parameters.
     pub mode: Box<dyn Mode>,
     /// Where the bodies come from.
-    pub start: Start,
+    pub start: Arc<Scene>,
     /// How many bodies, or about how many cells, if the start leaves that open.
     pub bodies: Option<usize>,
     /// Which devices compute, by their places among those that may be chosen; empty for those that it was started with.
@@ -96,7 +44,7 @@ impl Config {
     pub fn new(info: &'static ModeInfo) -> Self {
         let mut config = Self {
             mode: (info.default)(),
-            start: Start::Scene(&info.scenes[0]),
+            start: info.scenes[0].clone(),
             bodies: None,
             devices: Vec::new(),
             seed: 1,
@@ -113,8 +61,40 @@ impl Config {
     }
 
     /// Changes to `scene` with the parameters that suit it; all others go back to their defaults.
-    pub fn select_scene(&mut self, scene: &'static Scene) {
+    pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
-        self.start = Start::Scene(scene);
+        self.start = scene.clone();
+    }
+
+    /// What the scene file `path` says.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is wrong.
+    pub fn load(path: &Path) -> Result<Self> {
+        let named = |error: Error| Error::Invalid(format!("{}: {error}", path.display()));
+        Self::of_file(file::load(path)?).map_err(named)
+    }
+
+    /// What a scene file says, the rest as in [`Config::new`].
+    ///
+    /// # Errors
+    /// If the mode has no such parameter, or it does not take the value.
+    pub fn of_file(file: SceneFile) -> Result<Self> {
+        let SceneFile { mode, scene, bodies, seed } = file;
+        // Whoever read the file knows the mode.
+        let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("there is no mode {mode}")))?;
+        let mut config = Self { bodies, seed: seed.unwrap_or(1), ..Self::new(info) };
+        config.mode = info.try_mode_for(&scene)?;
+        config.start = Arc::new(scene);
+        Ok(config)
+    }
+
+    /// The text of a scene file that says this.
+    ///
+    /// # Errors
+    /// If no file can say it.
+    pub fn to_file(&self) -> Result<String> {
+        let Self { mode, start, bodies, seed, .. } = self;
+        file::text(start, mode.info().name, &mode.values(), *bodies, *seed)
     }
 }

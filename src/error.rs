@@ -52,6 +52,14 @@ pub enum Error {
         /// What is wrong and what is expected.
         what: String,
     },
+    /// A scene's text is wrong.
+    #[error("{}{what}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Scene {
+        /// The line, from 1, where it is known.
+        line: Option<u64>,
+        /// What is wrong and what is expected.
+        what: String,
+    },
     /// A file could not be read or written.
     #[error("cannot {doing} {path}: {source}")]
     Io {

@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → rescue → engine → config → modes → scene, compute → state → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -23,12 +23,17 @@
 //!
 //! # Where things are described once
 //! * parameters: `visit` of a mode (`modes/gravity/mod.rs`); read by panel, `--set`, scenes, reports, tests
+//! * how it looks: `visit` of [`look::Look`]; read by panel, `--look`, the view
 //! * modes and kernel variants: [`modes::MODES`]; read by panel, `run`, `check`, `bench`, tests
 //! * what a step counts for, and what sizes suit a device: `work` of a mode; read by panel, overlay, `run`, `bench`, studies
 //! * what limits the speed: `limit` of a mode; read by `bench` and the overlay
 //! * what `check` compares: `checks` of a mode; read by `check` and tests
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
-//! * scenes: [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]
+//! * scenes: files in `assets/scenes/`, read by [`scene::file`] as a person's own are; their order:
+//!   [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; what they may name: the tables of
+//!   generators beside these
+//! * shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
+//!   [`modes::Simulation::state`] and [`modes::Simulation::extra`]
 
 pub mod app;
 pub mod bodies;
@@ -41,12 +46,14 @@ pub mod engine;
 pub mod error;
 pub mod files;
 pub mod lattice;
+pub mod look;
 pub mod memory;
 pub mod modes;
 pub mod params;
 pub mod rescue;
 pub mod scene;
 pub mod session;
+pub mod snapshot;
 pub mod state;
 pub mod trial;
 pub mod tuned;

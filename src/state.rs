@@ -43,6 +43,14 @@ impl<T: Copy + Default> State<T> {
         }
     }
 
+    /// What it is made of.
+    pub fn matter(&self) -> Matter {
+        match self {
+            Self::Bodies(_) => Matter::Bodies,
+            Self::Flow(_) => Matter::Flow,
+        }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

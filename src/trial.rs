@@ -97,7 +97,7 @@ impl Study {
     /// What is measured for `config`. Where the number of bodies is fixed, there is nothing to see of more and more:
     /// then it is another scene of the mode.
     pub fn subject(self, config: &Config) -> Config {
-        match (self, config.start.fixed_bodies()) {
+        match (self, config.start.bodies) {
             (Self::Bodies, Some(_)) => {
                 Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) }
             }

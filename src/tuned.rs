@@ -83,13 +83,7 @@ impl Winner {
     fn recipe(&self, device: &DeviceInfo, mode: &'static ModeInfo) -> Option<Recipe> {
         let variant =
             mode.variant(&self.variant).filter(|variant| fingerprint(mode, variant) == self.fingerprint)?;
-        let mut recipe = Recipe::guess(variant, device, self.bodies);
-        for knob in variant.knobs {
-            let value = self.knobs.get(knob.name).filter(|value| knob.options.contains(value))?;
-            recipe = recipe.with_knob(knob.name, *value);
-        }
-        let fits = (1..=recipe.max_work_group(device)).contains(&self.work_group);
-        (fits && self.knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(self.work_group))
+        Recipe::of_words(variant, device, self.work_group, &self.knobs)
     }
 }
 

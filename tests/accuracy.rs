@@ -3,14 +3,13 @@
 
 mod support;
 
-use std::sync::Arc;
-
 use gravitile::bodies::Bodies;
-use gravitile::config::{Config, Start};
+use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, choose, relative_error};
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::params::{self, combinations};
+use gravitile::scene::Scene;
 use gravitile::state::Matter;
 use support::{engine, gravity, mistaken, scene};
 
@@ -42,7 +41,7 @@ fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Co
     for (i, v) in bodies.velocities.iter_mut().enumerate() {
         v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
     }
-    Config { start: Start::Loaded { name: scene.to_owned(), bodies: Arc::new(bodies) }, ..config }
+    Config { start: Scene::of_bodies(scene, bodies), ..config }
 }
 
 /// Scenes in which all happens that can happen.
@@ -142,7 +141,7 @@ fn tiles_that_take_turns_in_the_same_memory_add_up() {
 #[test]
 fn without_an_effect_there_is_nothing_to_say() {
     let lone = Bodies { positions: vec![[0.1, 0.2, 0.3, 1.0]], velocities: vec![[0.0; 4]] };
-    let lone = Start::Loaded { name: "one".to_owned(), bodies: Arc::new(lone) };
+    let lone = Scene::of_bodies("one", lone);
     let weightless = scene("plummer", Some(100), &[("g", "0")]);
     for config in [Config { start: lone, ..Config::new(gravity()) }, weightless] {
         let mut engine = engine(config);
@@ -178,7 +177,7 @@ fn bodies_held_out_do_not_spoil_it() {
         bodies.velocities[5] = [f32::NAN; 4];
         // This one leaves all bounds on the way.
         (bodies.positions[9][0], bodies.velocities[9]) = (9.9e17, [9e17, 0.0, 0.0, 0.0]);
-        let start = Start::Loaded { name: "held out".to_owned(), bodies: Arc::new(bodies) };
+        let start = Scene::of_bodies("held out", bodies);
         let config = Config { start, ..config };
         for variant in info.variants {
             let mut engine = engine(Config { variant: Some(variant), ..config.clone() });

@@ -43,7 +43,7 @@ fn scene(name: &str, n: usize) -> (Box<dyn Mode>, Bodies) {
     let scene = INFO.scene(name).unwrap();
     let mode = INFO.mode_for(scene);
     let params = &mode.values();
-    (mode.clone(), (scene.generate)(&Setup { bodies: n, seed: 3, params }).into_bodies().unwrap())
+    (mode.clone(), scene.generate(&Setup { bodies: n, seed: 3, params }).into_bodies().unwrap())
 }
 
 fn momentum(bodies: &Bodies) -> ([f64; 3], f64) {
@@ -124,8 +124,8 @@ fn reading(sums: &Diagnostics, key: &str) -> f64 {
 #[test]
 fn momentum_is_kept_in_every_scene_without_a_planet() {
     let mut walked = 0;
-    for row in INFO.scenes {
-        let (mode, start) = scene(row.name, 600);
+    for row in INFO.scenes.iter() {
+        let (mode, start) = scene(&row.name, 600);
         if mode.values().float("planet_mass") != Some(0.0) {
             continue;
         }

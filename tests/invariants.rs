@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use gravitile::bodies::Bodies;
 use gravitile::compute::Device;
-use gravitile::config::{Config, Start};
+use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::modes::MODES;
 use gravitile::params;
+use gravitile::scene::Scene;
 use gravitile::state::{Matter, State};
 use support::{cpu, distance, engine, gravity, scene};
 
@@ -25,7 +26,7 @@ fn reference(config: &Config, start: &Bodies, steps: u32) -> Bodies<f64> {
 
 fn loaded(bodies: Bodies, set: &[(&str, &str)]) -> Config {
     let mut config = scene("plummer", None, set);
-    config.start = Start::Loaded { name: "test".to_owned(), bodies: Arc::new(bodies) };
+    config.start = Scene::of_bodies("test", bodies);
     config
 }
 

@@ -45,7 +45,7 @@ fn inside(device: &Device, parts: &mut Parts) {
 fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
     let mut mode = (info.default)();
     mode.unseen();
-    let state = (info.scenes[0].generate)(&Setup { bodies: BODIES, seed: 1, params: &mode.values() });
+    let state = info.scenes[0].generate(&Setup { bodies: BODIES, seed: 1, params: &mode.values() });
     let recipe = Recipe::guess(variant, &device.info, BODIES)
         .with_work_group(WORK_GROUP)
         .with_knob("split", 4)

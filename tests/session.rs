@@ -516,3 +516,34 @@ fn what_a_mode_tells_of_each_step_is_kept() {
     watched.configure(&small());
     assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
 }
+
+/// How long it takes until `count` further measurements are told.
+fn measurements(watched: &mut Watched, count: usize) -> Duration {
+    let mut last = watched.frame().stats.diagnostics;
+    let mut times = Vec::new();
+    while times.len() <= count {
+        let told = watched.frame_where(|frame| frame.stats.diagnostics != last).stats.diagnostics;
+        times.push(Instant::now());
+        last = told;
+    }
+    times[count] - times[0]
+}
+
+#[test]
+fn what_is_watched_is_measured_more_often() {
+    let mut watched = Watched::new(small());
+    let mut figures = Vec::new();
+    // A measurement takes its share of the time and no more: a busy machine may spoil one attempt.
+    for _ in 0..3 {
+        watched.session.send(Command::Watch(false));
+        let seldom = measurements(&mut watched, 2);
+        watched.session.send(Command::Watch(true));
+        let often = measurements(&mut watched, 2);
+        assert!(seldom >= Duration::from_millis(1900), "{seldom:?}: once a second is enough for numbers");
+        figures.push((seldom, often));
+        if often < seldom / 2 {
+            return;
+        }
+    }
+    panic!("{figures:?}");
+}

@@ -229,3 +229,33 @@ fn odd_sizes_do_no_harm() {
     let report = viewer.quit();
     assert_eq!(report.size, [1280, 800]);
 }
+
+#[test]
+fn the_camera_goes_on_comes_back_and_turns_by_itself() {
+    let display = Display::open();
+    let viewer = display.view("--bodies 512 --paused --size 1200x760 --look palette=viridis grid=on");
+    let first = viewer.still(PICTURE);
+    viewer.act("key ctrl+1 sleep 0.3");
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
+    let flung: String = (1..12).map(|i| format!("mousemove {} 500 sleep 0.01 ", 600 + 12 * i)).collect();
+    viewer.alters("what was let go in motion goes on", PICTURE, || {
+        viewer.act(&format!("mousemove 600 500 sleep 0.2 mousedown 1 sleep 0.1 {flung} mouseup 1"));
+    });
+    viewer.still(PICTURE);
+    assert!(viewer.changes("1 goes back", PICTURE, || viewer.key("1")) == first, "to the same view");
+    viewer.changes("G takes the grid away", PICTURE, || viewer.key("g"));
+    viewer.alters("T turns", PICTURE, || viewer.key("t"));
+    viewer.alters("and goes on", PICTURE, || ());
+    viewer.key("t");
+    viewer.changes("Home looks from the start again", PICTURE, || viewer.key("Home"));
+    viewer.changes("P opens the plots", PICTURE, || viewer.key("p"));
+    let report = viewer.quit();
+
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(
+        told,
+        ["keep(1)", "recall(1)", "grid=false", "turn=true", "turn=false", "resetview", "quit"],
+        "the size is what it was"
+    );
+    assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
+}

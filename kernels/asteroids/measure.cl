@@ -24,10 +24,11 @@ __kernel void measure(const uint n, const float planet_radius, __global const fl
     store_maxima(most, maxima, scratch_max);
 }
 
-// (x, y, z, radius) of each body, and the value that colours it: its speed, its mass, or how lately it was hit; -1
-// for a body held out.
-__kernel void pack(const uint n, const float radius, const uint colour, __global const float4 *x,
-                   __global const float4 *v, __global const float4 *contact, __global float4 *packed,
+// (x, y, z, radius) of each body, and the value that colours it. The acceleration is what the last step did, or before
+// any, with dt = 0, the planet's pull; GM is its strength.
+__kernel void pack(const uint n, const float radius, const uint colour, const float dt, const float GM,
+                   __global const float4 *x, __global const float4 *v, __global const float4 *v_before,
+                   __global const float4 *contact, __global const float *origin, __global float4 *packed,
                    __global float *value)
 {
     const uint i = get_global_id(0);
@@ -35,6 +36,16 @@ __kernel void pack(const uint n, const float radius, const uint colour, __global
         return;
     const bool is_held_out = !all_finite(v[i].xyz);
     packed[i] = (float4)(x[i].xyz, is_held_out ? 0.0f : x[i].w * radius);
-    float shown = colour == 0 ? length(v[i].xyz) : colour == 1 ? v[i].w : exp(-contact[i].z / 30.0f);
-    value[i] = is_held_out ? -1.0f : shown;
+    float shown;
+    switch (colour) {
+    case COLOUR_MASS: shown = v[i].w; break;
+    case COLOUR_ACCELERATION:
+        shown = decades(dt > 0.0f ? length(v[i].xyz - v_before[i].xyz) / dt : GM / dot(x[i].xyz, x[i].xyz));
+        break;
+    case COLOUR_ORIGIN: shown = origin[i]; break;
+    case COLOUR_HEIGHT: shown = x[i].z; break;
+    case COLOUR_HIT: shown = exp(-contact[i].z / 30.0f); break;
+    default: shown = length(v[i].xyz); break;
+    }
+    value[i] = is_held_out ? HELD_OUT : shown;
 }

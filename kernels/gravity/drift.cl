@@ -7,13 +7,21 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
 }
 
-// (x, y, z, m) of each body, and the value that colours it: its speed; -1 for a body held out.
-__kernel void pack(const uint n, __global const float4 *x, __global const float4 *v, __global float4 *packed,
-                   __global float *value)
+// (x, y, z, m) of each body, and the value that colours it.
+__kernel void pack(const uint n, const uint colour, __global const float4 *x, __global const float4 *v,
+                   __global const float4 *a, __global float4 *packed, __global float *value)
 {
     const uint i = get_global_id(0);
     if (i >= n)
         return;
     packed[i] = x[i];
-    value[i] = all_finite(v[i].xyz) ? length(v[i].xyz) : -1.0f;
+    float shown;
+    switch (colour) {
+    case COLOUR_MASS: shown = decades(x[i].w); break;
+    case COLOUR_ACCELERATION: shown = decades(length(a[i].xyz)); break;
+    case COLOUR_ORIGIN: shown = v[i].w; break;
+    case COLOUR_HEIGHT: shown = x[i].z; break;
+    default: shown = length(v[i].xyz); break;
+    }
+    value[i] = all_finite(v[i].xyz) ? shown : HELD_OUT;
 }

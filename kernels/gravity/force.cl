@@ -43,12 +43,13 @@ void finish_step(float3 a, float4 x, float4 v, COEFFICIENTS c, __global float4 *
         moved.z = 0.0f;
     }
     // Quarantine: a body that stops being finite keeps its last place, pulls no one (mass 0), and carries a
-    // NaN velocity as its mark, which also makes it end up here in every later step.
+    // NaN velocity as its mark, which also makes it end up here in every later step. The group that it came from,
+    // v.w, stays.
     if (all_finite(place) && all_finite(moved)) {
         *x_out = (float4)(place, x.w);
-        *v_out = (float4)(moved, 0.0f);
+        *v_out = (float4)(moved, v.w);
     } else {
         *x_out = (float4)(x.xyz, 0.0f);
-        *v_out = (float4)(NAN);
+        *v_out = (float4)((float3)(NAN), v.w);
     }
 }

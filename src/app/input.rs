@@ -1,12 +1,14 @@
 //! The mouse over the picture moves the camera, or the brush. Keys belong to the panel's table of shortcuts.
 
+use std::time::Instant;
+
 use winit::dpi::PhysicalPosition;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::ModifiersState;
 
+use super::rig::{self, Rig};
 use super::window::Window;
 use crate::lattice::Stroke;
-use crate::view::Camera;
 
 /// One notch of the wheel changes the distance by this factor.
 const ZOOM_PER_LINE: f32 = 0.88;
@@ -25,8 +27,7 @@ pub(super) struct Mouse {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
-    Orbit(MouseButton),
-    Pan(MouseButton),
+    View(MouseButton, rig::Drag),
     /// Makes solid, or free, with a brush of this radius.
     Paint(MouseButton, bool, f32),
 }
@@ -34,19 +35,19 @@ enum Drag {
 impl Drag {
     fn button(self) -> MouseButton {
         match self {
-            Self::Orbit(button) | Self::Pan(button) | Self::Paint(button, ..) => button,
+            Self::View(button, _) | Self::Paint(button, ..) => button,
         }
     }
 }
 
 impl Mouse {
-    /// Moves `camera`, or a brush of some radius if one is in hand, unless the panel has the event; whether anything moved.
+    /// Moves the camera, or a brush of some radius if one is in hand, unless the panel has the event; whether anything moved.
     pub fn on_event(
         &mut self,
         event: &WindowEvent,
         taken: bool,
         window: &Window,
-        (camera, brush): (&mut Camera, Option<f32>),
+        (rig, brush): (&mut Rig, Option<f32>),
     ) -> bool {
         match event {
             WindowEvent::ModifiersChanged(held) => {
@@ -59,20 +60,24 @@ impl Mouse {
                     (MouseButton::Right, Some(radius)) => Some(Drag::Paint(*button, false, radius)),
                     _ => self.drag_of_camera(*button),
                 };
+                rig.hold();
                 // A click without a drag is a dot.
-                self.moved(self.at, window, camera)
+                self.moved(self.at, window, rig)
             }
             WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
-                self.drag.take_if(|drag| drag.button() == *button);
-                false
+                match self.drag.take_if(|drag| drag.button() == *button) {
+                    Some(Drag::View(_, drag)) => rig.release(drag, Instant::now()),
+                    _ => return false,
+                }
+                true
             }
-            WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, camera),
+            WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, rig),
             WindowEvent::MouseWheel { delta, .. } if !taken => {
                 let lines = match delta {
                     MouseScrollDelta::LineDelta(_, y) => *y,
                     MouseScrollDelta::PixelDelta(offset) => offset.y as f32 / PIXELS_PER_LINE,
                 };
-                camera.zoom(ZOOM_PER_LINE.powf(lines), window.off_centre(self.at));
+                rig.wheel(ZOOM_PER_LINE.powf(lines), window.off_centre(self.at));
                 true
             }
             _ => false,
@@ -81,10 +86,17 @@ impl Mouse {
 
     fn drag_of_camera(&self, button: MouseButton) -> Option<Drag> {
         match button {
-            MouseButton::Left if !self.shift => Some(Drag::Orbit(button)),
-            MouseButton::Left | MouseButton::Right | MouseButton::Middle => Some(Drag::Pan(button)),
+            MouseButton::Left if !self.shift => Some(Drag::View(button, rig::Drag::Orbit)),
+            MouseButton::Left | MouseButton::Right | MouseButton::Middle => {
+                Some(Drag::View(button, rig::Drag::Pan))
+            }
             _ => self.drag,
         }
+    }
+
+    /// Whether it moves the view sideways.
+    pub fn pans(&self) -> bool {
+        matches!(self.drag, Some(Drag::View(_, rig::Drag::Pan)))
     }
 
     /// Where the brush went since this was last asked.
@@ -92,15 +104,14 @@ impl Mouse {
         std::mem::take(&mut self.strokes)
     }
 
-    fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, camera: &mut Camera) -> bool {
+    fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, rig: &mut Rig) -> bool {
         let [from, now] = [self.at, to].map(|at| window.off_centre(at));
         let (dx, dy) = (now[0] - from[0], now[1] - from[1]);
         self.at = to;
         match self.drag {
-            Some(Drag::Orbit(_)) => camera.orbit(dx, dy),
-            Some(Drag::Pan(_)) => camera.pan(dx, dy),
+            Some(Drag::View(_, drag)) => rig.drag(drag, [dx, dy], Instant::now()),
             Some(Drag::Paint(_, solid, radius)) => {
-                let ends = (camera.on_ground(from), camera.on_ground(now));
+                let ends = (rig.camera.on_ground(from), rig.camera.on_ground(now));
                 if let (Some(from), Some(to)) = ends {
                     self.strokes.push(Stroke { from, to, radius, solid });
                 }

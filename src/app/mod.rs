@@ -2,8 +2,12 @@
 
 mod clock;
 mod input;
+mod kept;
 mod open;
+mod opening;
 mod report;
+mod rig;
+mod settings;
 mod window;
 
 use std::time::{Duration, Instant};
@@ -16,8 +20,10 @@ use winit::window::WindowId;
 use self::open::Open;
 use crate::compute::Found;
 use crate::config::Config;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::look::Look;
 
 /// What the viewer is started with.
 pub struct Options {
@@ -25,8 +31,16 @@ pub struct Options {
     pub devices: Vec<Found>,
     /// What runs at first.
     pub config: Config,
-    /// The window's inner size in logical pixels.
-    pub size: (u32, u32),
+    /// How it is drawn at first.
+    pub look: Look,
+    /// Starts it, on the simulation's own thread.
+    pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
+    /// The window's inner size in logical pixels; none is as it was left.
+    pub size: Option<(u32, u32)>,
+    /// Whether settings and what runs are kept from one start of the program to the next.
+    pub keeps: bool,
+    /// Whether it was said what to begin with: then there is no offer to go on where the program was left.
+    pub is_chosen: bool,
     /// Leave after so many frames.
     pub frames: Option<u64>,
     /// Where to report to on leaving.

@@ -1,6 +1,7 @@
 //! What is open: the window with all that is in it. [`Open::frame`] reads as the frame.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -9,44 +10,64 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
 use super::clock::FrameClock;
 use super::input::Mouse;
+use super::kept::Kept;
+use super::opening::Opening;
 use super::report::Recorder;
+use super::rig::Rig;
+use super::settings::Settings;
 use super::window::Window;
 use super::{Options, Wake};
-use crate::compute::{DeviceInfo, Devices};
+use crate::compute::DeviceInfo;
 use crate::config::Config;
-use crate::engine::{self, Engine};
+use crate::engine;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::look::{Look, Size};
 use crate::session::{Command, Notice, Session, Stats};
 use crate::trial::{self, Study};
 use crate::tuned::Tuned;
 use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
-use crate::view::{Camera, View};
+use crate::view::{self, Camera, View};
 
 /// Everything there is while the window is open.
 pub(super) struct Open {
     view: View,
-    camera: Camera,
+    pub(super) rig: Rig,
+    look: Look,
+    /// The middle of the bodies that are shown, while the camera goes with it.
+    middle: Option<glam::Vec3>,
     mouse: Mouse,
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
-    ui: Ui,
-    session: Session,
+    /// Whether the plots are shown.
+    plots: bool,
+    pub(super) ui: Ui,
+    pub(super) kept: Kept,
+    /// A file that is being read.
+    pub(super) opening: Option<Opening>,
+    /// Whether a snapshot is on its way to the simulation: what the panel shows until then is not meant for it.
+    pub(super) is_resuming: bool,
+    /// From where a snapshot is looked at, once it is shown.
+    restored: Option<Camera>,
+    pub(super) proxy: EventLoopProxy<Wake>,
+    pub(super) session: Session,
     /// The devices that may compute.
     pool: Vec<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
-    config: Config,
+    pub(super) config: Config,
     /// The seeding that the camera looks at; 0 to frame it anew.
     generation: u64,
+    /// Whether the camera is to stand where it stood first.
+    resets: bool,
     /// Of each mode that was shown: which seeding it was, and from where it was looked at.
     cameras: HashMap<&'static str, (u64, Camera)>,
     pub clock: FrameClock,
     stats: WindowStats,
     /// How the simulation was at the frame on the screen.
-    shown: Stats,
+    pub(super) shown: Stats,
     /// Why the simulation stopped, if it did: the program's outcome.
     failure: Option<Error>,
-    recorder: Recorder,
+    pub(super) recorder: Recorder,
     frames: Option<u64>,
     /// Last, because fields are dropped in order and what draws must go before what it draws in.
     pub window: Window,
@@ -54,35 +75,56 @@ pub(super) struct Open {
 
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { devices, config, size, frames, report, started } = options;
+        let Options { devices, config, engine, mut look, size, keeps, is_chosen, frames, report, started } =
+            options;
+        let (mut kept, note) = Kept::new(keeps);
         let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
         // A wrong number of bodies or work-group size is told before a window opens.
         engine::Resolved::new(&config, first(&pool, &config))?;
         // The simulation starts first: its kernels build while the window opens.
-        let session = Session::spawn(
-            {
-                let config = config.clone();
-                move || Engine::new(Devices::open(devices, &config.devices)?, config)
-            },
-            waker(proxy),
-        )?;
-        let window = Window::new(event_loop, size)?;
+        let session = Session::spawn(engine, waker(proxy))?;
+        let window = Window::new(event_loop, size.unwrap_or(kept.settings().size))?;
         session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // A closed loop wants no repaint.
             let _ = repaint.send_event(Wake::Repaint(info.delay));
         });
+        let mut ui = Ui::new(&window.egui());
+        ui.panel = kept.settings().panel;
+        ui.folder().clone_from(&kept.settings().folder);
+        let zoom = kept.settings().zoom;
+        window.egui().set_zoom_factor(zoom);
+        // The panel shows what it was left with, unless something else was asked for.
+        if look.scale == Look::default().scale {
+            look.scale = Size::of(zoom).unwrap_or(look.scale);
+        }
+        let offer = kept.offer();
+        // What was left is not replaced while it is offered, or before there is something worth it.
+        if offer.is_none() {
+            kept.begin(&session);
+        }
+        ui.offer(offer.filter(|_| !is_chosen));
+        note.into_iter().for_each(|note| ui.say(note));
         Ok(Self {
             view: View::new(window.context())?,
-            camera: Camera::default(),
+            rig: Rig::default(),
+            look,
+            middle: None,
             mouse: Mouse::default(),
             brush: None,
-            ui: Ui::new(&window.egui()),
+            plots: false,
+            ui,
+            kept,
+            opening: None,
+            is_resuming: false,
+            restored: None,
+            proxy: proxy.clone(),
             session,
             pool,
             config,
             generation: 0,
+            resets: false,
             cameras: HashMap::new(),
             clock: FrameClock::new(window.refresh_interval()),
             stats: WindowStats::default(),
@@ -99,53 +141,86 @@ impl Open {
         let start = Instant::now();
         let interval = self.clock.begin(start);
         self.hear_notices()?;
+        self.hear_opening();
+        self.keep();
         if self.window.is_minimised() {
             return Ok(true);
         }
         // 1: the panel edits a copy of what runs.
-        let before = self.config.clone();
+        let before = (self.config.clone(), self.look.clone());
         let Some(output) = self.show_ui() else { return Ok(true) };
         // 2: what changed goes to the worker.
-        self.tell(&before);
+        self.tell(&before.0);
+        self.dress(&before.1)?;
         let stays = self.act(&output.actions);
+        output.wishes.into_iter().for_each(|wish| self.grant(wish));
         self.brush = output.brush;
+        if std::mem::replace(&mut self.plots, output.plots) != output.plots {
+            self.session.send(Command::Watch(output.plots));
+        }
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
         self.upload()?;
-        let Self { view, camera, recorder, .. } = self;
+        if self.rig.tick(interval, self.look.turn, self.middle.filter(|_| self.look.follow)) {
+            self.clock.redraw_after(Duration::ZERO);
+        }
+        let Self { view, rig, recorder, .. } = self;
         let context = self.window.context().clone();
         self.window.draw(
-            |surface| recorder.drawing(&context, || view.draw(surface, camera, Some(area))),
+            |surface| recorder.drawing(&context, || view.draw(surface, &rig.camera, Some(area))),
             &mut self.stats,
         )?;
         // 5: with the panel over it, and shown.
         self.stats.fps = self.clock.fps();
+        self.stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         self.recorder.frame(start.elapsed(), interval, &self.stats);
         self.recorder.place(output.rects, self.window.scale());
         Ok(stays && self.frames.is_none_or(|frames| self.recorder.frames() < frames))
     }
 
     fn show_ui(&mut self) -> Option<Output> {
-        let heights_per_unit = self.camera.heights_per_unit();
-        let Self { ui, config, pool, shown, stats, window, .. } = self;
+        let camera = &self.rig.camera;
+        let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
+        let Self { ui, config, look, pool, shown, stats, window, .. } = self;
         let device = first(pool, config);
         let resolved = engine::Resolved::new(config, device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config.mode.as_ref());
         window.run_ui(|ctx| {
             let window = *stats;
-            let model =
-                Model { config, stats: shown, device, pool, window, max_bodies, recipe, heights_per_unit };
+            let model = Model {
+                config,
+                look,
+                stats: shown,
+                device,
+                pool,
+                window,
+                max_bodies,
+                recipe,
+                heights_per_unit,
+                grid_spacing,
+            };
             ui.show(ctx, model)
         })
     }
 
     /// Sends the config if the panel or a key changed it.
-    fn tell(&mut self, before: &Config) {
-        if self.config != *before {
+    pub(super) fn tell(&mut self, before: &Config) {
+        if self.is_resuming {
+            self.config = before.clone();
+        } else if self.config != *before {
+            self.kept.begin(&self.session);
             self.recorder.change(before, &self.config, &self.shown);
             self.session.send(Command::Configure(Box::new(self.config.clone())));
         }
+    }
+
+    /// Draws as the panel, a key or the mouse has it now.
+    fn dress(&mut self, before: &Look) -> Result<()> {
+        if self.look != *before {
+            self.recorder.change_of_look(before, &self.look, &self.shown);
+        }
+        self.view.set_look(&self.look)
     }
 
     /// Does what was asked for; false if that is to leave.
@@ -156,26 +231,54 @@ impl Open {
                 Action::Step => self.session.send(Command::Step),
                 Action::Restart => self.session.send(Command::Restart),
                 Action::FrameAll => self.generation = 0,
+                Action::ResetView => {
+                    self.look.follow = false;
+                    (self.generation, self.resets) = (0, true);
+                }
+                Action::Recall(number) => self.rig.recall(self.shown.mode, *number),
+                Action::Keep(number) => self.rig.keep(self.shown.mode, *number),
                 Action::Study(study) => self.session.send(Command::Study(*study)),
                 Action::EndStudy => self.session.send(Command::EndStudy),
                 Action::SaveChart(kind) => self.save_chart(*kind),
+                Action::SavePlots => self.save_plots(),
+                Action::Continue => match self.kept.left() {
+                    Some(path) => self.resume(path),
+                    None => self.ui.say("There is nothing to continue any more."),
+                },
+                Action::NotNow => self.kept.begin(&self.session),
                 Action::Quit => return false,
             }
         }
         true
     }
 
+    /// Keeps what runs, and the settings, now and then.
+    fn keep(&mut self) {
+        let settings = self.settings();
+        let Self { kept, session, shown, rig, .. } = self;
+        kept.tick(session, shown, settings, || view_of(&rig.camera));
+    }
+
+    fn settings(&mut self) -> Settings {
+        let folder = self.ui.folder().clone();
+        Settings { size: self.window.logical_size(), panel: self.ui.panel, zoom: self.window.zoom(), folder }
+    }
+
     /// Writes the chart to a file of its own in the working directory.
     fn save_chart(&mut self, kind: Export) {
         let Some(chart) = self.ui.chart() else { return };
         let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
-        let names = std::iter::once(name.clone()).chain((2..).map(|nth| format!("{name}-{nth}")));
-        let mut paths = names.map(|name| PathBuf::from(name).with_extension(kind.extension()));
-        let Some(path) = paths.find(|path| !path.exists()) else { return };
         let charts = std::slice::from_ref(chart);
-        let saved = files::Output::create(&path).and_then(|file| file.save(|file| kind.write(charts, file)));
-        match saved {
-            Ok(()) => self.ui.chart_saved(std::path::absolute(&path).unwrap_or(path).display().to_string()),
+        match save(&name, kind.extension(), |file| kind.write(charts, file)) {
+            Ok(path) => self.ui.chart_saved(path),
+            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        }
+    }
+
+    fn save_plots(&mut self) {
+        let name = format!("gravitile-{}-plots", self.shown.mode);
+        match save(&name, "csv", |file| self.ui.write_plots(file)) {
+            Ok(path) => self.ui.plots_saved(path),
             Err(error) => self.ui.error("Not saved", format!("{error}."), None),
         }
     }
@@ -188,23 +291,42 @@ impl Open {
         let is_new = self.generation != frame.stats.generation && is_something;
         if is_new {
             // Each mode keeps its camera while another is shown.
-            self.cameras.insert(self.shown.mode, (self.shown.generation, self.camera.clone()));
+            self.cameras.insert(self.shown.mode, (self.shown.generation, self.rig.camera.clone()));
+            let restored = self.restored.take();
             match self.cameras.get(frame.stats.mode) {
+                _ if restored.is_some() => self.rig.camera = restored.unwrap_or_default(),
                 Some((generation, camera))
                     if *generation == frame.stats.generation && self.generation != 0 =>
                 {
-                    self.camera = camera.clone();
+                    self.rig.hold();
+                    self.rig.camera = camera.clone();
                 }
                 seen => {
+                    let mut camera = self.rig.camera.clone();
                     // A mode that was never shown has a direction of its own to be looked at from.
-                    if seen.is_none() && self.shown.mode != frame.stats.mode {
-                        self.camera = Camera::facing(frame.points.shape);
+                    let is_first = seen.is_none() && self.shown.mode != frame.stats.mode;
+                    if is_first || std::mem::take(&mut self.resets) {
+                        camera = Camera::facing(frame.points.shape);
                     }
-                    self.camera.frame_all(&frame.points, self.window.aspect());
+                    camera.frame_all(&frame.points, self.window.aspect());
+                    match self.shown.generation == frame.stats.generation {
+                        true => self.rig.glide_to(camera),
+                        false => {
+                            self.rig.hold();
+                            self.rig.camera = camera;
+                        }
+                    }
                 }
+            }
+            if self.shown.generation != frame.stats.generation || self.shown.mode != frame.stats.mode {
+                self.view.forget_trails();
+                self.middle = None;
             }
             self.generation = frame.stats.generation;
             self.clock.redraw_after(Duration::ZERO);
+        }
+        if self.look.follow && (fresh || self.middle.is_none()) {
+            self.middle = view::middle(&frame.points);
         }
         if fresh {
             self.view.upload(&frame.points, frame.value_range)?;
@@ -234,6 +356,20 @@ impl Open {
                     }
                     let text = format!("{error}. The others went on without it from step {step}.");
                     self.ui.error("A device failed", text, None);
+                }
+                Notice::Saved { path, is_asked_for, outcome } => match outcome {
+                    Ok(()) if is_asked_for => self.ui.say(format!("Saved {}", path.display())),
+                    Ok(()) => {}
+                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                },
+                Notice::Resumed { config, left, view } => {
+                    (self.config, self.is_resuming) = (*config, false);
+                    self.ui.resumed(left);
+                    self.restored = toml::from_str(&view).ok().filter(Camera::is_sound);
+                    self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
+                }
+                Notice::Refused(error) if std::mem::take(&mut self.is_resuming) => {
+                    self.ui.error("Not opened", format!("{error}."), None);
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, in_force } => {
@@ -293,8 +429,10 @@ impl Open {
             self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
         }
         let response = self.window.on_event(event);
-        let hand = (&mut self.camera, self.brush);
+        let hand = (&mut self.rig, self.brush);
         let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
+        // Who moves the view away from what it goes with does not want to be taken back.
+        self.look.follow &= !self.mouse.pans();
         for stroke in self.mouse.take_strokes() {
             self.recorder.note(format!("paint={}", stroke.solid), &self.shown);
             self.session.send(Command::Paint(stroke));
@@ -306,7 +444,15 @@ impl Open {
 
     /// Ends the simulation and writes the report.
     pub fn close(mut self) -> Result<()> {
-        self.recorder.write(&self.config, &self.shown, &self.window, first(&self.pool, &self.config))?;
+        let settings = self.settings();
+        self.kept.keep_settings(settings);
+        self.recorder.write(
+            (&self.config, &self.look),
+            &self.shown,
+            &self.window,
+            first(&self.pool, &self.config),
+        )?;
+        self.session.close(view_of(&self.rig.camera));
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -316,6 +462,19 @@ fn first<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
     &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }
 
+/// Writes to a file in the working directory that is not there yet; where that is.
+fn save(
+    name: &str,
+    extension: &str,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<String> {
+    let names = std::iter::once(name.to_owned()).chain((2..).map(|nth| format!("{name}-{nth}")));
+    let mut paths = names.map(|name| PathBuf::from(name).with_extension(extension));
+    let path = paths.find(|path| !path.exists()).unwrap_or_default();
+    files::Output::create(&path)?.save(|file| write(file))?;
+    Ok(std::path::absolute(&path).unwrap_or(path).display().to_string())
+}
+
 /// As a sentence of its own.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -323,7 +482,12 @@ fn capitalised(text: &str) -> String {
     format!("{first}{}.", letters.as_str())
 }
 
-fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
+/// From where it is looked at, as snapshots keep it.
+pub(super) fn view_of(camera: &Camera) -> String {
+    toml::to_string(camera).unwrap_or_default()
+}
+
+pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
     let proxy = proxy.clone();
     move || {
         // A closed loop has no use for news.

@@ -11,6 +11,7 @@ use crate::compute::DeviceInfo;
 use crate::config::Config;
 use crate::error::Result;
 use crate::files::Output;
+use crate::look::Look;
 use crate::params::Values;
 use crate::session::Stats;
 use crate::ui::{Action, WindowStats};
@@ -67,6 +68,8 @@ struct Report<'a> {
     renderer: &'a str,
     device: &'a DeviceInfo,
     config: Running<'a>,
+    /// How it is drawn.
+    look: Values,
     stats: &'a Stats,
     events: &'a [Event],
     controls: &'a BTreeMap<String, [f32; 4]>,
@@ -174,10 +177,18 @@ impl Recorder {
         }
     }
 
+    /// The panel or a key changed how it is drawn.
+    pub fn change_of_look(&mut self, before: &Look, after: &Look, shown: &Stats) {
+        let [before, after] = [before, after].map(|look| Values::collect(&mut look.clone()));
+        for (key, value) in before.changes(&after).0 {
+            self.note(format!("{key}={value}"), shown);
+        }
+    }
+
     /// Writes the report, if one was asked for.
     pub fn write(
         &mut self,
-        config: &Config,
+        (config, look): (&Config, &Look),
         stats: &Stats,
         window: &Window,
         device: &DeviceInfo,
@@ -200,6 +211,7 @@ impl Recorder {
             renderer: window.renderer(),
             device,
             config: Running::of(config),
+            look: Values::collect(&mut look.clone()),
             stats,
             events,
             controls,
@@ -226,7 +238,7 @@ impl<'a> Running<'a> {
         } = config;
         Self {
             mode: mode.info().name,
-            start: start.name(),
+            start: &start.name,
             bodies: *bodies,
             devices,
             seed: *seed,

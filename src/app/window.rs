@@ -89,6 +89,16 @@ impl Window {
         self.egui.egui_ctx().pixels_per_point()
     }
 
+    /// The size in logical pixels.
+    pub fn logical_size(&self) -> (u32, u32) {
+        self.window.inner_size().to_logical::<u32>(self.window.scale_factor()).into()
+    }
+
+    /// How large controls are.
+    pub fn zoom(&self) -> f32 {
+        self.egui.egui_ctx().zoom_factor()
+    }
+
     pub fn size(&self) -> (u32, u32) {
         self.window.inner_size().into()
     }

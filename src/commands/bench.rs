@@ -212,7 +212,7 @@ fn contestants(
                     (Some(bodies), Some(variant), work_group);
                 (config.knobs, config.tuned) = (knobs, tuned.clone());
                 config.mode.unseen();
-                set_all(config.mode.as_mut(), &args.set)?;
+                set_all(config.mode.as_mut(), "--set", &args.set)?;
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
                     Err(why) => left_out.push(why),

@@ -11,24 +11,28 @@ mod tune;
 mod view;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command, DevicesArgs, Simulation};
 use crate::compute::{self, Device, Devices, Found};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
+use crate::look::Look;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::params::{self, Params};
+use crate::rescue;
 use crate::scene::fluid::files::{load_case, load_obstacles};
+use crate::scene::{self, Scene};
+use crate::snapshot::Snapshot;
 use crate::state::Matter;
 use crate::tuned::Tuned;
-use crate::{params, rescue, scene};
 
 /// Does what was asked for.
 ///
@@ -64,30 +68,91 @@ fn open_several(args: &DevicesArgs) -> Result<Devices> {
     Devices::all(find(args)?)
 }
 
-/// The config that the words mean; `prepare` may set parameters before `--set` does.
-fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
-    let info = mode(&args.mode)?;
-    let mut config = Config::new(info);
-    if let Some(name) = &args.scene {
-        let scenes = info.scenes.iter();
-        let scene = info.scene(name).ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name)))?;
-        config.select_scene(scene);
+/// What the words mean: something new, or a snapshot to go on from.
+struct Begin {
+    config: Config,
+    snapshot: Option<Box<Snapshot>>,
+}
+
+impl Begin {
+    /// What `args` mean; `prepare` may set parameters of something new before `--set` does.
+    fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
+        let snapshot = args.resume.as_deref().map(Snapshot::load).transpose()?.map(Box::new);
+        let mut config = match &snapshot {
+            Some(snapshot) => Config { tuned: tuned(), ..snapshot.runs[0].config.clone() },
+            None => Config { tuned: tuned(), ..start(args)? },
+        };
+        if snapshot.is_none() {
+            prepare(config.mode.as_mut());
+        }
+        choose(args, &mut config)?;
+        Ok(Self { config, snapshot })
     }
+
+    /// An engine that begins so.
+    fn engine(self, devices: Devices) -> Result<Engine> {
+        let Self { config, snapshot } = self;
+        let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
+        let changes = config != Config { tuned: config.tuned.clone(), ..snapshot.runs[0].config.clone() };
+        let mut engine = Engine::resume(devices, *snapshot, &config.tuned)?;
+        if changes {
+            engine.configure(config)?;
+        }
+        Ok(engine)
+    }
+}
+
+/// Where the words start.
+fn start(args: &Simulation) -> Result<Config> {
+    let mut config = match args.scene.as_deref() {
+        Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {
+            let config = Config::load(Path::new(path))?;
+            let info = config.mode.info();
+            if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
+                return Err(Error::Invalid(format!("{path} is of --mode {}, not {other}", info.name)));
+            }
+            config
+        }
+        name => named(args.mode.as_deref(), name)?,
+    };
     load(args, &mut config)?;
-    config.seed = args.seed;
-    config.bodies = number_or_auto("--bodies", &args.bodies)?;
-    if let (Some(fixed), Some(asked)) = (config.start.fixed_bodies(), config.bodies)
+    if let Some(seed) = args.seed {
+        config.seed = seed;
+    }
+    let asked = number_or_auto("--bodies", &args.bodies)?;
+    config.bodies = asked.or(config.bodies);
+    if let (Some(fixed), Some(asked)) = (config.start.bodies, asked)
         && fixed != asked
     {
-        let name = config.start.name();
-        let things = info.work.things;
+        let name = &config.start.name;
+        let things = config.mode.info().work.things;
         return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
     }
-    config.work_group = number_or_auto("--work-group", &args.work_group)?;
-    config.variant = match args.variant.as_str() {
-        "auto" => None,
-        name => Some(variant(info, name)?),
-    };
+    Ok(config)
+}
+
+/// A mode, and one of its scenes; a scene alone says which mode is meant.
+fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
+    let owner = || MODES.iter().copied().find(|info| name.is_some_and(|name| info.scene(name).is_some()));
+    let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
+    let mut config = Config::new(info);
+    if let Some(name) = name {
+        let scenes = info.scenes.iter();
+        let scene = info
+            .scene(name)
+            .ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name.as_str())))?;
+        config.select_scene(scene);
+    }
+    Ok(config)
+}
+
+/// What the words choose of how it is stepped.
+fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
+    let info = config.mode.info();
+    config.work_group = number_or_auto("--work-group", &args.work_group)?.or(config.work_group);
+    if args.variant != "auto" {
+        config.variant = Some(variant(info, &args.variant)?);
+    }
     let ladder: Vec<_> = config.variant.map_or(info.variants.iter().collect(), |variant| vec![variant]);
     // A knob that one variant alone has says which is meant.
     let has_all = |variant: &&'static Variant| {
@@ -99,11 +164,8 @@ fn config(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Config> {
     {
         config.variant = Some(variant);
     }
-    config.tuned = tuned();
-    config.knobs = one_each(&args.knob, knobs(&ladder, &args.knob)?)?;
-    prepare(config.mode.as_mut());
-    set_all(config.mode.as_mut(), &args.set)?;
-    Ok(config)
+    config.knobs.extend(one_each(&args.knob, knobs(&ladder, &args.knob)?)?);
+    set_all(config.mode.as_mut(), "--set", &args.set)
 }
 
 /// Starts from files, if there are any.
@@ -117,8 +179,13 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             return other("--load", "bodies");
         }
         config.mode = (info.default)();
-        config.start =
-            Start::Loaded { name: path.display().to_string(), bodies: Arc::new(scene::csv::load(path)?) };
+        let is_tipsy =
+            |it: &OsStr| scene::tipsy::EXTENSIONS.iter().any(|tipsy| it.eq_ignore_ascii_case(tipsy));
+        let bodies = match path.extension().is_some_and(is_tipsy) {
+            true => scene::tipsy::load(path)?,
+            false => scene::csv::load(path)?,
+        };
+        config.start = Scene::of_bodies(path.display().to_string(), bodies);
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {
@@ -133,8 +200,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         for (key, value) in case.params() {
             params::set(config.mode.as_mut(), key, &value)?;
         }
-        let name = path.display().to_string();
-        config.start = Start::Grid { name, walls: Arc::new(walls), steps: case.steps };
+        config.start = Scene::of_walls(path.display().to_string(), walls, case.steps);
     }
     Ok(())
 }
@@ -142,10 +208,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
 /// Steps of a command without a window: as asked for, or as a file says.
 fn steps(asked: Option<u32>, config: &Config) -> u32 {
     const STEPS: u32 = 100;
-    asked.unwrap_or(match config.start {
-        Start::Grid { steps, .. } => steps,
-        Start::Scene(_) | Start::Loaded { .. } => STEPS,
-    })
+    asked.or(config.start.steps).unwrap_or(STEPS)
 }
 
 /// What is remembered of earlier searches. A list that is of no use is no reason not to start.
@@ -221,12 +284,19 @@ fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn set_all(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
+/// How it is drawn, as the words say.
+fn look(words: &[String]) -> Result<Look> {
+    let mut look = Look::default();
+    set_all(&mut look, "--look", words)?;
+    Ok(look)
+}
+
+fn set_all(params: &mut (impl Params + ?Sized), option: &str, assignments: &[String]) -> Result<()> {
     for assignment in assignments {
         let (key, value) = assignment
             .split_once('=')
-            .ok_or_else(|| Error::Invalid(format!("--set {assignment}: what is expected is KEY=VALUE")))?;
-        params::set(mode, key.trim(), value)?;
+            .ok_or_else(|| Error::Invalid(format!("{option} {assignment}: what is expected is KEY=VALUE")))?;
+        params::set(params, key.trim(), value)?;
     }
     Ok(())
 }

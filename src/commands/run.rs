@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{config, open_several, print_json, run_with_progress, steps};
+use super::{Begin, open_several, print_json, run_with_progress, steps};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
 use crate::files::Output;
-use crate::modes::{ModeInfo, Reading, Recipe, Sharing};
+use crate::modes::{Mode, ModeInfo, Reading, Recipe, Sharing};
 use crate::params::Values;
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
@@ -73,13 +73,33 @@ struct Energy {
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    let config = config(&args.simulation, |mode| mode.unseen())?;
-    let steps = steps(args.steps, &config);
-    let outputs = args.out.as_deref().map(|path| Outputs::create(path, config.mode.info())).transpose()?;
-    let mut engine = Engine::new(open_several(&args.simulation.device)?, config)?;
-    let (report, series) = report(&mut engine, steps)?;
+    // What goes on later goes on with all that belongs to the picture.
+    let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
+    let mut begin = Begin::new(&args.simulation, prepare)?;
+    let steps = steps(args.steps, &begin.config);
+    let info = begin.config.mode.info();
+    let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
+    let save = args.save.as_deref().map(Output::create).transpose()?;
+    let mut told = begin
+        .snapshot
+        .as_mut()
+        .map(|snapshot| std::mem::take(&mut snapshot.runs[0].told))
+        .unwrap_or_default();
+    let mut engine = begin.engine(open_several(&args.simulation.device)?)?;
+    // Of a snapshot that does not tell of every step, only what comes now is told.
+    if told.len() as u64 != engine.clock().0 {
+        told.clear();
+    }
+    let (report, mut series) = report(&mut engine, steps)?;
+    told.append(&mut series);
+    if let Some(save) = save {
+        let mut snapshot = engine.snapshot()?;
+        snapshot.runs[0].told.clone_from(&told);
+        let bytes = snapshot.to_bytes()?;
+        save.save(|file| file.write_all(&bytes))?;
+    }
     if let Some(outputs) = outputs {
-        outputs.save(&mut engine, &series)?;
+        outputs.save(&mut engine, &told)?;
     }
     if args.json {
         print_json(&report)
@@ -148,7 +168,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         info: config.mode.info(),
         recipe: resolved.recipe,
         mode: config.mode.info().name,
-        start: config.start.name().to_owned(),
+        start: config.start.name.clone(),
         params: config.mode.values(),
         variant: resolved.recipe.variant.name,
         work_group: resolved.recipe.work_group,

@@ -116,7 +116,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
                 config.work_group = args.work_group.first().copied();
                 (config.knobs, config.tuned) = (knobs.clone(), tuned());
                 config.mode.unseen();
-                set_all(config.mode.as_mut(), &args.set)?;
+                set_all(config.mode.as_mut(), "--set", &args.set)?;
                 let resolved = Resolved::new(&config, &all[0].info)?;
                 stations(all, &config, resolved)?;
                 configs.push(config);

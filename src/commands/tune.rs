@@ -24,7 +24,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         for bodies in if sizes.is_empty() { vec![None] } else { sizes } {
             let mut config = Config::new(info);
             config.bodies = bodies;
-            set_all(config.mode.as_mut(), &args.set)?;
+            set_all(config.mode.as_mut(), "--set", &args.set)?;
             Resolved::new(&config, &device.info)?;
             configs.push(config);
         }

@@ -3,26 +3,32 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use super::{config, number_or_auto, size};
+use super::{Begin, look, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::{DevicesArgs, View};
-use crate::compute::{self, Found};
+use crate::compute::{self, Devices, Found};
 use crate::error::Result;
 use crate::files::Output;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
-    let mut config = config(&args.simulation, |_| ())?;
-    config.steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
-    (config.free_run, config.running) = (args.free_run, !args.paused);
-    let (devices, chosen) = compute::pool(find(args.simulation.device)?)?;
-    config.devices = chosen;
+    let mut begin = Begin::new(&args.simulation, |_| ())?;
+    let config = &mut begin.config;
+    let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
+    config.steps_per_frame = steps_per_frame.or(config.steps_per_frame);
+    (config.free_run, config.running) = (config.free_run || args.free_run, config.running && !args.paused);
+    let (devices, chosen) = compute::pool(find(args.simulation.device.clone())?)?;
+    config.devices.clone_from(&chosen);
     app::run(Options {
-        size: size(&args.size)?,
+        look: look(&args.looks.look)?,
+        size: args.size.as_deref().map(size).transpose()?,
+        keeps: !args.clean && args.frames.is_none(),
+        is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
-        devices,
-        config,
+        devices: devices.clone(),
+        config: begin.config.clone(),
+        engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?)),
         started,
     })?;
     Ok(ExitCode::SUCCESS)

@@ -73,7 +73,7 @@ fn start(
     (masses, telling): (Masses, bool),
 ) -> Result<Start> {
     let params = &mode.values();
-    let mut state = (scene.generate)(&Setup { bodies: n, seed: SEED, params });
+    let mut state = scene.generate(&Setup { bodies: n, seed: SEED, params });
     stir(state.bodies_mut()?, masses);
     let equal = if masses == Masses::Equal { " of one mass" } else { "" };
     let name = format!("{n} bodies{equal}, {}{options}", scene.name);

@@ -15,7 +15,9 @@ mod snapshot;
 mod work;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
 use self::accuracy::Sample;
 use self::checks::Start;
@@ -53,7 +55,7 @@ pub struct ModeInfo {
     /// The ladder, slowest first.
     pub variants: &'static [Variant],
     /// Where it starts; the first row is the default.
-    pub scenes: &'static [Scene],
+    pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
     /// The starts of `check`: among them they show all that can happen.
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// What it tells of every step, if anything.
@@ -128,19 +130,28 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// The mode with the parameters that suit `scene`, all others at their defaults.
+    /// The mode with the parameters that suit `scene`, all others at their defaults. Whoever has a scene has tried it with
+    /// [`ModeInfo::try_mode_for`].
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
+        let mode = self.try_mode_for(scene);
+        debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
+        mode.unwrap_or_else(|_| (self.default)())
+    }
+
+    /// The mode with the parameters that suit `scene`, all others at their defaults.
+    ///
+    /// # Errors
+    /// If it has no such parameter, or does not take the value.
+    pub fn try_mode_for(&self, scene: &Scene) -> Result<Box<dyn Mode>> {
         let mut mode = (self.default)();
-        for (key, value) in scene.params {
-            // A row with a bad parameter is a mistake in the table; tests/scenes.rs walks it.
-            let set = params::set(mode.as_mut(), key, value);
-            debug_assert!(set.is_ok(), "scene {}: {set:?}", scene.name);
+        for (key, value) in &scene.params {
+            params::set(mode.as_mut(), key, value)?;
         }
-        mode
+        Ok(mode)
     }
 
     /// The scene called `name`.
-    pub fn scene(&self, name: &str) -> Option<&'static Scene> {
+    pub fn scene(&self, name: &str) -> Option<&'static Arc<Scene>> {
         self.scenes.iter().find(|scene| scene.name == name)
     }
 }
@@ -208,11 +219,13 @@ pub trait Mode: Params + Any + Send + Sync {
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>>;
 
     /// Puts `state` on several devices that step it together, each by its own recipe. The variants are such as
-    /// [`Variant::together`] allows.
+    /// [`Variant::together`] allows. A mode that says nothing of it stays on the first.
     ///
     /// # Errors
     /// As [`Mode::build`].
-    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>>;
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        self.build(&stations[0].device, stations[0].recipe, state)
+    }
 
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
@@ -276,6 +289,9 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
+/// What a simulation carries on from step to step besides its [`State`]: lists of numbers by name.
+pub type Extra = BTreeMap<String, Vec<f32>>;
+
 /// A mode running on a device.
 pub trait Simulation {
     /// Takes over changed live parameters, from the next burst on.
@@ -311,6 +327,19 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn state(&mut self) -> Result<State>;
+
+    /// What the steps to come depend on besides [`Simulation::state`], and what the picture shows of the past. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn extra(&mut self) -> Result<Extra>;
+
+    /// Takes up what another simulation, which had the state that this one was built from, carried on: if both are of one
+    /// recipe, the steps to come are the same to the last bit.
+    ///
+    /// # Errors
+    /// If `extra` is not of such a simulation, or the device fails.
+    fn resume(&mut self, extra: &Extra) -> Result<()>;
 
     /// Queues the read-back of what is drawn into the memory of `points`, whatever that held. It runs beside the steps
     /// that are started next and does not see them. One at a time: the answer comes before the next is asked for.
@@ -353,6 +382,17 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
+}
+
+/// The list `name` of `extra`.
+///
+/// # Errors
+/// If there is none, or it has not `len` numbers.
+fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
+    match extra.get(name) {
+        Some(list) if list.len() == len => Ok(list),
+        _ => Err(Error::Invalid(format!("what was carried on has not {len} numbers of {name}"))),
+    }
 }
 
 /// Sums over all bodies that are not quarantined, or over all free cells.

@@ -66,6 +66,23 @@ impl Recipe {
         recipe
     }
 
+    /// The recipe that words mean to a device; none if it cannot be meant: another value of a knob than there is, one that
+    /// is missing or too many, or a work-group that the device does not take.
+    pub fn of_words(
+        variant: &'static Variant,
+        device: &DeviceInfo,
+        work_group: usize,
+        knobs: &BTreeMap<String, u32>,
+    ) -> Option<Self> {
+        let mut recipe = Self::guess(variant, device, 1);
+        for knob in variant.knobs {
+            let value = knobs.get(knob.name).filter(|value| knob.options.contains(value))?;
+            recipe = recipe.with_knob(knob.name, *value);
+        }
+        let fits = (1..=recipe.max_work_group(device)).contains(&work_group);
+        (fits && knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(work_group))
+    }
+
     /// The value of the knob `name`; 0 of one that the variant does not have.
     pub fn knob(&self, name: &str) -> u32 {
         self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)

@@ -35,6 +35,18 @@ pub fn load(path: &Path) -> Result<Bodies> {
     })
 }
 
+/// The bodies in a text of that form, `most` at most.
+///
+/// # Errors
+/// The line, from 1, and what is wrong in it.
+pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
+    read(text.as_bytes(), most).map_err(|fault| match fault {
+        // Memory does not fail.
+        Fault::Io(why) => (1, why.to_string()),
+        Fault::At(line, what) => (line, what),
+    })
+}
+
 /// Writes `bodies` to `file`, such as an [`Output`](crate::files::Output).
 ///
 /// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see

@@ -4,15 +4,18 @@ mod accuracy;
 mod frame;
 mod gauge;
 mod history;
+mod keeper;
 mod meter;
 mod worker;
 
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 pub use self::frame::{Frame, Rung, Stats};
+pub use self::keeper::previous;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -28,6 +31,12 @@ pub enum Command {
     Step,
     /// The scene from its start.
     Restart,
+    /// A snapshot of what there is after the burst that runs.
+    Save(Save),
+    /// What runs is kept in this file from now on: at each [`Save`] without a path, and when all ends.
+    Keep(PathBuf),
+    /// Go on where the snapshot in this file was taken.
+    Resume(PathBuf),
     /// Obstacles where a brush went, or none.
     Paint(Stroke),
     /// Measure, for the mode, the scene and the number of bodies in force, while these stand still. Whatever else is
@@ -35,12 +44,24 @@ pub enum Command {
     Study(Study),
     /// Go on with the simulation.
     EndStudy,
+    /// Whether somebody watches how energy and momentum go: then they are measured more often, within the same share of the
+    /// time.
+    Watch(bool),
     /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
     Refresh(Duration),
     /// The newest frame is on the screen; another may be made.
     FrameTaken,
-    /// The end.
-    Quit,
+    /// The end, and from where it was looked at last.
+    Quit(Option<String>),
+}
+
+/// A snapshot to be written.
+#[derive(Debug, Clone)]
+pub struct Save {
+    /// The file; none is the one where what runs is kept, if it is kept.
+    pub path: Option<PathBuf>,
+    /// From where it is looked at: see [`crate::snapshot::Snapshot::view`].
+    pub view: String,
 }
 
 /// What the worker tells the window beside frames.
@@ -72,6 +93,24 @@ pub enum Notice {
         text: &'static str,
         /// What is in force: it pauses.
         in_force: Box<Config>,
+    },
+    /// A snapshot was written, or could not be.
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// Whether a person asked for it.
+        is_asked_for: bool,
+        /// Whether it could be.
+        outcome: Result<()>,
+    },
+    /// What runs goes on where a snapshot was taken.
+    Resumed {
+        /// What is in force.
+        config: Box<Config>,
+        /// The other modes, as they were left.
+        left: Vec<Config>,
+        /// From where it was looked at.
+        view: String,
     },
     /// A study goes on: the share that is done, and what was measured.
     Trial(f32, Trial),
@@ -150,12 +189,23 @@ impl Session {
     }
 }
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        self.send(Command::Quit);
+impl Session {
+    /// Ends the simulation, which is looked at from `view`, and waits for that.
+    pub fn close(mut self, view: String) {
+        self.end(Some(view));
+    }
+
+    fn end(&mut self, view: Option<String>) {
+        self.send(Command::Quit(view));
         if let Some(worker) = self.worker.take() {
             // A panic over there was printed there.
             let _ = worker.join();
         }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end(None);
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
@@ -10,6 +12,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 use super::accuracy::{Judge, Ladder};
 use super::gauge::Gauge;
 use super::history::History;
+use super::keeper::Keeper;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
@@ -19,6 +22,7 @@ use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::rescue;
+use crate::snapshot::Snapshot;
 use crate::trial::Study;
 
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
@@ -37,6 +41,8 @@ const MAX_FREE_BURST: u32 = 256;
 const LEAST_BURST_SECONDS: f64 = 0.25;
 /// Energy and momentum are measured at most this often, ...
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
+/// ... or this, while somebody watches how they go, ...
+const WATCHED_EVERY: Duration = Duration::from_millis(100);
 /// ... may take this share of the time, ...
 const DIAGNOSTICS_SHARE: f64 = 0.02;
 /// ... and are left out where they would hold up the steps for longer than this.
@@ -71,21 +77,31 @@ pub(super) fn run(
         read_ms: 0.0,
         sums: None,
         next_measurement: Instant::now(),
+        measure_every: DIAGNOSTICS_EVERY,
         judge: Judge::new(),
         ladder: Ladder::default(),
         history: History::default(),
         told: true,
+        keeper: Keeper::default(),
+        last_view: None,
     };
+    if worker.engine.clock().0 > 0 {
+        worker.tell_resumed(String::new());
+    }
     while !worker.quit {
-        let outcome = worker.turn();
+        // What there is outlives a mistake of the program.
+        let turn = catch_unwind(AssertUnwindSafe(|| worker.turn()));
+        let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
         worker.tell_losses();
-        if let Err(error) = outcome {
+        if let Err(error) = turn.unwrap_or(Err(ended)) {
             // Nobody listening means that the window is gone.
             let _ = notices.send(Notice::Failed(rescue::keep(&worker.engine, error)));
             wake();
-            return;
+            break;
         }
     }
+    let Worker { mut engine, mut keeper, under_way, last_view, .. } = worker;
+    keeper.end(&mut engine, under_way, last_view);
 }
 
 struct Worker<'a> {
@@ -115,11 +131,16 @@ struct Worker<'a> {
     /// The last energy and momentum, with the drift.
     sums: Option<(Diagnostics, Option<f64>)>,
     next_measurement: Instant,
+    /// Between two measurements, at least.
+    measure_every: Duration,
     judge: Judge,
     ladder: Ladder,
     history: History,
     /// Whether what the last burst told was taken in.
     told: bool,
+    keeper: Keeper,
+    /// From where it was looked at in the end.
+    last_view: Option<String>,
 }
 
 impl Worker<'_> {
@@ -163,7 +184,7 @@ impl Worker<'_> {
             self.judge.hear(verdict.try_recv());
         } else {
             select! {
-                recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit)),
+                recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
                     self.judge.hear(verdict.map_err(|_| TryRecvError::Disconnected));
                     // While it runs, the next frame tells.
@@ -177,9 +198,10 @@ impl Worker<'_> {
     /// The next command to obey. The end comes first, and of several configs in a row only the last counts: each
     /// says all that is to run.
     fn next_command(&mut self) -> Option<Command> {
-        if self.waiting.iter().any(|command| matches!(command, Command::Quit)) {
+        if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
+            let quit = self.waiting.remove(at);
             self.waiting.clear();
-            return Some(Command::Quit);
+            return quit;
         }
         loop {
             let command = self.waiting.pop_front()?;
@@ -204,7 +226,20 @@ impl Worker<'_> {
         match command {
             Command::FrameTaken => self.screen_is_ready = true,
             Command::Refresh(refresh) => self.refresh = refresh,
-            Command::Quit => self.quit = true,
+            Command::Quit(view) => (self.quit, self.last_view) = (true, view),
+            Command::Keep(path) => self.keeper.keep(path),
+            Command::Save(save) => {
+                if self.under_way && !self.complete_burst()? {
+                    self.waiting.push_back(Command::Save(save));
+                    return Ok(());
+                }
+                self.keeper.save(&mut self.engine, save, self.notices)?;
+            }
+            Command::Resume(path) => self.resume(&path),
+            Command::Watch(is_watched) => {
+                self.measure_every = if is_watched { WATCHED_EVERY } else { DIAGNOSTICS_EVERY };
+                self.next_measurement = self.next_measurement.min(Instant::now() + self.measure_every);
+            }
             Command::Study(study) => self.study(study)?,
             Command::EndStudy => {}
             // A held key asks for more steps than there can be; they are not saved up.
@@ -246,6 +281,29 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Goes on where a snapshot was taken, or tells why not and goes on as it is.
+    fn resume(&mut self, path: &Path) {
+        let restore = |snapshot: Snapshot| {
+            let view = snapshot.view.clone();
+            self.engine.restore(snapshot).map(|()| view)
+        };
+        match Snapshot::load(path).and_then(restore) {
+            Ok(view) => {
+                self.remember(Some(Effect::Reseed));
+                self.stale = true;
+                self.tell_resumed(view);
+            }
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn tell_resumed(&self, view: String) {
+        let config = Box::new(self.engine.config().clone());
+        let left = self.engine.left().cloned().collect();
+        let _ = self.notices.send(Notice::Resumed { config, left, view });
+        (self.wake)();
+    }
+
     fn paint(&mut self, stroke: Stroke) -> Result<()> {
         match self.engine.paint(&stroke) {
             Ok(()) => {
@@ -254,12 +312,16 @@ impl Worker<'_> {
                 Ok(())
             }
             Err(error @ Error::Invalid(_)) => {
-                let _ = self.notices.send(Notice::Refused(error));
-                (self.wake)();
+                self.refuse(error);
                 Ok(())
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn refuse(&self, error: Error) {
+        let _ = self.notices.send(Notice::Refused(error));
+        (self.wake)();
     }
 
     /// Measures, with the simulation standing still, until there is something else to do.
@@ -281,8 +343,9 @@ impl Worker<'_> {
             let _ = notices.send(Notice::Trial(share, *trial));
             wake();
             waiting.extend(inbox.try_iter());
-            complete =
-                waiting.iter().all(|command| matches!(command, Command::FrameTaken | Command::Refresh(_)));
+            complete = waiting.iter().all(|command| {
+                matches!(command, Command::FrameTaken | Command::Refresh(_) | Command::Watch(_))
+            });
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         // What the study's own bodies do not fit into leaves those of the simulation as they were.
@@ -365,12 +428,15 @@ impl Worker<'_> {
     /// Whether a command makes the steps under way pointless.
     fn discards(&self, command: &Command) -> bool {
         match command {
-            Command::Quit | Command::Restart => true,
+            Command::Quit(_) | Command::Restart | Command::Resume(_) => true,
             Command::Configure(config) => self.engine.reseeds(config),
             Command::Step
             | Command::Paint(_)
+            | Command::Save(_)
+            | Command::Keep(_)
             | Command::FrameTaken
             | Command::Refresh(_)
+            | Command::Watch(_)
             | Command::Study(_)
             | Command::EndStudy => false,
         }
@@ -392,8 +458,8 @@ impl Worker<'_> {
         let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
         if let Some(steps) = next {
             self.engine.start(steps);
-            self.engine.advance()?;
             (self.burst, self.under_way) = (steps, true);
+            self.engine.advance()?;
         }
         let (points, seconds) = match pending.wait() {
             Ok(answer) => answer,
@@ -500,7 +566,7 @@ impl Worker<'_> {
     fn measure(&mut self) -> Result<()> {
         let start = Instant::now();
         self.sums = Some(self.engine.diagnostics()?);
-        let pause = start.elapsed().mul_f64(1.0 / DIAGNOSTICS_SHARE).max(DIAGNOSTICS_EVERY);
+        let pause = start.elapsed().mul_f64(1.0 / DIAGNOSTICS_SHARE).max(self.measure_every);
         self.next_measurement = Instant::now() + pause;
         // The first numbers of a scene are worth a frame of their own.
         self.stale |= !self.engine.config().running;

@@ -52,7 +52,7 @@ impl Dialogs {
         let width: f32 = if message.log.is_some() { 640.0 } else { 420.0 };
         let (mut open, mut closed) = (true, false);
         // The title is no name: two errors may share it.
-        let window = egui::Window::new(RichText::new(&message.title).color(theme::WARNING))
+        let window = egui::Window::new(RichText::new(&message.title).color(theme::of_all(ctx).warning))
             .id("error".into())
             .open(&mut open)
             .collapsible(false)
@@ -72,11 +72,11 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
     let Message { title: _, text, log, restarts } = message;
     ui.label(text);
     if times > 1 {
-        ui.label(RichText::new(format!("This happened {times} times.")).small().color(theme::WEAK));
+        ui.label(RichText::new(format!("This happened {times} times.")).small().color(theme::of(ui).weak));
     }
     if let Some(log) = log {
         ui.add_space(4.0);
-        egui::Frame::NONE.fill(theme::SUNKEN).corner_radius(4).inner_margin(8).show(ui, |ui| {
+        egui::Frame::NONE.fill(theme::of(ui).sunken).corner_radius(4).inner_margin(8).show(ui, |ui| {
             egui::ScrollArea::both().max_height(320.0).auto_shrink([false, true]).show(ui, |ui| {
                 // Never wrapped: the compiler's marks stand under what they mean.
                 ui.add(Label::new(RichText::new(log).monospace()).extend().selectable(true));
@@ -102,7 +102,7 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
             sink.commands.extend(restarted.then_some(Command::Restart));
         }
         if waiting > 0 {
-            ui.label(RichText::new(format!("{waiting} more")).color(theme::WEAK));
+            ui.label(RichText::new(format!("{waiting} more")).color(theme::of(ui).weak));
         }
         close.clicked() || restarted
     })

@@ -6,17 +6,13 @@ use egui::{Button, DragValue, Response, Slider, vec2};
 
 use super::widgets::{Chip, Sink, chips, row, switch};
 use super::{format, theme};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::modes::Mode;
 use crate::params::{Effect, Info, Opt, Scale, Value, Values, Visitor};
 
-/// What "reset" goes back to: the parameters that suit the scene, or the mode's own for a file.
+/// What "reset" goes back to: the parameters that suit the scene.
 pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
-    let info = config.mode.info();
-    match config.start {
-        Start::Scene(scene) => info.mode_for(scene),
-        Start::Loaded { .. } | Start::Grid { .. } => (info.default)(),
-    }
+    config.mode.info().mode_for(&config.start)
 }
 
 /// A [`Visitor`] that shows one row for each parameter, and edits it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, Color32, FontFamily, FontId, Layout, RichText};
+use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, spark, theme};
 use crate::modes::Sharing;
@@ -23,17 +23,26 @@ struct Row {
     label: Cow<'static, str>,
     value: String,
     help: &'static str,
-    color: Color32,
+    tone: Tone,
+}
+
+/// How much a row is to be looked at.
+#[derive(Clone, Copy)]
+enum Tone {
+    Strong,
+    Plain,
+    Weak,
+    Warning,
 }
 
 fn row(label: impl Into<Cow<'static, str>>, value: String, help: &'static str) -> Row {
-    Row { label: label.into(), value, help, color: theme::TEXT }
+    Row { label: label.into(), value, help, tone: Tone::Plain }
 }
 
 impl Row {
     /// One to worry about, if `warns`.
     fn warns(self, warns: bool) -> Self {
-        Self { color: if warns { theme::WARNING } else { self.color }, ..self }
+        Self { tone: if warns { Tone::Warning } else { self.tone }, ..self }
     }
 }
 
@@ -43,7 +52,7 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
         .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
         .order(egui::Order::Background);
     area.show(ctx, |ui| {
-        let fill = theme::SURFACE.gamma_multiply(0.82);
+        let fill = theme::of(ui).veil();
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
             ui.set_width(WIDTH);
             ui.spacing_mut().item_spacing.y = 3.0;
@@ -65,10 +74,25 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
                 // One alone is what stands above already.
                 if rungs.len() > 1 {
                     ui.add_space(6.0);
-                    line(ui, &rung("Variants seen", ("on device", "error"), theme::WEAK));
+                    line(ui, &rung("Variants seen", ("on device", "error"), Tone::Weak));
                     rungs.iter().for_each(|row| line(ui, row));
                 }
             }
+        });
+    });
+}
+
+/// Tells how large the grid's squares are, at the lower right of the picture.
+pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
+    let area = egui::Area::new("grid scale".into())
+        .anchor(Align2::RIGHT_BOTTOM, [-MARGIN, -MARGIN])
+        .order(egui::Order::Background)
+        .interactable(false);
+    area.show(ctx, |ui| {
+        let fill = theme::of(ui).veil();
+        egui::Frame::NONE.fill(fill).corner_radius(6).inner_margin(6).show(ui, |ui| {
+            let text = format!("grid {}", format::significant(spacing.into(), 1));
+            ui.label(RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
         });
     });
 }
@@ -91,13 +115,13 @@ fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
             (format!("{number} "), unit.as_str(), flops.unwrap_or_default())
         }
     };
-    let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::STRONG);
+    let font = |size, family| TextFormat::simple(FontId::new(size, family), theme::of(ui).strong);
     let mut big = LayoutJob::default();
     big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
     big.append(words, 0.0, font(15.0, FontFamily::Proportional));
     ui.horizontal(|ui| {
         ui.label(big);
-        ui.label(RichText::new(aside).small().color(theme::WEAK));
+        ui.label(RichText::new(aside).small().color(theme::of(ui).weak));
     })
     .response
     .on_hover_text(work.help);
@@ -181,25 +205,25 @@ fn ladder(model: &Model) -> Vec<Row> {
     let rungs = model.config.mode.info().variants.iter().filter_map(|variant| seen(variant.name));
     rungs
         .map(|Rung { variant, pairs_per_second, relative_error }| {
-            let color = if variant == in_force { theme::STRONG } else { theme::WEAK };
+            let tone = if variant == in_force { Tone::Strong } else { Tone::Weak };
             let speed = format!("{}/s", format::si(*pairs_per_second));
-            rung(variant, (&speed, &accuracy::text(*relative_error)), color)
+            rung(variant, (&speed, &accuracy::text(*relative_error)), tone)
         })
         .collect()
 }
 
 /// A row of two columns.
-fn rung(label: &'static str, columns: (&str, &str), color: Color32) -> Row {
+fn rung(label: &'static str, columns: (&str, &str), tone: Tone) -> Row {
     let help = "what each variant was last seen to do with this many bodies: pairs a second while the device steps, and the error";
-    two_columns(label, columns, (help, color))
+    two_columns(label, columns, (help, tone))
 }
 
 fn two_columns(
     label: impl Into<Cow<'static, str>>,
     (first, second): (&str, &str),
-    (help, color): (&'static str, Color32),
+    (help, tone): (&'static str, Tone),
 ) -> Row {
-    Row { color, ..row(label, format!("{first:>8} {second:>8}"), help) }
+    Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
 }
 
 /// How several devices share the work.
@@ -216,12 +240,12 @@ fn sharing(model: &Model) -> Vec<Row> {
     };
     let help = "each device's share of the work, and its own time for that in a step; who would only slow the others gets none";
     let ms = |value: f64| if value > 0.0 { format::si(value / 1e3) + "s" } else { "–".to_owned() };
-    let mut rows = vec![two_columns("Devices", ("share", "step"), (help, theme::WEAK))];
+    let mut rows = vec![two_columns("Devices", ("share", "step"), (help, Tone::Weak))];
     rows.extend(members.iter().map(|member| {
         let share = format!("{:.1} %", 100.0 * member.share);
-        let color = if member.share > 0.0 { theme::TEXT } else { theme::WEAK };
+        let tone = if member.share > 0.0 { Tone::Plain } else { Tone::Weak };
         let label = format!("{} {}", member.index, shortened(&member.device));
-        two_columns(label, (&share, &ms(member.step_ms)), (help, color))
+        two_columns(label, (&share, &ms(member.step_ms)), (help, tone))
     }));
     rows.push(row(
         "Exchange",
@@ -258,17 +282,24 @@ fn ratio(a: f64, b: f64) -> f64 {
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
     if nonfinite > 0 {
         let text = format!("{} bodies not finite, held out", format::count(nonfinite as u64));
-        ui.label(RichText::new(text).color(theme::WARNING))
+        ui.label(RichText::new(text).color(theme::of(ui).warning))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
     }
 }
 
 fn line(ui: &mut egui::Ui, row: &Row) {
-    let Row { label, value, help, color } = row;
+    let Row { label, value, help, tone } = row;
+    let colours = theme::of(ui);
+    let color = match tone {
+        Tone::Strong => colours.strong,
+        Tone::Plain => colours.text,
+        Tone::Weak => colours.weak,
+        Tone::Warning => colours.warning,
+    };
     let line = ui.horizontal(|ui| {
-        ui.label(RichText::new(label.as_ref()).small().color(theme::WEAK));
+        ui.label(RichText::new(label.as_ref()).small().color(theme::of(ui).weak));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(*color)).truncate());
+            ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(color)).truncate());
         });
     });
     line.response.on_hover_text(*help);

@@ -15,12 +15,27 @@ pub(super) enum Command {
     Restart,
     FrameAll,
     Brush,
+    ResetView,
+    Follow,
+    Turn,
+    Grid,
+    /// The view that was kept under a number.
+    Recall(u8),
+    /// Keep the view under a number.
+    Keep(u8),
     Panel,
     Help,
     Close,
     Study(Study),
     EndStudy,
     Chart,
+    Scenes,
+    Open,
+    SaveSnapshot,
+    SaveScene,
+    Continue,
+    NotNow,
+    Plots,
     Quit,
 }
 
@@ -49,12 +64,36 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
     keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
     keys(Command::NextMode, &[plain(Key::M)], "switch to the next mode, which goes on where it was left"),
+    keys(Command::Scenes, &[plain(Key::O)], "open or close the gallery of scenes"),
+    keys(
+        Command::Open,
+        &[KeyboardShortcut::new(Modifiers::COMMAND, Key::O)],
+        "open a snapshot, a scene or bodies; dropping the file on the window does the same",
+    ),
+    // Before that without Shift, which would hear it too.
+    keys(
+        Command::SaveScene,
+        &[KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S)],
+        "save the scene and its parameters, to begin there",
+    ),
+    keys(
+        Command::SaveSnapshot,
+        &[KeyboardShortcut::new(Modifiers::COMMAND, Key::S)],
+        "save a snapshot, to go on exactly here",
+    ),
     keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
+    keys(Command::ResetView, &[plain(Key::Home)], "look from where it was looked at first"),
+    keys(Command::Follow, &[plain(Key::C)], "go with the centre of mass, or no longer"),
+    keys(Command::Turn, &[plain(Key::T)], "slowly turn about what is looked at, or no longer"),
+    words("1 … 9", "go back to the view that was kept under this number"),
+    words("Ctrl+1 … Ctrl+9", "keep the view under this number"),
+    keys(Command::Grid, &[plain(Key::G)], "draw the grid and the axes, or no longer"),
     keys(
         Command::Brush,
         &[plain(Key::B)],
         "take or lay down the brush for obstacles, where there is a fluid",
     ),
+    keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
     keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
@@ -98,7 +137,9 @@ impl Control {
 }
 
 fn name(shortcut: &KeyboardShortcut) -> String {
-    let held = if shortcut.modifiers.command { "Ctrl+" } else { "" };
+    let Modifiers { command, shift, .. } = shortcut.modifiers;
+    let held =
+        [("Ctrl+", command), ("Shift+", shift)].map(|(name, held)| if held { name } else { "" }).concat();
     format!("{held}{}", shortcut.logical_key.symbol_or_name())
 }
 
@@ -106,6 +147,18 @@ fn name(shortcut: &KeyboardShortcut) -> String {
 pub(super) fn hint(command: Command) -> String {
     let row = CONTROLS.iter().find(|row| row.command == Some(command));
     row.map(|row| format!("{} ({})", row.help, row.text())).unwrap_or_default()
+}
+
+/// What a digit from 1 asks for, alone or with Ctrl.
+fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
+    const DIGITS: [Key; 9] =
+        [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
+    let number = DIGITS.iter().position(|digit| *digit == key)? as u8 + 1;
+    match (held.command, held.alt || held.shift) {
+        (true, false) => Some(Command::Keep(number)),
+        (false, false) => Some(Command::Recall(number)),
+        (_, true) => None,
+    }
 }
 
 /// The commands whose keys were pressed. Keys that mean something to a focused field stay with it.
@@ -116,7 +169,8 @@ pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
 
 fn command(event: &Event, typing: bool) -> Option<Command> {
     let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
-    let command = CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command?;
+    let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command;
+    let command = numbered(key, &modifiers).or_else(in_table)?;
     let writes = !modifiers.command && key != Key::F1;
     // A held key steps on and on, but must not make the others flicker.
     let wanted = !repeat || command == Command::Step;

@@ -4,29 +4,44 @@
 mod canvas;
 mod dialogs;
 mod fields;
+mod files;
 pub mod format;
+mod gallery;
 mod help;
+mod history;
 mod hud;
 mod keys;
+mod notes;
 mod panel;
+mod picture;
 mod plot;
+mod plots;
 mod spark;
 mod theme;
 mod widgets;
 
+use std::path::PathBuf;
+
 use egui::Rect;
 
+pub use files::{FileWish, OPENED};
 pub use keys::{CONTROLS, Control, Trigger};
 pub use plot::Export;
 
 use crate::chart::Chart;
 use crate::compute::DeviceInfo;
 use crate::config::Config;
+use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
 use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
+use files::{Files, Purpose};
+use gallery::Gallery;
+use history::History;
 use keys::Command;
+use notes::Notes;
+use plots::Plots;
 use widgets::Sink;
 
 /// What the window measured of itself.
@@ -38,6 +53,8 @@ pub struct WindowStats {
     pub draw_ms: f64,
     /// Time to hand the bodies to OpenGL, in ms.
     pub upload_ms: f64,
+    /// Time that the window is busy with a picture, all told, in ms.
+    pub frame_ms: f64,
 }
 
 /// What is shown, and edited.
@@ -45,6 +62,8 @@ pub struct WindowStats {
 pub struct Model<'a> {
     /// Edited in place; whoever calls compares it with what it was.
     pub config: &'a mut Config,
+    /// How it is drawn; edited in place too.
+    pub look: &'a mut Look,
     /// How the simulation is doing, of the newest frame.
     pub stats: &'a Stats,
     /// Where the steps are computed: the first, if there are several.
@@ -59,6 +78,8 @@ pub struct Model<'a> {
     pub recipe: Option<Recipe>,
     /// Heights of the picture to a unit of the scene, as far away as what is looked at.
     pub heights_per_unit: f32,
+    /// The side of the grid's small squares in the scene.
+    pub grid_spacing: f32,
 }
 
 impl Model<'_> {
@@ -90,12 +111,24 @@ pub enum Action {
     Restart,
     /// Move the camera so that every body is in view.
     FrameAll,
+    /// Move the camera to where it stood first, and frame every body.
+    ResetView,
+    /// Move the camera to where it was kept under this number, 1 to 9.
+    Recall(u8),
+    /// Keep where the camera is under this number.
+    Keep(u8),
     /// Measure.
     Study(Study),
     /// Measure no more.
     EndStudy,
+    /// Write the plots to a file, by [`Ui::write_plots`].
+    SavePlots,
     /// Write [`Ui::chart`] to a file.
     SaveChart(Export),
+    /// Go on where the program was left.
+    Continue,
+    /// Do not, and keep what runs now.
+    NotNow,
     /// End the program.
     Quit,
 }
@@ -105,10 +138,14 @@ pub enum Action {
 pub struct Output {
     /// What was asked for, in order.
     pub actions: Vec<Action>,
+    /// What files are to be opened or saved.
+    pub wishes: Vec<FileWish>,
     /// Where each control is, in points, by its key: for tests of the real window.
     pub rects: Vec<(String, Rect)>,
     /// What the panel leaves free for the picture, in points.
     pub picture: Rect,
+    /// Whether the plots are shown: then what is conserved is worth measuring more often.
+    pub plots: bool,
     /// Half the width of the brush in the scene, while one is in hand.
     pub brush: Option<f32>,
 }
@@ -140,7 +177,7 @@ impl Brush {
         painter.with_clip_rect(picture).circle_stroke(
             at,
             size.max(2.0),
-            egui::Stroke::new(1.5_f32, theme::STRONG),
+            egui::Stroke::new(1.5_f32, theme::of_all(ctx).strong),
         );
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
@@ -156,6 +193,13 @@ pub struct Ui {
     brush: Brush,
     dialogs: Dialogs,
     lab: Lab,
+    gallery: Gallery,
+    files: Files,
+    notes: Notes,
+    plots: Plots,
+    history: History,
+    /// The size of text as it was last set.
+    scale: look::Size,
     /// The other modes, as they were left.
     left: Vec<Config>,
 }
@@ -172,6 +216,12 @@ impl Ui {
             brush: Brush { in_hand: false, radius: 0.03 },
             dialogs: Dialogs::default(),
             lab: Lab::default(),
+            gallery: Gallery::default(),
+            files: Files::default(),
+            notes: Notes::default(),
+            plots: Plots::default(),
+            history: History::default(),
+            scale: look::Size::One,
             left: Vec::new(),
         }
     }
@@ -184,6 +234,33 @@ impl Ui {
     /// Tells the person that the simulation makes no sense any more, and offers to restart it.
     pub fn broken(&mut self, title: impl Into<String>, text: impl Into<String>) {
         self.dialogs.push_with_restart(title.into(), text.into());
+    }
+
+    /// Tells the person what was done, for a few seconds.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.notes.say(text.into());
+    }
+
+    /// Offers to go on with what `text` says, until that is answered; or no more.
+    pub fn offer(&mut self, text: Option<String>) {
+        self.notes.offer(text);
+    }
+
+    /// Takes in that what runs is another, and the other modes with it.
+    pub fn resumed(&mut self, left: Vec<Config>) {
+        self.left = left;
+    }
+
+    /// The folder in which dialogs begin.
+    pub fn folder(&mut self) -> &mut Option<PathBuf> {
+        self.files.folder()
+    }
+
+    /// Changes to `next`, which is from a file; what is not about the scene stays.
+    pub fn adopt(&mut self, next: Config, config: &mut Config) {
+        self.select_mode(next.mode.info(), config);
+        let Config { running, free_run, ref tuned, steps_per_frame, .. } = *config;
+        *config = Config { running, free_run, tuned: tuned.clone(), steps_per_frame, ..next };
     }
 
     /// Takes in what a study measured, and the share of it that is done.
@@ -211,23 +288,65 @@ impl Ui {
         self.lab.saved = Some(path);
     }
 
+    /// Writes the plots as CSV: a line for each moment.
+    ///
+    /// # Errors
+    /// What `file` refuses.
+    pub fn write_plots(&self, file: &mut dyn std::io::Write) -> std::io::Result<()> {
+        self.history.write_csv(file)
+    }
+
+    /// Takes in where the plots were written to.
+    pub fn plots_saved(&mut self, path: String) {
+        self.plots.saved = Some(path);
+    }
+
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        if self.files.is_open() {
+            // Keys belong to the dialog, but for the one that ends all.
+            sink.commands.retain(|command| *command == Command::Quit);
+        }
+        self.dress(ctx, model.look);
         match self.panel {
             true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model, self.lab.under_way.is_some());
+        if model.look.grid {
+            hud::show_scale(ctx, model.grid_spacing);
+        }
         self.brush.show(ctx, &model);
+        if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
+            self.select_mode(info, model.config);
+            model.config.select_scene(scene);
+        }
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
+        self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
+        plots::show(ctx, &mut self.plots, &self.history, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
+        self.notes.show(ctx, &mut sink);
+        let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);
         let Sink { commands, rects } = sink;
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
-        Output { actions, rects, picture: ctx.available_rect(), brush }
+        let plots = self.plots.is_open;
+        Output { actions, wishes, rects, picture: ctx.available_rect(), plots, brush }
+    }
+
+    /// Theme and size as `look` has them. Ctrl+Plus goes on from there.
+    fn dress(&mut self, ctx: &egui::Context, look: &Look) {
+        ctx.set_theme(match look.theme {
+            look::Theme::Dark => egui::Theme::Dark,
+            look::Theme::Light => egui::Theme::Light,
+        });
+        if self.scale != look.scale {
+            ctx.set_zoom_factor(look.scale.factor());
+            self.scale = look.scale;
+        }
     }
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
@@ -244,8 +363,14 @@ impl Ui {
 
     /// Does what can be done here, and passes on the rest.
     fn obey(&mut self, command: Command, model: &mut Model) -> Option<Action> {
-        let Model { config, device, .. } = model;
+        let Model { config, device, look, .. } = model;
         match command {
+            Command::ResetView => return Some(Action::ResetView),
+            Command::Recall(number) => return Some(Action::Recall(number)),
+            Command::Keep(number) => return Some(Action::Keep(number)),
+            Command::Follow => look.follow = !look.follow,
+            Command::Turn => look.turn = !look.turn,
+            Command::Grid => look.grid = !look.grid,
             Command::RunPause => config.running = !config.running,
             Command::Mode(info) => self.select_mode(info, config),
             Command::NextMode => {
@@ -255,8 +380,19 @@ impl Ui {
             Command::Brush => self.brush.in_hand ^= config.mode.info().paints,
             Command::Panel => self.panel = !self.panel,
             Command::Help => self.help = !self.help,
+            Command::Plots => self.plots.is_open = !self.plots.is_open,
             // One thing at a time: the help stays while there was an error to close.
-            Command::Close => self.help &= self.dialogs.close(),
+            Command::Close if self.dialogs.close() => {}
+            Command::Close => (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false),
+            Command::Scenes => self.gallery.is_open ^= true,
+            Command::Open => self.files.ask(Purpose::Open, ""),
+            Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.name),
+            Command::SaveScene => self.files.ask(Purpose::SaveScene, &config.start.name),
+            Command::Continue | Command::NotNow => {
+                self.notes.offer(None);
+                let goes_on = command == Command::Continue;
+                return Some(if goes_on { Action::Continue } else { Action::NotNow });
+            }
             Command::Step => {
                 config.running = false;
                 return Some(Action::Step);

@@ -1,12 +1,12 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
-use egui::{Button, CollapsingHeader, ComboBox, DragValue, ProgressBar, RichText, Slider, vec2};
+use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
-use super::{Brush, Lab, Model, format, theme};
-use crate::config::{Config, Start};
+use super::{Brush, Lab, Model, format, picture, theme};
+use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
 
@@ -23,7 +23,7 @@ pub(super) fn show(
     sink: &mut Sink,
 ) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
-    let frame = egui::Frame::NONE.fill(theme::SURFACE).inner_margin(margin);
+    let frame = egui::Frame::NONE.fill(theme::of_all(ctx).surface).inner_margin(margin);
     egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
         ctx,
         |ui| {
@@ -33,6 +33,7 @@ pub(super) fn show(
                 run(ui, model, sink);
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
+                picture::show(ui, model.look, sink);
                 kernel(ui, model, lab, sink);
                 devices(ui, model, sink);
                 parameters(ui, model.config, sink);
@@ -43,10 +44,11 @@ pub(super) fn show(
 
 fn header(ui: &mut egui::Ui, sink: &mut Sink) {
     ui.horizontal(|ui| {
-        ui.label(RichText::new("gravitile").heading().color(theme::STRONG));
+        ui.label(RichText::new("gravitile").heading().color(theme::of(ui).strong));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             command(ui, sink, ("hide", "Hide", &keys::hint(Command::Panel)), Command::Panel);
             command(ui, sink, ("keys", "Keys", &keys::hint(Command::Help)), Command::Help);
+            command(ui, sink, ("plots", "Plots", &keys::hint(Command::Plots)), Command::Plots);
         });
     });
 }
@@ -69,7 +71,7 @@ pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
 
 fn section(ui: &mut egui::Ui, title: &str) {
     ui.add_space(10.0);
-    ui.label(RichText::new(title).strong().color(theme::ACCENT));
+    ui.label(RichText::new(title).strong().color(theme::of(ui).accent));
 }
 
 /// One line under a control that says what is chosen.
@@ -79,7 +81,7 @@ fn note(ui: &mut egui::Ui, text: &str) {
         // Room for two lines, so that another choice does not move what stands below.
         ui.set_min_height(2.0 * ui.text_style_height(&egui::TextStyle::Small));
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
-        ui.add(egui::Label::new(RichText::new(text).small().color(theme::WEAK)).wrap());
+        ui.add(egui::Label::new(RichText::new(text).small().color(theme::of(ui).weak)).wrap());
     });
 }
 
@@ -94,7 +96,7 @@ fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             ("restart", "⏮ Restart", Command::Restart),
         ] {
             let main = command == Command::RunPause && !running;
-            let fill = if main { theme::ACCENT_FILL } else { theme::RAISED };
+            let fill = if main { theme::of(ui).accent_fill } else { theme::of(ui).raised };
             let button = ui.add(Button::new(text).fill(fill).min_size(size));
             let button = button.on_hover_text(keys::hint(command));
             sink.note(key, &button);
@@ -108,7 +110,7 @@ fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         true => format!("step {} · time {}", format::count(stats.step), format::significant(stats.time, 4)),
         false => "starting…".to_owned(),
     };
-    ui.label(RichText::new(progress).monospace().color(theme::WEAK))
+    ui.label(RichText::new(progress).monospace().color(theme::of(ui).weak))
         .on_hover_text("steps and simulated time since the scene began");
 }
 
@@ -118,6 +120,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     scenes(ui, model.config, sink);
     bodies(ui, model, sink);
     seed(ui, model.config, sink);
+    files(ui, sink);
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
@@ -135,34 +138,39 @@ fn mode(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
     });
 }
 
-fn scenes(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
+/// What was chosen in the gallery, as the button that opens it.
+fn scenes(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
     row(ui, "Scene", "Where it begins.", |ui, label| {
-        let combo = ComboBox::from_id_salt("scene").width(ui.available_width()).height(400.0);
-        let combo = combo.selected_text(config.start.name()).show_ui(ui, |ui| {
-            for scene in config.mode.info().scenes {
-                let selected = config.start == Start::Scene(scene);
-                let color = if selected { theme::TEXT } else { theme::WEAK };
-                let text = (scene.name, RichText::new(scene.summary).small().color(color));
-                let entry = ui.add(Button::selectable(selected, text));
-                sink.note(format!("scene {}", scene.name), &entry);
-                if entry.clicked() {
-                    config.select_scene(scene);
-                }
-            }
-        });
-        sink.note("scene", &combo.response.labelled_by(label.id));
+        let name = format!("{}  ⏷", config.start.title);
+        let button = Button::new(name).truncate().min_size(vec2(ui.available_width(), 0.0));
+        let button = ui.add(button).on_hover_text(keys::hint(Command::Scenes)).labelled_by(label.id);
+        sink.note("scene", &button);
+        if button.clicked() {
+            sink.commands.push(Command::Scenes);
+        }
     });
-    match &config.start {
-        Start::Scene(scene) => note(ui, scene.summary),
-        Start::Loaded { .. } => note(ui, "the bodies of a file"),
-        Start::Grid { .. } => note(ui, "the grid of a file"),
-    }
+    note(ui, &config.start.summary);
+}
+
+/// Buttons for what is kept in files.
+fn files(ui: &mut egui::Ui, sink: &mut Sink) {
+    row(ui, "File", "What is kept in files; a file that is dropped on the window is opened too.", |ui, _| {
+        // Beside the label, however narrow the panel is.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        for (key, text, which) in [
+            ("open", "Open…", Command::Open),
+            ("save snapshot", "Save…", Command::SaveSnapshot),
+            ("save scene", "As scene…", Command::SaveScene),
+        ] {
+            command(ui, sink, (key, text, &keys::hint(which)), which);
+        }
+    });
 }
 
 fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { config, stats, max_bodies, .. } = model;
     let work = &config.mode.info().work;
-    row(ui, work.label.0, work.label.1, |ui, label| match config.start.fixed_bodies() {
+    row(ui, work.label.0, work.label.1, |ui, label| match config.start.bodies {
         Some(fixed) => {
             let number = ui.add_enabled_ui(false, |ui| {
                 auto_number(ui, sink, ("bodies", label), &mut Some(fixed), fixed, fixed..=fixed);
@@ -178,8 +186,7 @@ fn bodies(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     let help = "The same seed gives the same bodies, for ever.";
     row(ui, "Seed", help, |ui, label| {
-        let scene = matches!(config.start, Start::Scene(_));
-        ui.add_enabled_ui(scene, |ui| {
+        ui.add_enabled_ui(config.start.is_random(), |ui| {
             let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
             let number = ui.add_sized(size, number).labelled_by(label.id);
@@ -249,7 +256,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         };
         let name = format!("{} · {}", info.index, info.name);
         ui.add_enabled_ui(!is_only, |ui| {
-            let entry = ui.checkbox(&mut on, RichText::new(&name).color(theme::TEXT));
+            let entry = ui.checkbox(&mut on, RichText::new(&name).color(theme::of(ui).text));
             let entry = entry.on_hover_text(help).on_disabled_hover_text(help);
             sink.note(format!("device {place}"), &entry);
         });
@@ -318,7 +325,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 /// What else the variant is compiled with and what is the fastest, for whoever looks for it.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
-    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::TEXT)).id_salt("tuning");
+    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::of(ui).text)).id_salt("tuning");
     let header = header.show(ui, |ui| {
         knobs(ui, config, recipe, sink);
         studies(ui, &config.mode.info().work, lab, sink);

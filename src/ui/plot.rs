@@ -93,7 +93,7 @@ impl Export {
 fn picture(charts: &[Chart]) -> image::RgbImage {
     let size = vec2(PICTURE.x, PICTURE.y * charts.len() as f32);
     canvas::paint(size, PICTURE_SCALE, |ctx| {
-        let frame = egui::Frame::NONE.fill(theme::SURFACE);
+        let frame = egui::Frame::NONE.fill(theme::of_all(ctx).surface);
         egui::CentralPanel::default().frame(frame).show(ctx, |ui| {
             ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
             for (nth, chart) in charts.iter().enumerate() {
@@ -153,7 +153,7 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
             Some(path) => format!("saved as {path}"),
             None => "Point at a mark to read its numbers.".to_owned(),
         };
-        ui.add(Label::new(RichText::new(text).small().color(theme::WEAK)).truncate());
+        ui.add(Label::new(RichText::new(text).small().color(theme::of(ui).weak)).truncate());
     });
 }
 
@@ -164,13 +164,13 @@ fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     let mut unit = chart.unit();
     unit[..1].make_ascii_uppercase();
     let title = format!("{unit} by {}", chart.axis.title(things));
-    ui.label(RichText::new(title).strong().size(16.0).color(theme::STRONG));
+    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
     let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
     let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
     let words = [Some(chart.info.name.to_owned()), Some(chart.scene.clone()), bodies];
     let words = words.into_iter().chain([Some(chart.device.clone()), driver]);
     let subject = words.flatten().collect::<Vec<_>>().join(" · ");
-    ui.add(Label::new(RichText::new(subject).small().color(theme::WEAK)).truncate());
+    ui.add(Label::new(RichText::new(subject).small().color(theme::of(ui).weak)).truncate());
     let lines = chart.lines();
     legend(ui, &lines);
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
@@ -182,9 +182,9 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
         ui.set_min_height(ui.spacing().interact_size.y);
         for line in lines {
             let (sign, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-            mark(ui.painter(), line.rung, sign.center());
+            mark(ui, line.rung, sign.center());
             // Never wrapped: no name is parted from its sign.
-            ui.add(Label::new(RichText::new(line.variant.name).color(theme::TEXT)).extend())
+            ui.add(Label::new(RichText::new(line.variant.name).color(theme::of(ui).text)).extend())
                 .on_hover_text(line.variant.summary);
             ui.add_space(8.0);
         }
@@ -192,8 +192,9 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
 }
 
 /// The colour of a rung, whichever others there are.
-fn colour(rung: usize) -> Color32 {
-    theme::LINES[rung % theme::LINES.len()]
+fn colour(ui: &egui::Ui, rung: usize) -> Color32 {
+    let lines = &theme::of(ui).lines;
+    lines[rung % lines.len()]
 }
 
 /// Lower rungs are drawn first and larger, so that one sees them under others.
@@ -202,7 +203,7 @@ fn size(rung: usize) -> f32 {
 }
 
 /// A point of a rung: told apart by its colour, and without colours by its shape.
-fn mark(painter: &egui::Painter, rung: usize, centre: Pos2) {
+fn mark(ui: &egui::Ui, rung: usize, centre: Pos2) {
     const SHAPES: [&[[f32; 2]]; 6] = [
         &[],
         &[[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
@@ -215,8 +216,8 @@ fn mark(painter: &egui::Painter, rung: usize, centre: Pos2) {
     let corners = SHAPES[rung % SHAPES.len()];
     let corners: Vec<Pos2> = corners.iter().map(|&corner| centre + radius * Vec2::from(corner)).collect();
     match corners.is_empty() {
-        true => painter.circle_filled(centre, radius, colour(rung)),
-        false => painter.add(Shape::convex_polygon(corners, colour(rung), Stroke::NONE)),
+        true => ui.painter().circle_filled(centre, radius, colour(ui, rung)),
+        false => ui.painter().add(Shape::convex_polygon(corners, colour(ui, rung), Stroke::NONE)),
     };
 }
 
@@ -230,7 +231,7 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     let hint = |title: String, axis| {
         // Room for the numbers is made by `whole_marks` and `speed_marks`.
         AxisHints::new(axis)
-            .label(RichText::new(title).color(theme::WEAK))
+            .label(RichText::new(title).color(theme::of(ui).weak))
             .label_spacing(Rangef::new(0.0, 1.0))
     };
     let x_axis = hint(axis.title(chart.info.work.things), egui_plot::Axis::X)
@@ -246,24 +247,29 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
         .y_grid_spacer(|input| speed_marks(input.bounds))
         .custom_x_axes(vec![x_axis])
         .custom_y_axes(vec![y_axis]);
+    let line_colours = &theme::of(ui).lines;
     let shown = plot.show(ui, |plot| {
         plot.set_plot_bounds(PlotBounds::from_min_max([*x.start(), *y.start()], [*x.end(), *y.end()]));
         for line in lines {
             let points: Vec<[f64; 2]> = line.points.iter().map(|point| at(axis, point)).collect();
-            let line = egui_plot::Line::new("", points).color(colour(line.rung)).width(3.0 * size(line.rung));
-            plot.line(line);
+            let width = 3.0 * size(line.rung);
+            plot.line(
+                egui_plot::Line::new("", points)
+                    .color(line_colours[line.rung % line_colours.len()])
+                    .width(width),
+            );
         }
     });
     let on_screen = |point| shown.transform.position_from_point(&at(axis, point).into());
     for line in lines {
-        line.points.iter().for_each(|point| mark(ui.painter(), line.rung, on_screen(point)));
+        line.points.iter().for_each(|point| mark(ui, line.rung, on_screen(point)));
     }
     let Some(pointer) = shown.response.hover_pos() else { return };
     let points = lines.iter().flat_map(|line| &line.points);
     let places = points.map(|point| (on_screen(point), &point.1));
     let nearest = places.min_by(|(a, _), (b, _)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
     if let Some((place, trial)) = nearest.filter(|(place, _)| place.distance(pointer) < REACH) {
-        ui.painter().circle_stroke(place, 7.0, Stroke::new(1.5_f32, theme::STRONG));
+        ui.painter().circle_stroke(place, 7.0, Stroke::new(1.5_f32, theme::of(ui).strong));
         let (ctx, layer) = (ui.ctx().clone(), shown.response.layer_id);
         let tip = egui::Tooltip::always_open(ctx, layer, shown.response.id, egui::PopupAnchor::Pointer);
         tip.gap(12.0).show(|ui| ui.label(told(chart, trial)));

@@ -14,9 +14,11 @@ pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
     let Some(&[last_step, last]) = points.last() else { return };
     ui.add_space(6.0);
     ui.horizontal(|ui| {
-        ui.label(RichText::new(series.label).small().color(theme::WEAK));
+        ui.label(RichText::new(series.label).small().color(theme::of(ui).weak));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(RichText::new(format::significant(last, 4)).monospace().size(12.0).color(theme::TEXT));
+            ui.label(
+                RichText::new(format::significant(last, 4)).monospace().size(12.0).color(theme::of(ui).text),
+            );
         });
     });
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
@@ -26,9 +28,9 @@ pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
         let (x, y) = (step / last_step.max(1.0), value / most);
         pos2(inner.left() + inner.width() * x as f32, inner.bottom() - inner.height() * y as f32)
     };
-    ui.painter().rect_filled(rect, 4.0, theme::SUNKEN);
+    ui.painter().rect_filled(rect, 4.0, theme::of(ui).sunken);
     let line = points.iter().map(place).collect();
-    ui.painter().add(Shape::line(line, Stroke::new(1.5_f32, theme::ACCENT)));
+    ui.painter().add(Shape::line(line, Stroke::new(1.5_f32, theme::of(ui).accent)));
     response.on_hover_text(format!(
         "{}: from 0 to {} over {} steps",
         series.help,

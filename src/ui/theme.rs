@@ -1,41 +1,110 @@
-//! How it looks: dark and quiet, so that the picture is the brightest thing; one accent colour.
+//! How the panel looks: dark or light, quiet, with one accent colour.
 
 use egui::style::{Selection, WidgetVisuals};
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, vec2};
 
-/// Behind the controls.
-pub(super) const SURFACE: Color32 = Color32::from_rgb(0x15, 0x17, 0x1c);
-/// Buttons.
-pub(super) const RAISED: Color32 = Color32::from_rgb(0x26, 0x2a, 0x32);
-const HOVERED: Color32 = Color32::from_rgb(0x32, 0x38, 0x43);
-/// Rails of sliders and empty checkboxes: they carry no text, so their own shape must stand out.
-const CONTROL: Color32 = Color32::from_rgb(0x40, 0x47, 0x54);
-/// Behind text that is only read.
-pub(super) const SUNKEN: Color32 = Color32::from_rgb(0x0d, 0x0f, 0x12);
-const LINE: Color32 = Color32::from_rgb(0x2b, 0x2f, 0x38);
-/// Text that matters most.
-pub(super) const STRONG: Color32 = Color32::from_rgb(0xff, 0xff, 0xff);
-/// Text.
-pub(super) const TEXT: Color32 = Color32::from_rgb(0xd5, 0xd9, 0xe0);
-/// Text that stands back.
-pub(super) const WEAK: Color32 = Color32::from_rgb(0x9a, 0xa2, 0xb0);
-/// The one colour, as text and lines.
-pub(super) const ACCENT: Color32 = Color32::from_rgb(0x7c, 0xb7, 0xf5);
-/// The one colour, behind text.
-pub(super) const ACCENT_FILL: Color32 = Color32::from_rgb(0x23, 0x4f, 0x80);
-/// Something is wrong.
-pub(super) const WARNING: Color32 = Color32::from_rgb(0xff, 0xb3, 0x5c);
+/// The colours of a theme. In both one colour alone stands out.
+#[derive(Debug)]
+pub(super) struct Colours {
+    /// Behind the controls.
+    pub surface: Color32,
+    /// Buttons.
+    pub raised: Color32,
+    hovered: Color32,
+    /// Rails of sliders and empty checkboxes: they carry no text, so their own shape must stand out.
+    control: Color32,
+    /// Behind text that is only read.
+    pub sunken: Color32,
+    line: Color32,
+    /// Text that matters most.
+    pub strong: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text that stands back.
+    pub weak: Color32,
+    /// The one colour, as text and lines.
+    pub accent: Color32,
+    /// The one colour, behind text.
+    pub accent_fill: Color32,
+    /// Something is wrong.
+    pub warning: Color32,
+    shadow: Color32,
+    /// Lines of a chart, told apart by eyes that miss a colour (after Okabe and Ito, 2008).
+    pub lines: [Color32; 7],
+}
 
-/// Lines of a chart: bright on dark, and told apart by eyes that miss a colour (after Okabe and Ito, 2008).
-pub(super) const LINES: [Color32; 7] = [
-    Color32::from_rgb(0x56, 0xb4, 0xe9),
-    Color32::from_rgb(0xe6, 0x9f, 0x00),
-    Color32::from_rgb(0x00, 0xb8, 0x86),
-    Color32::from_rgb(0xf0, 0xe4, 0x42),
-    Color32::from_rgb(0xcc, 0x79, 0xa7),
-    Color32::from_rgb(0xf2, 0x6b, 0x21),
-    Color32::from_rgb(0xb6, 0xa6, 0xff),
-];
+impl Colours {
+    /// Behind text that lies over the picture.
+    pub fn veil(&self) -> Color32 {
+        self.surface.gamma_multiply(if std::ptr::eq(self, &DARK) { 0.82 } else { 0.92 })
+    }
+}
+
+/// So that the picture is the brightest thing.
+static DARK: Colours = Colours {
+    surface: Color32::from_rgb(0x15, 0x17, 0x1c),
+    raised: Color32::from_rgb(0x26, 0x2a, 0x32),
+    hovered: Color32::from_rgb(0x32, 0x38, 0x43),
+    control: Color32::from_rgb(0x40, 0x47, 0x54),
+    sunken: Color32::from_rgb(0x0d, 0x0f, 0x12),
+    line: Color32::from_rgb(0x2b, 0x2f, 0x38),
+    strong: Color32::from_rgb(0xff, 0xff, 0xff),
+    text: Color32::from_rgb(0xd5, 0xd9, 0xe0),
+    weak: Color32::from_rgb(0x9a, 0xa2, 0xb0),
+    accent: Color32::from_rgb(0x7c, 0xb7, 0xf5),
+    accent_fill: Color32::from_rgb(0x23, 0x4f, 0x80),
+    warning: Color32::from_rgb(0xff, 0xb3, 0x5c),
+    shadow: Color32::from_black_alpha(140),
+    lines: [
+        Color32::from_rgb(0x56, 0xb4, 0xe9),
+        Color32::from_rgb(0xe6, 0x9f, 0x00),
+        Color32::from_rgb(0x00, 0xb8, 0x86),
+        Color32::from_rgb(0xf0, 0xe4, 0x42),
+        Color32::from_rgb(0xcc, 0x79, 0xa7),
+        Color32::from_rgb(0xf2, 0x6b, 0x21),
+        Color32::from_rgb(0xb6, 0xa6, 0xff),
+    ],
+};
+
+/// For bright rooms and for paper.
+static LIGHT: Colours = Colours {
+    surface: Color32::from_rgb(0xf5, 0xf6, 0xf8),
+    raised: Color32::from_rgb(0xe2, 0xe5, 0xea),
+    hovered: Color32::from_rgb(0xd5, 0xda, 0xe1),
+    control: Color32::from_rgb(0xb9, 0xc0, 0xcb),
+    sunken: Color32::from_rgb(0xff, 0xff, 0xff),
+    line: Color32::from_rgb(0xd2, 0xd6, 0xdd),
+    strong: Color32::from_rgb(0x08, 0x0a, 0x0e),
+    text: Color32::from_rgb(0x26, 0x2b, 0x34),
+    weak: Color32::from_rgb(0x53, 0x5c, 0x6a),
+    accent: Color32::from_rgb(0x0b, 0x57, 0xa8),
+    accent_fill: Color32::from_rgb(0xb5, 0xd5, 0xf8),
+    warning: Color32::from_rgb(0x9c, 0x44, 0x00),
+    shadow: Color32::from_black_alpha(50),
+    lines: [
+        Color32::from_rgb(0x00, 0x68, 0xa8),
+        Color32::from_rgb(0x96, 0x61, 0x00),
+        Color32::from_rgb(0x00, 0x73, 0x52),
+        Color32::from_rgb(0x75, 0x6b, 0x00),
+        Color32::from_rgb(0xa0, 0x3c, 0x74),
+        Color32::from_rgb(0xb5, 0x47, 0x00),
+        Color32::from_rgb(0x5a, 0x49, 0xb8),
+    ],
+};
+
+/// The colours that `ui` is drawn in.
+pub(super) fn of(ui: &egui::Ui) -> &'static Colours {
+    colours(ui.visuals().dark_mode)
+}
+
+/// The colours that `ctx` draws in.
+pub(super) fn of_all(ctx: &egui::Context) -> &'static Colours {
+    colours(ctx.theme() == egui::Theme::Dark)
+}
+
+fn colours(dark: bool) -> &'static Colours {
+    if dark { &DARK } else { &LIGHT }
+}
 
 /// Between one control and the next, in points.
 pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
@@ -46,18 +115,20 @@ pub(super) const NUMBER_WIDTH: f32 = 78.0;
 /// A whole number up to millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 
-/// Sets the style of everything that `ctx` draws.
+/// Sets the style of everything that `ctx` draws, in both themes.
 pub(super) fn apply(ctx: &egui::Context) {
     ctx.set_theme(egui::Theme::Dark);
-    ctx.style_mut_of(egui::Theme::Dark, |style| {
-        fonts(style);
-        spacing(&mut style.spacing);
-        visuals(&mut style.visuals);
-        style.explanation_tooltips = false;
-        // Labels answer to hovering and clicking; selecting their text would get in the way.
-        style.interaction.selectable_labels = false;
-        style.interaction.tooltip_delay = 0.5;
-    });
+    for (theme, colours) in [(egui::Theme::Dark, &DARK), (egui::Theme::Light, &LIGHT)] {
+        ctx.style_mut_of(theme, |style| {
+            fonts(style);
+            spacing(&mut style.spacing);
+            visuals(&mut style.visuals, colours);
+            style.explanation_tooltips = false;
+            // Labels answer to hovering and clicking; selecting their text would get in the way.
+            style.interaction.selectable_labels = false;
+            style.interaction.tooltip_delay = 0.5;
+        });
+    }
 }
 
 fn fonts(style: &mut egui::Style) {
@@ -85,38 +156,39 @@ fn spacing(spacing: &mut egui::Spacing) {
     spacing.scroll = egui::style::ScrollStyle::thin();
 }
 
-fn visuals(visuals: &mut egui::Visuals) {
-    visuals.panel_fill = SURFACE;
-    visuals.window_fill = SURFACE;
-    visuals.window_stroke = Stroke::new(1.0_f32, LINE);
+fn visuals(visuals: &mut egui::Visuals, colours: &Colours) {
+    let Colours { surface, raised, hovered, control, sunken, line, strong, text, weak, accent, .. } =
+        *colours;
+    let Colours { accent_fill, warning, shadow, .. } = *colours;
+    visuals.panel_fill = surface;
+    visuals.window_fill = surface;
+    visuals.window_stroke = Stroke::new(1.0_f32, line);
     visuals.window_corner_radius = CornerRadius::same(8);
     visuals.menu_corner_radius = CornerRadius::same(6);
-    visuals.window_shadow =
-        Shadow { offset: [0, 6], blur: 24, spread: 0, color: Color32::from_black_alpha(140) };
-    visuals.popup_shadow =
-        Shadow { offset: [0, 3], blur: 12, spread: 0, color: Color32::from_black_alpha(140) };
-    visuals.extreme_bg_color = SUNKEN;
-    visuals.code_bg_color = SUNKEN;
-    visuals.weak_text_color = Some(WEAK);
-    visuals.warn_fg_color = WARNING;
-    visuals.error_fg_color = WARNING;
-    visuals.hyperlink_color = ACCENT;
-    visuals.selection = Selection { bg_fill: ACCENT_FILL, stroke: Stroke::new(1.0_f32, STRONG) };
+    visuals.window_shadow = Shadow { offset: [0, 6], blur: 24, spread: 0, color: shadow };
+    visuals.popup_shadow = Shadow { offset: [0, 3], blur: 12, spread: 0, color: shadow };
+    visuals.extreme_bg_color = sunken;
+    visuals.code_bg_color = sunken;
+    visuals.weak_text_color = Some(weak);
+    visuals.warn_fg_color = warning;
+    visuals.error_fg_color = warning;
+    visuals.hyperlink_color = accent;
+    visuals.selection = Selection { bg_fill: accent_fill, stroke: Stroke::new(1.0_f32, strong) };
     visuals.slider_trailing_fill = true;
-    let widget = |fill: Color32, text: Color32| WidgetVisuals {
+    let widget = |fill: Color32, ink: Color32| WidgetVisuals {
         bg_fill: fill,
         weak_bg_fill: fill,
         bg_stroke: Stroke::NONE,
         corner_radius: CornerRadius::same(4),
-        fg_stroke: Stroke::new(1.0_f32, text),
+        fg_stroke: Stroke::new(1.0_f32, ink),
         expansion: 0.0,
     };
     let widgets = &mut visuals.widgets;
-    widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, LINE), ..widget(SURFACE, TEXT) };
-    widgets.inactive = WidgetVisuals { bg_fill: CONTROL, ..widget(RAISED, TEXT) };
-    widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, WEAK), ..widget(HOVERED, STRONG) };
-    widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, ACCENT), ..widget(HOVERED, STRONG) };
-    widgets.open = widget(RAISED, STRONG);
+    widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, line), ..widget(surface, text) };
+    widgets.inactive = WidgetVisuals { bg_fill: control, ..widget(raised, text) };
+    widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, weak), ..widget(hovered, strong) };
+    widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, accent), ..widget(hovered, strong) };
+    widgets.open = widget(raised, strong);
 }
 
 #[cfg(test)]
@@ -134,24 +206,26 @@ mod tests {
     }
 
     #[test]
-    fn text_meets_wcag_aa() {
-        for (text, behind) in [
-            (TEXT, SURFACE),
-            (WEAK, SURFACE),
-            (WEAK, RAISED),
-            (WEAK, SUNKEN),
-            (TEXT, RAISED),
-            (STRONG, HOVERED),
-            (STRONG, ACCENT_FILL),
-            (TEXT, ACCENT_FILL),
-            (ACCENT, SURFACE),
-            (WARNING, SURFACE),
-        ] {
-            let contrast = contrast(text, behind);
-            assert!(contrast >= 4.5, "{text:?} on {behind:?}: {contrast:.1}");
-        }
-        for line in LINES {
-            assert!(contrast(line, SUNKEN) >= 4.5, "{line:?}");
+    fn text_meets_wcag_aa_in_both_themes() {
+        for c in [&DARK, &LIGHT] {
+            for (text, behind) in [
+                (c.text, c.surface),
+                (c.weak, c.surface),
+                (c.weak, c.raised),
+                (c.weak, c.sunken),
+                (c.text, c.raised),
+                (c.strong, c.hovered),
+                (c.strong, c.accent_fill),
+                (c.text, c.accent_fill),
+                (c.accent, c.surface),
+                (c.warning, c.surface),
+            ] {
+                let contrast = contrast(text, behind);
+                assert!(contrast >= 4.5, "{text:?} on {behind:?}: {contrast:.1}");
+            }
+            for line in c.lines {
+                assert!(contrast(line, c.sunken) >= 4.5, "{line:?}: {}", contrast(line, c.sunken));
+            }
         }
         assert!((contrast(Color32::WHITE, Color32::BLACK) - 21.0).abs() < 0.01);
     }

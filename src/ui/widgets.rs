@@ -36,7 +36,9 @@ pub(super) fn row(
         let cell = vec2(theme::LABEL_WIDTH, height);
         let label = ui.allocate_ui_with_layout(cell, Layout::left_to_right(Align::Center), |ui| {
             ui.set_min_size(cell);
-            ui.add(Label::new(RichText::new(label).color(theme::TEXT)).truncate().sense(Sense::click()))
+            ui.add(
+                Label::new(RichText::new(label).color(theme::of(ui).text)).truncate().sense(Sense::click()),
+            )
         });
         let label = label.inner.on_hover_text(help);
         add(ui, &label);
@@ -109,9 +111,9 @@ pub(super) fn auto_chips<'a>(
 
 fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let &Chip { name, help, selected, in_force } = option;
-    let stroke = if in_force { egui::Stroke::new(1.0_f32, theme::ACCENT) } else { egui::Stroke::NONE };
-    let fill = if selected { theme::ACCENT_FILL } else { theme::RAISED };
-    let text = RichText::new(name).color(if selected { theme::STRONG } else { theme::TEXT });
+    let stroke = if in_force { egui::Stroke::new(1.0_f32, theme::of(ui).accent) } else { egui::Stroke::NONE };
+    let fill = if selected { theme::of(ui).accent_fill } else { theme::of(ui).raised };
+    let text = RichText::new(name).color(if selected { theme::of(ui).strong } else { theme::of(ui).text });
     let chip = ui.add(Button::new(text).fill(fill).stroke(stroke));
     // Alone, a chip's text does not say what it is an option of.
     let enabled = ui.is_enabled();

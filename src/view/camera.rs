@@ -12,7 +12,8 @@ use super::framing;
 use crate::bodies::{Points, Shape};
 
 /// Where the scene is looked at from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Camera {
     /// The point that is looked at and turned about, in scene units.
     pub target: Vec3,
@@ -49,6 +50,14 @@ impl Camera {
         }
     }
 
+    /// Whether it can be looked through: one from a file may say anything.
+    pub fn is_sound(&self) -> bool {
+        let Self { target, yaw, pitch, distance, fov, home } = self;
+        let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
+        let direction = yaw.abs() <= TAU && pitch.abs() <= FRAC_PI_2;
+        distances && direction && (0.01..=3.0).contains(fov) && target.abs().max_element() <= *DISTANCES.end()
+    }
+
     /// The point of the plane z = 0 under the `cursor`, in viewport heights from the middle; none where that shows the sky.
     pub fn on_ground(&self, cursor: [f32; 2]) -> Option<[f32; 2]> {
         let [_, _, back] = self.axes();
@@ -62,6 +71,11 @@ impl Camera {
     /// Heights of the viewport to a unit of the scene, at the target's distance.
     pub fn heights_per_unit(&self) -> f32 {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
+    }
+
+    /// The side of the small squares of the grid, in scene units: a power of ten, so that some tens are in the picture.
+    pub fn grid_spacing(&self) -> f32 {
+        10f32.powf((self.distance * 0.12).log10().floor())
     }
 
     /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.

@@ -13,6 +13,7 @@ use glium::{VertexBuffer, uniforms::SamplerBehavior};
 use super::{graphics, palette};
 use crate::bodies::Points;
 use crate::error::{Error, Result};
+use crate::look::Palette;
 
 /// `(x, y, z, w)` as it stands in [`Points::positions`].
 #[repr(C)]
@@ -57,7 +58,7 @@ pub struct Cloud {
 impl Cloud {
     /// An empty one.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let palette = palette::texture(context)?;
+        let palette = palette::texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
     }
 
@@ -79,6 +80,12 @@ impl Cloud {
             copy(from, (&mut bodies, &mut values));
         }
         self.value_range = followed(if same && alike { self.value_range } else { value_range }, value_range);
+        Ok(())
+    }
+
+    /// Replaces the colour map.
+    pub fn set_palette(&mut self, palette: Palette) -> Result<()> {
+        self.palette = palette::texture(&self.context, palette)?;
         Ok(())
     }
 

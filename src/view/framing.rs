@@ -13,6 +13,23 @@ const MARGIN: f64 = 1.05;
 /// More bodies than this are looked at by sample: the camera needs no more.
 const SAMPLE: usize = 16_384;
 
+/// More bodies than this are looked at by sample for their middle: it is asked for in every picture.
+const MIDDLE_SAMPLE: usize = 4_096;
+
+/// The middle of the bodies: the planet, or else the centre of mass of those that are near to each other. None of a flow,
+/// and where there is nothing.
+pub fn middle(points: &Points) -> Option<Vec3> {
+    match points.shape {
+        Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
+        Shape::Tracers { .. } => return None,
+        Shape::Glow | Shape::Spheres { .. } => {}
+    }
+    let stride = points.positions.len().div_ceil(MIDDLE_SAMPLE).max(1);
+    let sample = points.positions.iter().step_by(stride);
+    let mut bodies: Vec<Placed> = sample.filter_map(|p| Placed::of(*p, points.shape)).collect();
+    centre(&mut bodies).map(|at| at.as_vec3())
+}
+
 /// The camera's opening: half extents at unit distance, its pitch and its yaw in radians.
 pub struct Frame {
     pub half_width: f32,

@@ -4,16 +4,22 @@
 //! made of that. Glows add up there and are tone-mapped, so that three bodies are bright and a million are not
 //! a white patch; balls hide each other there. Tracers glow over the image of their flow.
 
+mod bloom;
 mod camera;
 mod cloud;
+mod exposure;
 mod field;
+mod fill;
 mod framing;
+mod grid;
 mod offscreen;
 mod palette;
 mod points;
 mod shader;
 mod spheres;
+mod stars;
 mod target;
+mod trails;
 
 use std::fmt::Display;
 use std::mem;
@@ -23,41 +29,91 @@ use glium::backend::Context;
 use glium::{Rect, Surface};
 
 pub use camera::Camera;
+pub use framing::middle;
 pub use offscreen::Offscreen;
 
 use crate::bodies::{Points, Shape};
 use crate::error::{Error, Result};
+use crate::look::{self, Look};
 
 /// The background's sRGB colour, 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 
+/// What shines over at full strength, times the light itself.
+const BLOOM: f32 = 4.0;
+
+/// Sprites and strips are sized for a picture of this height in pixels and grow with it.
+const REFERENCE_HEIGHT: f32 = 800.0;
+
+/// Pixels there are to one of a picture of the reference height.
+fn scale(height: u32) -> f32 {
+    height as f32 / REFERENCE_HEIGHT
+}
+
 /// Draws the bodies that it was last given, as often as is asked and from wherever.
 pub struct View {
+    look: Look,
+    is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
     field: field::Field,
     glow: points::Glow,
     spheres: spheres::Spheres,
+    stars: stars::Stars,
+    trails: trails::Trails,
     target: target::Target,
+    meter: exposure::Meter,
+    bloom: bloom::Bloom,
+    grid: grid::Grid,
     /// What the target holds: seen by which camera, in which size. None once the bodies are others.
     drawn: Option<(Camera, [u32; 2])>,
 }
 
 impl View {
-    /// Compiles the shaders. Needs OpenGL 3.3 in a core context: others may lack point sprites.
+    /// Compiles the shaders. Needs OpenGL 3.3 in a core context: others may lack point sprites. Draws by
+    /// [`Look::plain`] until told otherwise.
     ///
     /// # Errors
     /// [`Error::Graphics`] if OpenGL cannot do what is needed; the text has its reason.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
+        let renderer = context.get_opengl_renderer_string();
+        let is_software = ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name));
         Ok(Self {
+            look: Look::plain(),
+            is_software,
             cloud: cloud::Cloud::new(context)?,
             shape: Shape::default(),
             field: field::Field::new(context)?,
             glow: points::Glow::new(context)?,
             spheres: spheres::Spheres::new(context)?,
+            stars: stars::Stars::new(context)?,
+            trails: trails::Trails::new(context, is_software)?,
             target: target::Target::new(context)?,
+            meter: exposure::Meter::new(context)?,
+            bloom: bloom::Bloom::new(context)?,
+            grid: grid::Grid::new(context)?,
             drawn: None,
         })
+    }
+
+    /// How pictures are to be drawn from now on. Where that is as before, it costs nothing.
+    ///
+    /// # Errors
+    /// [`Error::Graphics`] if OpenGL fails.
+    pub fn set_look(&mut self, look: &Look) -> Result<()> {
+        if self.look != *look {
+            if self.look.palette != look.palette {
+                self.cloud.set_palette(look.palette)?;
+            }
+            self.look = look.clone();
+            self.drawn = None;
+        }
+        Ok(())
+    }
+
+    /// Forgets where bodies were: what comes next is another scene.
+    pub fn forget_trails(&mut self) {
+        self.trails.forget();
     }
 
     /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
@@ -75,7 +131,11 @@ impl View {
         self.shape = points.shape;
         self.glow.weigh(&points.positions);
         self.field.upload(&points.image, alike)?;
-        self.cloud.upload(points, value_range, alike)
+        self.cloud.upload(points, value_range, alike)?;
+        if !alike {
+            self.trails.forget();
+        }
+        self.trails.note(&self.cloud, self.look.trails)
     }
 
     /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into all of it.
@@ -97,15 +157,7 @@ impl View {
         if self.drawn.as_ref() != Some(&wanted) {
             self.drawn = None;
             self.target.resize(area.width, area.height)?;
-            match self.shape {
-                Shape::Glow => self.glow.draw(&mut self.target.light()?, &self.cloud, camera, false)?,
-                Shape::Tracers { .. } => {
-                    self.glow.draw(&mut self.target.light()?, &self.cloud, camera, true)?;
-                }
-                Shape::Spheres { planet } => {
-                    self.spheres.draw(&mut self.target.space()?, &self.cloud, camera, planet)?;
-                }
-            }
+            self.collect_light(camera)?;
             self.drawn = Some(wanted);
         }
         let over = match self.shape {
@@ -115,7 +167,75 @@ impl View {
             }
             _ => false,
         };
-        self.target.paint(surface, area, self.shape, over)
+        let by = target::Development {
+            stops: self.look.exposure,
+            measured: self.is_metered().then(|| self.meter.measured()),
+            bloom: self.bloom.picture().filter(|_| self.blooms()).map(|it| (it, self.bloom_share())),
+            over,
+        };
+        self.target.paint(surface, area, self.shape, &by)?;
+        if self.look.grid {
+            self.grid.draw(surface, area, camera, self.target.texture())?;
+        }
+        Ok(())
+    }
+
+    /// Draws what shines into the target, and takes from that what a picture needs besides.
+    fn collect_light(&mut self, camera: &Camera) -> Result<()> {
+        let Self { look, cloud, shape, target, .. } = self;
+        let (_, height) = target.texture().dimensions();
+        let scale = scale(height);
+        let count = cloud.buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
+        let style = trails::Style { light: points::trail_light(count), scale, span: look.trails };
+        match *shape {
+            Shape::Glow => {
+                let mut light = target.light()?;
+                if look.stars > 0.0 {
+                    self.stars.draw(&mut light, camera, (look.stars, false, scale))?;
+                }
+                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+                self.glow.draw(&mut light, cloud, (camera, look), false)?;
+            }
+            Shape::Tracers { .. } => {
+                let mut light = target.light()?;
+                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+                self.glow.draw(&mut light, cloud, (camera, look), true)?;
+            }
+            Shape::Spheres { planet } => {
+                let mut space = target.space()?;
+                if look.stars > 0.0 {
+                    self.stars.draw(&mut space, camera, (look.stars, true, scale))?;
+                }
+                self.spheres.draw(&mut space, cloud, (camera, look), planet)?;
+                self.trails.draw(&mut space, cloud, (camera, *shape), style)?;
+            }
+        }
+        if self.is_metered() {
+            self.meter.measure(self.target.texture())?;
+        }
+        if self.blooms() {
+            self.bloom.make(self.target.texture(), self.shape)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the exposure goes with the light. Balls are lit by one sun, and tracers shine before a picture.
+    fn is_metered(&self) -> bool {
+        self.look.auto_exposure && self.shape == Shape::Glow
+    }
+
+    /// A flow is full of tracers: with all of their light there would be a fog.
+    fn bloom_share(&self) -> f32 {
+        let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
+        BLOOM * of_all * self.look.bloom_strength
+    }
+
+    fn blooms(&self) -> bool {
+        match self.look.bloom {
+            look::Bloom::Auto => !self.is_software,
+            look::Bloom::On => true,
+            look::Bloom::Off => false,
+        }
     }
 }
 

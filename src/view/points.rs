@@ -4,15 +4,14 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::index::{NoIndices, PrimitiveType};
-use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor, Program, Surface, uniform};
+use glium::{DrawParameters, Program, Surface, uniform};
 
 use super::cloud::Cloud;
+use super::fill::ADD;
 use super::shader::Source;
-use super::{Camera, graphics};
+use super::{Camera, graphics, scale};
 use crate::error::Result;
-
-/// Sprites are sized for a picture of this height in pixels and grow with it.
-const REFERENCE_HEIGHT: f32 = 800.0;
+use crate::look::Look;
 
 /// Draws bodies as glows.
 pub struct Glow {
@@ -43,33 +42,27 @@ impl Glow {
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
-        camera: &Camera,
+        (camera, look): (&Camera, &Look),
         hides: bool,
     ) -> Result<()> {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
-        let scale = height as f32 / REFERENCE_HEIGHT;
-        let look = Look::of(bodies.len(), scale);
+        let scale = scale(height);
+        let style = Style::of(bodies.len(), scale);
         let uniforms = uniform! {
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             value_range: cloud.value_range,
             palette: cloud.palette(),
             mass_scale: if self.typical_mass > 0.0 { self.typical_mass.recip() } else { 0.0 },
-            size: look.size * camera.closeness(),
-            size_limits: look.size_limits,
+            size: style.size * camera.closeness() * look.point_size,
+            size_limits: style.size_limits,
             size_unit: scale,
             distance: camera.distance,
-            light: look.light,
+            light: style.light,
+            depth_cue: 4.0 * look.depth_cue,
             hides: hides,
         };
-        let add = BlendingFunction::Addition {
-            source: LinearBlendingFactor::One,
-            destination: LinearBlendingFactor::One,
-        };
-        let parameters = DrawParameters {
-            blend: Blend { color: add, alpha: add, constant_value: (0.0, 0.0, 0.0, 0.0) },
-            ..Default::default()
-        };
+        let parameters = DrawParameters { blend: ADD, ..Default::default() };
         surface
             .draw((bodies, values), NoIndices(PrimitiveType::Points), &self.program, &uniforms, &parameters)
             .map_err(graphics("draw the bodies"))
@@ -77,7 +70,7 @@ impl Glow {
 }
 
 /// How a number of bodies is shown so that few are bright and many are not a blot.
-struct Look {
+struct Style {
     /// Of a typical body's sprite, in pixels.
     size: f32,
     /// The smallest and the largest sprite, in pixels.
@@ -86,8 +79,13 @@ struct Look {
     light: f32,
 }
 
-impl Look {
-    /// `scale` is the picture's height over [`REFERENCE_HEIGHT`].
+/// The light of a trail: many are fainter, so that a crowd of them is not a fog.
+pub fn trail_light(bodies: usize) -> f32 {
+    2.0 * (bodies.max(2) as f32).powf(-0.25)
+}
+
+impl Style {
+    /// `scale` is that of [`super::scale`].
     fn of(bodies: usize, scale: f32) -> Self {
         let count = bodies.max(2) as f32;
         Self {

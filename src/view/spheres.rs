@@ -12,6 +12,7 @@ use super::cloud::{Body, Cloud, Value};
 use super::shader::Source;
 use super::{Camera, graphics};
 use crate::error::Result;
+use crate::look::Look;
 
 /// No ball is shown with less, in pixels: it would fall between them.
 const LEAST_RADIUS: f32 = 0.75;
@@ -47,16 +48,16 @@ impl Spheres {
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
-        camera: &Camera,
+        seen: (&Camera, &Look),
         planet: f32,
     ) -> Result<()> {
         self.planet.0.write(&[Body { body: [0.0, 0.0, 0.0, planet] }]);
         for edges in [false, true] {
             if planet > 0.0 {
-                self.pass(surface, (&self.planet, true), cloud, camera, planet, edges)?;
+                self.pass(surface, (&self.planet, true), cloud, seen, planet, edges)?;
             }
             if let Some(bodies) = &cloud.buffers {
-                self.pass(surface, (bodies, false), cloud, camera, planet, edges)?;
+                self.pass(surface, (bodies, false), cloud, seen, planet, edges)?;
             }
         }
         Ok(())
@@ -67,7 +68,7 @@ impl Spheres {
         surface: &mut impl Surface,
         ((bodies, values), is_planet): (&(VertexBuffer<Body>, VertexBuffer<Value>), bool),
         cloud: &Cloud,
-        camera: &Camera,
+        (camera, look): (&Camera, &Look),
         planet: f32,
         edges: bool,
     ) -> Result<()> {
@@ -88,6 +89,8 @@ impl Spheres {
             planet: planet,
             is_planet: is_planet,
             edges: edges,
+            distance: camera.distance,
+            depth_cue: 4.0 * look.depth_cue,
         };
         surface
             .draw((bodies, values), NoIndices(PrimitiveType::Points), &self.program, &uniforms, &over(edges))

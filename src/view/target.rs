@@ -4,12 +4,10 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::framebuffer::{DepthRenderBuffer, SimpleFrameBuffer};
-use glium::index::{NoIndices, PrimitiveType};
-use glium::texture::{DepthFormat, MipmapsOption, Texture2d, UncompressedFloatFormat};
-use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter};
-use glium::vertex::EmptyVertexAttributes;
-use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor, Program, Rect, Surface, uniform};
+use glium::texture::{DepthFormat, Texture2d, UncompressedFloatFormat};
+use glium::{Program, Rect, Surface, uniform};
 
+use super::fill::{OVER, fill, pixels, smooth, texture};
 use super::shader::Source;
 use super::{BACKGROUND, graphics};
 use crate::bodies::Shape;
@@ -29,7 +27,7 @@ impl Target {
     /// One of a single pixel.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
         let program = |name, fragment| {
-            let vertex = include_str!("../../shaders/fill.vert");
+            let vertex = include_str!("../../shaders/tonemap.vert");
             Source { name, vertex, geometry: None, fragment }.compile(context)
         };
         let (light, depth) = attachments(context, 1, 1)?;
@@ -66,46 +64,54 @@ impl Target {
         Ok(space)
     }
 
+    /// What it holds.
+    pub fn texture(&self) -> &Texture2d {
+        &self.light
+    }
+
     /// Paints the picture of what the target holds into `area` of the surface, which has the target's size: `over` what is
     /// there, or on the background.
-    pub fn paint(&self, surface: &mut impl Surface, area: Rect, shape: Shape, over: bool) -> Result<()> {
+    pub fn paint(
+        &self,
+        surface: &mut impl Surface,
+        area: Rect,
+        shape: Shape,
+        by: &Development,
+    ) -> Result<()> {
         let uniforms = uniform! {
-            light: self.light.sampled()
-                .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
+            light: pixels(&self.light),
+            bloom: smooth(by.bloom.map_or(&self.light, |(bloom, _)| bloom)),
+            bloom_share: by.bloom.map_or(0.0, |(_, share)| share),
+            measured: pixels(by.measured.unwrap_or(&self.light)),
+            automatic: by.measured.is_some(),
+            stops: by.stops,
+            size: [area.width as f32, area.height as f32],
             origin: [area.left as f32, area.bottom as f32],
             background: BACKGROUND,
-            over: over,
+            over: by.over,
         };
         let program = match shape {
             Shape::Glow | Shape::Tracers { .. } => &self.tone_map,
             Shape::Spheres { .. } => &self.compose,
         };
-        let blend = if over { OVER } else { Blend::default() };
-        let parameters = DrawParameters { viewport: Some(area), blend, ..Default::default() };
-        let triangle = EmptyVertexAttributes { len: 3 };
-        surface
-            .draw(triangle, NoIndices(PrimitiveType::TrianglesList), program, &uniforms, &parameters)
-            .map_err(graphics("paint the picture"))
+        fill(surface, Some(area), program, &uniforms, by.over.then_some(OVER))
     }
 }
 
-/// A share of the pixel stands in alpha; the surface stays opaque.
-const OVER: Blend = Blend {
-    color: BlendingFunction::Addition {
-        source: LinearBlendingFactor::SourceAlpha,
-        destination: LinearBlendingFactor::OneMinusSourceAlpha,
-    },
-    alpha: BlendingFunction::Addition {
-        source: LinearBlendingFactor::Zero,
-        destination: LinearBlendingFactor::One,
-    },
-    constant_value: (0.0, 0.0, 0.0, 0.0),
-};
+/// How light becomes a picture.
+pub struct Development<'a> {
+    /// Stops: each doubles the light.
+    pub stops: f32,
+    /// How bright it is, where the exposure goes with that: see `shaders/tonemap.vert`.
+    pub measured: Option<&'a Texture2d>,
+    /// What shines over, and how much of it.
+    pub bloom: Option<(&'a Texture2d, f32)>,
+    /// Whether it blends with what is there already.
+    pub over: bool,
+}
 
 fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthRenderBuffer)> {
-    let format = UncompressedFloatFormat::F16F16F16F16;
-    let light = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
-        .map_err(graphics("make a half-float texture"))?;
+    let light = texture(context, UncompressedFloatFormat::F16F16F16F16, (width, height))?;
     let depth = DepthRenderBuffer::new(context, DepthFormat::F32, width, height)
         .map_err(graphics("make a depth buffer"))?;
     Ok((light, depth))

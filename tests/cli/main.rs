@@ -2,6 +2,7 @@
 
 mod refusals;
 mod results;
+mod resume;
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +21,10 @@ fn gravitile(folder: &Path, args: &str) -> Command {
         command.env_remove(name);
     }
     // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
-    command.env("XDG_CACHE_HOME", folder).env("MESA_SHADER_CACHE_DISABLE", "true");
+    for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+        command.env(name, folder);
+    }
+    command.env("MESA_SHADER_CACHE_DISABLE", "true");
     if let Some(cache) = dirs::cache_dir() {
         command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
     }

@@ -16,6 +16,9 @@ const FILES: &[(&str, &str)] = &[
     ("nan.csv", "x,y,z,vx,vy,vz,m\nNaN,0,0,0,0,0,1\n"),
     ("truncated.csv", "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,0,0,1\n2,0,0,0"),
     ("empty.csv", ""),
+    ("torn.toml", "mode = \"gravity\"\ngenerator = \"ga"),
+    ("ring.toml", "mode = \"gravity\"\ngenerator = \"ring\"\n"),
+    ("much.toml", "mode = \"gravity\"\ngenerator = \"ring\"\n[params]\neps = 7\n"),
     ("box.params", "12\n10\n4000\n10\n0.1\n0.005\n1.85\n"),
     ("short.params", "12\n10\n4000\n10\n0.1\n0.005\n"),
     ("long.params", "12\n10\n4000\n10\n0.1\n0.005\n1.85\n7\n"),
@@ -54,6 +57,10 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --set flat=maybe", &["flat=maybe", "true or false"]),
     ("run LONG --set eps=0.1 dt=7", &["dt=7", "0.00001 to 0.1"]),
     ("bench --set nope=1", &["`nope`", "dt, eps"]),
+    ("render --out x.png --look nope=1", &["`nope`", "palette, exposure"]),
+    ("render --out x.png --look bloom", &["--look bloom", "KEY=VALUE"]),
+    ("view --look palette=grey", &["palette=grey", "dusk or ice"]),
+    ("view --look trails=1e9", &["trails=1e9", "0 to 300"]),
     // Knobs.
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
     ("run LONG --knob nope=1", &["no knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
@@ -82,6 +89,15 @@ const REFUSALS: &[(&str, &[&str])] = &[
     // Names.
     ("run LONG --mode nope", &["no mode `nope`", "gravity"]),
     ("run LONG --scene nope", &["no scene `nope`", "galaxy"]),
+    ("run LONG --scene torn.toml", &["torn.toml, line 2: "]),
+    ("run LONG --scene missing.toml", &["cannot read missing.toml"]),
+    ("run LONG --mode fluid --scene ring.toml", &["ring.toml is of --mode gravity, not fluid"]),
+    ("run LONG --scene much.toml", &["much.toml: eps=7 is not allowed", "0.00001 to 1"]),
+    ("run LONG --resume header.csv", &["header.csv: it is no snapshot of gravitile"]),
+    ("run LONG --resume missing.gravitile", &["cannot read missing.gravitile"]),
+    ("run LONG --resume header.csv --scene cube", &["--resume", "--scene"]),
+    ("run LONG --save missing/a.gravitile", &["cannot write missing/a.gravitile"]),
+    ("run LONG --load header.bin", &["cannot read header.bin"]),
     ("run LONG --variant nope", &["no variant `nope`", "naive", "auto"]),
     ("run LONG --device nope", &["no device `nope`", "0 ("]),
     ("run LONG --device 99", &["no device `99`", "0 ("]),
@@ -176,7 +192,7 @@ fn a_refused_file_is_what_it_was() {
 #[test]
 fn a_wrong_name_lists_the_right_ones() {
     for info in MODES {
-        let scenes: Vec<_> = info.scenes.iter().map(|scene| scene.name).collect();
+        let scenes: Vec<_> = info.scenes.iter().map(|scene| scene.name.as_str()).collect();
         let variants: Vec<_> = info.variants.iter().map(|variant| variant.name).collect();
         let modes: Vec<_> = MODES.iter().map(|info| info.name).collect();
         let mode = format!("run --mode {}", info.name);

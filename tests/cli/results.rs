@@ -5,7 +5,6 @@ use std::fs;
 use clap::CommandFactory;
 use gravitile::cli::Cli;
 use gravitile::modes::MODES;
-use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::state::Matter;
 use gravitile::view::BACKGROUND;
 use image::GenericImageView;
@@ -65,7 +64,7 @@ fn run_without_json_is_for_people() {
 fn every_scene_and_every_variant_runs() {
     let folder = folder();
     for info in MODES {
-        for scene in info.scenes {
+        for scene in info.scenes.iter() {
             let bodies = scene.bodies.unwrap_or(2000);
             let args = format!("run --mode {} --scene {} --bodies {bodies}", info.name, scene.name);
             let report = json(folder.path(), &format!("{args} --steps 2 --json"));

@@ -26,11 +26,11 @@ fn fastest(mode: &Fluid, flow: &Flow) -> FluidSimulation {
 /// A scene with about so many cells, and the parameters that it asks for.
 fn made(scene: &Scene, cells: usize) -> (Fluid, Walls) {
     let mut mode = Fluid::default();
-    for (key, value) in scene.params {
+    for (key, value) in &scene.params {
         params::set(&mut mode, key, value).unwrap();
     }
     let values = params::Values::collect(&mut mode);
-    let start = (scene.generate)(&Setup { bodies: cells, seed: 1, params: &values });
+    let start = scene.generate(&Setup { bodies: cells, seed: 1, params: &values });
     (mode, start.into_flow().unwrap().walls)
 }
 
@@ -155,7 +155,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
 /// Every scene has a grid that can be stepped, parameters that the mode takes, and moves without blowing up.
 #[test]
 fn every_scene_flows() {
-    for scene in SCENES {
+    for scene in SCENES.iter() {
         let bodies = scene.bodies.unwrap_or(10_000);
         let (mode, walls) = made(scene, bodies);
         assert_eq!(walls, made(scene, bodies).1, "{}", scene.name);

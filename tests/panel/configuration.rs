@@ -1,7 +1,5 @@
 //! What runs: mode, scene, bodies, variant, work-group.
 
-use std::sync::Arc;
-
 use super::*;
 
 #[test]
@@ -14,11 +12,15 @@ fn every_mode_scene_and_variant_can_be_chosen() {
         assert_eq!(window.state().config.seed, 7, "the seed is not about the mode");
 
         for scene in info.scenes.iter().rev() {
-            click(&mut window, Role::ComboBox, "Scene");
-            window.get_by_label(&format!("{} {}", scene.name, scene.summary)).click();
-            window.run();
-            assert_eq!(window.state().config.start, Start::Scene(scene));
-            assert!(window.query_by_label(scene.summary).is_some(), "{} says what is to be seen", scene.name);
+            press(&mut window, Key::O);
+            click(&mut window, Role::Button, &scene.title);
+            assert_eq!(window.state().config.start, *scene);
+            assert!(window.query_by_label("Scenes").is_none(), "the gallery closes");
+            assert!(
+                window.query_by_label(&scene.summary).is_some(),
+                "{} says what is to be seen",
+                scene.name
+            );
         }
         for variant in info.variants {
             click(&mut window, Role::RadioButton, &format!("Variant: {}", variant.name));
@@ -96,19 +98,13 @@ fn a_drag_of_the_bodies_counts_when_it_ends() {
     assert!(window.state().config.bodies.is_some_and(|n| n > 1100));
 }
 
-static FIXED: Scene = Scene {
-    name: "fixed",
-    summary: "",
-    bodies: Some(3),
-    params: &[],
-    generate: |_| Bodies::default().into(),
-};
-
 #[test]
 fn a_scene_may_fix_the_number_of_bodies() {
     let mut window = open(MODES[0]);
-    let loaded = Start::Loaded { name: "a.csv".into(), bodies: Arc::new(Bodies::default()) };
-    for (start, number) in [(Start::Scene(&FIXED), "3"), (loaded, "–")] {
+    let fixed = MODES[0].scene("figure-eight").unwrap().clone();
+    let loaded =
+        Scene::of_bodies("a.csv", Bodies { positions: vec![[0.0; 4]; 7], velocities: vec![[0.0; 4]; 7] });
+    for (start, number) in [(fixed, "3"), (loaded, "7")] {
         window.state_mut().config.start = start;
         window.run();
         let field = window.get_by_role_and_label(Role::SpinButton, "Bodies");

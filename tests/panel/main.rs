@@ -3,7 +3,10 @@
 
 mod chart;
 mod configuration;
+mod kept;
 mod parameters;
+mod picture;
+mod plots;
 mod windows;
 
 use egui::accesskit::Role;
@@ -13,13 +16,14 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
-use gravitile::config::{Config, Start};
+use gravitile::config::Config;
 use gravitile::engine::Resolved;
-use gravitile::modes::{Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
+use gravitile::look::Look;
+use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, Model, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, FileWish, Model, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -27,12 +31,15 @@ const MAX_BODIES: usize = 50_000;
 struct App {
     ui: Option<Ui>,
     config: Config,
+    look: Look,
     stats: Stats,
     device: DeviceInfo,
     pool: Vec<DeviceInfo>,
     actions: Vec<Action>,
+    wishes: Vec<FileWish>,
     rects: Vec<(String, egui::Rect)>,
     picture: egui::Rect,
+    plots: bool,
     brush: Option<f32>,
 }
 
@@ -66,17 +73,20 @@ impl App {
             ..Stats::default()
         };
         let picture = egui::Rect::NOTHING;
-        let (actions, rects) = (Vec::new(), Vec::new());
         let pool = vec![device.clone()];
+        let (actions, wishes, rects) = (Vec::new(), Vec::new(), Vec::new());
         Self {
             ui: None,
             config: Config::new(info),
+            look: Look::default(),
             stats,
             device,
             pool,
             actions,
+            wishes,
             rects,
             picture,
+            plots: false,
             brush: None,
         }
     }
@@ -86,17 +96,21 @@ impl App {
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let model = Model {
             config: &mut self.config,
+            look: &mut self.look,
             stats: &self.stats,
             device: &self.device,
             pool: &self.pool,
-            window: WindowStats { fps: 60.0, ..WindowStats::default() },
+            window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,
             heights_per_unit: 0.4,
+            grid_spacing: 0.1,
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);
+        self.wishes.extend(output.wishes);
         (self.rects, self.picture, self.brush) = (output.rects, output.picture, output.brush);
+        self.plots = output.plots;
     }
 
     fn ui(&mut self) -> &mut Ui {

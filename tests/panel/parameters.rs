@@ -52,7 +52,7 @@ fn every_switch_and_every_option_can_be_chosen_and_reset() {
 #[test]
 fn looking_changes_nothing() {
     for info in MODES {
-        for scene in info.scenes {
+        for scene in info.scenes.iter() {
             let mut window = open(info);
             window.state_mut().config.select_scene(scene);
             let before = window.state().config.clone();
@@ -65,7 +65,7 @@ fn looking_changes_nothing() {
 #[test]
 fn reset_goes_back_to_what_suits_the_scene() {
     for info in MODES {
-        for scene in info.scenes {
+        for scene in info.scenes.iter() {
             let mut window = open(info);
             window.state_mut().config.select_scene(scene);
             window.run();

@@ -1,5 +1,7 @@
 //! What the scenes of asteroids promise: room for everyone, circular orbits, rest, and steps that are short enough.
 
+use std::sync::Arc;
+
 use gravitile::bodies::Bodies;
 use gravitile::modes;
 use gravitile::params::Values;
@@ -12,7 +14,7 @@ use super::{length, make, scene, values};
 const SETS: [&[(&str, &str)]; 4] =
     [&[], &[("radius", "0.0001")], &[("radius", "0.5")], &[("radius", "0.1"), ("planet_radius", "2")]];
 
-fn scenes() -> &'static [Scene] {
+fn scenes() -> &'static [Arc<Scene>] {
     modes::find("asteroids").unwrap().scenes
 }
 
@@ -49,7 +51,7 @@ fn no_two_bodies_touch_and_none_touches_the_planet() {
     for row in scenes() {
         for set in SETS {
             for n in [1, 2, 3, 17, 257, 2000] {
-                let (bodies, values) = scene("asteroids", row.name, n, set);
+                let (bodies, values) = scene("asteroids", &row.name, n, set);
                 let [gap, above] = least_gaps(&bodies, &values);
                 assert!(gap > 0.003, "{}, {n} bodies, {set:?}: {gap}", row.name);
                 let has_planet = float(&values, "planet_radius") > 0.0 && float(&values, "planet_mass") > 0.0;
@@ -63,7 +65,7 @@ fn no_two_bodies_touch_and_none_touches_the_planet() {
 fn no_body_moves_farther_in_a_step_than_the_smallest_is_wide() {
     for row in scenes() {
         for n in [1, 2, 3, 64, 257, 4096] {
-            let (bodies, values) = scene("asteroids", row.name, n, &[]);
+            let (bodies, values) = scene("asteroids", &row.name, n, &[]);
             let smallest = radii(&bodies, &values).into_iter().fold(f64::INFINITY, f64::min);
             let reach = speeds(&bodies).fold(0.0, f64::max) * float(&values, "dt") / smallest;
             assert!(reach < 0.8, "{}, {n} bodies: {reach} radii", row.name);
@@ -75,7 +77,7 @@ fn no_body_moves_farther_in_a_step_than_the_smallest_is_wide() {
 fn more_bodies_take_more_room_and_not_less_space_each() {
     for row in scenes() {
         let size = |n| {
-            let (bodies, _) = scene("asteroids", row.name, n, &[]);
+            let (bodies, _) = scene("asteroids", &row.name, n, &[]);
             bodies.positions.iter().map(|p| length(&p[..3])).fold(0.0, f64::max)
         };
         let [few, many] = [size(4096), size(65_536)];

@@ -1,6 +1,7 @@
 //! A display in memory, the real window on it, and a hand for its mouse and keys.
 //!
 //! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
+#![allow(dead_code)] // each test file is a crate of its own and uses some of it
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -44,11 +45,18 @@ impl Display {
         Self { server, name, folder: tempfile::tempdir().unwrap(), _alone: alone }
     }
 
+    /// Where the program is started, and where it finds and keeps everything of its own.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
         // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
-        command.env("XDG_CACHE_HOME", self.folder.path());
+        for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+            command.env(name, self.folder.path());
+        }
         if let Some(cache) = dirs::cache_dir() {
             command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
         }

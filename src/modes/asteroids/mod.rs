@@ -29,7 +29,7 @@ pub static INFO: ModeInfo = ModeInfo {
     limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0)),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
-    scenes: scene::asteroids::SCENES,
+    scenes: &scene::asteroids::SCENES,
     checks: |info| checks::of_bodies(info, &["belt", "box"]),
     series: None,
     paints: false,
@@ -89,13 +89,19 @@ pub struct Asteroids {
     pub colour: Colour,
 }
 
-/// What the colour of a body shows.
+/// What the colour of a body shows, in the order in which `kernels/prelude.cl` counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// |v|.
     Speed,
     /// m.
     Mass,
+    /// The logarithm of |Δv|/dt of the last step.
+    Acceleration,
+    /// The group it began in.
+    Origin,
+    /// z.
+    Height,
     /// How lately it was hit.
     Hit,
 }
@@ -104,6 +110,12 @@ impl Choice for Colour {
     const OPTIONS: &'static [(Self, Opt)] = &[
         (Self::Speed, Opt { name: "speed", help: "How fast each body is." }),
         (Self::Mass, Opt { name: "mass", help: "How heavy each body is." }),
+        (
+            Self::Acceleration,
+            Opt { name: "acceleration", help: "How strongly each body is pulled or pushed, by factors." },
+        ),
+        (Self::Origin, Opt { name: "origin", help: "Where each body began: its group, or its shell." }),
+        (Self::Height, Opt { name: "height", help: "How high each body is above the plane z = 0." }),
         (Self::Hit, Opt { name: "hit", help: "How lately each body was hit: bright is just now." }),
     ];
 }
@@ -236,8 +248,8 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Places and velocities twice, and once more sorted or in columns; contacts; what is drawn; the cell list.
-        7 * size_of::<[f32; 4]>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
+        // Places and velocities twice, and once more sorted or in columns; contacts; groups; what is drawn; the cell list.
+        7 * size_of::<[f32; 4]>() + size_of::<f32>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

@@ -20,9 +20,9 @@ impl Asteroids {
         for (i, (x, v)) in moved.into_iter().enumerate() {
             if finite(x) && finite(v) {
                 bodies.positions[i] = [x.x, x.y, x.z, bodies.positions[i][3]];
-                bodies.velocities[i] = [v.x, v.y, v.z, 0.0];
+                bodies.velocities[i] = [v.x, v.y, v.z, bodies.velocities[i][3]];
             } else {
-                bodies.velocities[i] = [f64::NAN; 4];
+                bodies.velocities[i][..3].fill(f64::NAN);
             }
         }
     }

@@ -8,14 +8,15 @@ use glam::DVec3;
 use super::grid::Grid;
 use super::part::Share;
 use super::reference::{body, finite};
-use super::{Asteroids, Colour, INFO, unit_radii};
+use super::{Asteroids, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source};
+use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
 const MEASURE: Source = source!("asteroids/measure.cl");
@@ -25,9 +26,16 @@ const GRID_COST: f64 = 64.0;
 /// Bodies that the inner loop of `vector` looks at before it branches.
 const VECTOR_ROWS: usize = 64;
 
+/// Lists of what is carried on.
+const SIZES: &str = "sizes";
+const MASSES: &str = "masses";
+const CONTACT: &str = "contact";
+const RADII: &str = "radii";
+
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
+    pub(super) device: Device,
     pub(super) params: Asteroids,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
@@ -42,6 +50,8 @@ pub(super) struct AsteroidSimulation {
     pub(super) stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
     pub(super) contact: Buffer<[f32; 4]>,
+    /// The group that each body began in.
+    pub(super) origin: Buffer<f32>,
     pub(super) snapshot: Snapshot,
     /// The largest and the smallest of the radii over the parameter.
     pub(super) radii: [f32; 2],
@@ -93,6 +103,7 @@ impl AsteroidSimulation {
         let (x, v, radii) = to_device(bodies);
         Ok(Self {
             lane: Lane::new(device),
+            device: device.clone(),
             params: params.clone(),
             count,
             recipe,
@@ -104,6 +115,7 @@ impl AsteroidSimulation {
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
+            origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
             snapshot: Snapshot::new(device, count)?,
             radii,
             burst: Burst::default(),
@@ -179,6 +191,10 @@ impl AsteroidSimulation {
     }
 }
 
+fn mode_of(params: &Asteroids) -> &dyn Mode {
+    params
+}
+
 /// More steps than anyone waits for a hit.
 const NEVER: f32 = 1e9;
 
@@ -202,8 +218,11 @@ impl Simulation for AsteroidSimulation {
         let params = mode
             .downcast_ref::<Asteroids>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
-        self.stepped = false;
+        if cost > Some(Cost::View) {
+            self.stepped = false;
+        }
         Ok(())
     }
 
@@ -235,25 +254,60 @@ impl Simulation for AsteroidSimulation {
 
     fn state(&mut self) -> Result<State> {
         let (mut x, mut v) = (self.x[0].read()?, self.v[0].read()?);
-        for (x, v) in x.iter_mut().zip(&mut v) {
+        for ((x, v), origin) in x.iter_mut().zip(&mut v).zip(self.origin.read()?) {
             x[3] = if v[0].is_finite() { v[3] } else { 0.0 };
-            v[3] = 0.0;
+            v[3] = origin;
         }
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
+    /// The masses and sizes of those who are held out too, and what was lately hit.
+    fn extra(&mut self) -> Result<Extra> {
+        let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
+        Ok([
+            (SIZES, fourth(self.x[0].read()?)),
+            (MASSES, fourth(self.v[0].read()?)),
+            (CONTACT, self.contact.read()?.into_flattened()),
+            (RADII, self.radii.to_vec()),
+        ]
+        .map(|(name, list)| (name.to_owned(), list))
+        .into())
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        let patched = |buffer: &Buffer<[f32; 4]>, name: &str| {
+            let mut rows = buffer.read()?;
+            let fourth = list(extra, name, rows.len())?;
+            rows.iter_mut().zip(fourth).for_each(|(row, fourth)| row[3] = *fourth);
+            Buffer::from_slice(&self.device, &rows)
+        };
+        let (x, v) = (patched(&self.x[0], SIZES)?, patched(&self.v[0], MASSES)?);
+        let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
+        let radii = list(extra, RADII, 2)?;
+        // Cells are as large as the largest body.
+        if !(radii[0] > 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
+            return Err(Error::Invalid(format!(
+                "the sizes of bodies are not from {} to {}",
+                radii[0], radii[1]
+            )));
+        }
+        (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);
+        Ok(())
+    }
+
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        let Asteroids { radius, planet_radius: planet, colour, .. } = self.params;
-        let colour = Arg::Uint(match colour {
-            Colour::Speed => 0,
-            Colour::Mass => 1,
-            Colour::Hit => 2,
-        });
-        let n = Arg::Uint(self.count as u32);
-        let from = [(&self.x[0]).into(), (&self.v[0]).into(), (&self.contact).into()];
+        let Asteroids { dt, radius, planet_mass, planet_radius: planet, g, colour, .. } = self.params;
+        let head = [
+            Arg::Uint(self.count as u32),
+            Arg::Float(radius),
+            Arg::Uint(colour.index() as u32),
+            Arg::Float(if self.stepped { dt } else { 0.0 }),
+            Arg::Float(g * planet_mass),
+        ];
+        let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
+        let from = [(&self.x[0]).into(), now, before, (&self.contact).into(), (&self.origin).into()];
         let Snapshot { positions, values } = &self.snapshot;
-        let to = [positions.into(), values.into()];
-        let args = [&[n, Arg::Float(radius), colour], &from[..], &to].concat();
+        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Spheres { planet })

@@ -15,7 +15,7 @@ use self::search::Search;
 use self::shares::{Speeds, split};
 use self::trials::Trials;
 use super::accuracy::Sample;
-use super::{Diagnostics, Member, Mode, Sharing, Simulation};
+use super::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 use crate::bodies::Points;
 use crate::compute::{Device, Exchange, Field, Lane, Mail, Pending};
 use crate::error::Result;
@@ -555,6 +555,15 @@ impl<P: Part> Simulation for Fleet<P> {
     fn state(&mut self) -> Result<State> {
         self.gather(Need::State)?;
         self.lead().state()
+    }
+
+    fn extra(&mut self) -> Result<Extra> {
+        self.gather(Need::State)?;
+        self.lead().extra()
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.resume(extra))
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {

@@ -95,6 +95,12 @@ impl Grid {
         }
     }
 
+    /// Whether the cells as the device has them say no more than as the host has them.
+    pub fn is_exact(&self) -> bool {
+        // Near 0 the 16 bits that are stored are finer than the last bit of the density that they mean.
+        self.layout != Layout::Halves
+    }
+
     fn ghost(&self) -> usize {
         if self.layout == Layout::Haloed { GHOST } else { 0 }
     }

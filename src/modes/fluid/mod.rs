@@ -32,7 +32,7 @@ pub static INFO: ModeInfo = ModeInfo {
     limit: Limit::Copies { bytes: BYTES_PER_UPDATE },
     kernels: &[simulation::CELL, simulation::GRID],
     variants: &VARIANTS,
-    scenes: scene::fluid::SCENES,
+    scenes: &scene::fluid::SCENES,
     checks: |_| Ok(check::starts()),
     series: Some(Series {
         key: "mean_speed",

@@ -1,11 +1,13 @@
 //! Gravity: every body attracts every other, `a_i = G Σ_j m_j d_ij s(|d_ij|)`, stepped all pairs.
 
+mod colour;
 mod mutual;
 mod part;
 mod reference;
 mod simulation;
 mod step;
 
+pub use self::colour::Colour;
 use self::simulation::GravitySimulation;
 use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
@@ -30,7 +32,7 @@ pub static INFO: ModeInfo = ModeInfo {
     limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
-    scenes: scene::gravity::SCENES,
+    scenes: &scene::gravity::SCENES,
     checks: |info| checks::of_bodies(info, &["galaxy"]),
     series: None,
     paints: false,
@@ -210,6 +212,8 @@ pub struct Gravity {
     pub softening: Softening,
     /// Keep z = 0.
     pub flat: bool,
+    /// What colours show.
+    pub colour: Colour,
 }
 
 impl Default for Gravity {
@@ -222,6 +226,7 @@ impl Default for Gravity {
             integrator: Integrator::Leapfrog,
             softening: Softening::Plummer,
             flat: false,
+            colour: Colour::Speed,
         }
     }
 }
@@ -273,6 +278,10 @@ impl Params for Gravity {
             &mut self.softening,
         );
         v.flag(&Info::new("flat", "Flat", "Keep every body in the plane z = 0."), &mut self.flat);
+        v.choice(
+            &Info::new("colour", "Colour", "What the colour of a body shows.").effect(Effect::View),
+            &mut self.colour,
+        );
     }
 }
 

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use super::Gravity;
 use super::mutual::{self, Sums};
 use super::simulation::{Burst, GravitySimulation};
+use super::{Colour, Gravity};
 use crate::bodies::Bodies;
 use crate::compute::{Arg, Field, Lane};
 use crate::error::Result;
@@ -57,15 +57,15 @@ impl GravitySimulation {
 }
 
 impl Part for GravitySimulation {
-    /// Whether the accelerations are those of the places, and whether a step led there.
-    type Mark = (bool, bool);
+    /// Whether the accelerations are those of the places, whether a step led there, and whether there are any.
+    type Mark = (bool, bool, bool);
 
-    fn mark(&self) -> (bool, bool) {
-        (self.a_is_current, self.stepped)
+    fn mark(&self) -> (bool, bool, bool) {
+        (self.a_is_current, self.stepped, self.a_is_there)
     }
 
-    fn follow(&mut self, mark: (bool, bool)) {
-        (self.a_is_current, self.stepped) = mark;
+    fn follow(&mut self, mark: (bool, bool, bool)) {
+        (self.a_is_current, self.stepped, self.a_is_there) = mark;
         self.burst = Burst::default();
     }
 
@@ -114,7 +114,7 @@ impl Part for GravitySimulation {
                 let eps2 = Arg::Float(self.params.eps * self.params.eps);
                 if share.stage == 1 && !share.is_fed {
                     let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
-                    let c = Arg::Float8(step.coefficients(self.common_mass));
+                    let c = Arg::Float8(step.coefficients(self.common_mass.unwrap_or(1.0)));
                     sums.finish(lane, c, (&share.duty.own, share.duty.of), state)?;
                     share.is_fed = true;
                 }
@@ -154,8 +154,8 @@ impl Part for GravitySimulation {
     fn kept(&self, need: Need) -> Vec<Field<'_>> {
         let v = Field::new(&self.v, 1, 1, 0);
         match need {
-            Need::Picture => vec![v],
-            Need::State | Need::LastStep => vec![v, Field::new(&self.a, 1, 1, 0)],
+            Need::Picture if self.params.colour != Colour::Acceleration => vec![v],
+            _ => vec![v, Field::new(&self.a, 1, 1, 0)],
         }
     }
 

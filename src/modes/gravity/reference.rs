@@ -86,10 +86,10 @@ impl Gravity {
             let finite = |v: Vector| v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             if finite(x) && finite(v) {
                 bodies.positions[i] = [x.x, x.y, x.z, bodies.positions[i][3]];
-                bodies.velocities[i] = [v.x, v.y, v.z, 0.0];
+                bodies.velocities[i] = [v.x, v.y, v.z, bodies.velocities[i][3]];
             } else {
                 bodies.positions[i][3] = 0.0;
-                bodies.velocities[i] = [f64::NAN; 4];
+                bodies.velocities[i][..3].fill(f64::NAN);
             }
         }
     }

@@ -5,18 +5,23 @@ use std::any::Any;
 use super::mutual::Tiles;
 use super::part::Share;
 use super::step::Step;
-use super::{FORCE, Gravity, INFO, Integrator, Softening};
+use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Mode, Reading, Recipe, Simulation, source, sources};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source, sources};
+use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
 const DRIFT: Source = source!("gravity/drift.cl");
 const MEASURE: Source = source!("gravity/measure.cl");
+
+/// Lists of what is carried on.
+const ACCELERATION: &str = "acceleration";
+const COMMON_MASS: &str = "common_mass";
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {
@@ -24,8 +29,9 @@ pub(super) struct GravitySimulation {
     pub(super) params: Gravity,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
-    /// The mass of all who have any, if it stands outside the sum; else 1.
-    pub(super) common_mass: f32,
+    pub(super) device: Device,
+    /// The mass of all who have any, if it stands outside the sum.
+    pub(super) common_mass: Option<f32>,
     pub(super) advance: Kernel,
     /// Where each pair is met once.
     pub(super) tiles: Option<Tiles>,
@@ -42,6 +48,8 @@ pub(super) struct GravitySimulation {
     pub(super) phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
     pub(super) a_is_current: bool,
+    /// Whether `a` holds anything yet.
+    pub(super) a_is_there: bool,
     /// Whether the last step was taken under today's parameters. The last pass of a burst always evaluates the force,
     /// where its bodies come from: then `a` belongs to `x[1]`.
     pub(super) stepped: bool,
@@ -71,11 +79,23 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
     masses.all(|mass| mass == first).then_some(first)
 }
 
+/// What the softening law is called in kernels.
+fn softening(params: &Gravity) -> &'static str {
+    match params.softening {
+        Softening::Plummer => "SOFTENING_PLUMMER",
+        Softening::Clamp => "SOFTENING_CLAMP",
+    }
+}
+
+fn mode_of(params: &Gravity) -> &dyn Mode {
+    params
+}
+
 /// The program of a recipe.
-fn build(device: &Device, recipe: Recipe, softening: &'static str, equal: bool) -> Result<Program> {
+fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<f32>) -> Result<Program> {
     let mut defines = recipe.defines();
-    defines.push((softening, "1".to_owned()));
-    if equal {
+    defines.push((softening(params), "1".to_owned()));
+    if common_mass.is_some() {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
     let files = INFO.sources(recipe.variant);
@@ -90,12 +110,8 @@ impl GravitySimulation {
         (recipe, side): (Recipe, usize),
         bodies: &Bodies,
     ) -> Result<Self> {
-        let softening = match params.softening {
-            Softening::Plummer => "SOFTENING_PLUMMER",
-            Softening::Clamp => "SOFTENING_CLAMP",
-        };
         let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
-        let program = build(device, recipe, softening, common_mass.is_some())?;
+        let program = build(device, recipe, params, common_mass)?;
         let advance = program.kernel("advance")?;
         let tiles = match recipe.variant.name {
             "mutual" => Some(Tiles::new(device, &program, (recipe, side), bodies.len())?),
@@ -105,13 +121,14 @@ impl GravitySimulation {
             }
         };
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
-        let reduction = Reduction::new(device, &[MEASURE], &[(softening, "1".to_owned())])?;
+        let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
             count: bodies.len(),
             recipe,
-            common_mass: common_mass.unwrap_or(1.0),
+            device: device.clone(),
+            common_mass,
             advance,
             tiles,
             drift: small.kernel("drift")?,
@@ -124,6 +141,7 @@ impl GravitySimulation {
             a: Buffer::zeroed(device, bodies.len())?,
             snapshot: Snapshot::new(device, bodies.len())?,
             a_is_current: false,
+            a_is_there: false,
             stepped: false,
             burst: Burst::default(),
             share: Share::default(),
@@ -149,6 +167,16 @@ impl GravitySimulation {
         self.tiles.as_ref().map_or_else(|| self.recipe.items(self.count), Tiles::items)
     }
 
+    /// Queues the accelerations, and no step: what colours show before there was one.
+    fn evaluate(&mut self) -> Result<()> {
+        self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
+        while self.burst.pass < self.burst.passes {
+            self.slice()?;
+        }
+        self.a_is_there = true;
+        Ok(())
+    }
+
     /// Queues a slice of the next pass.
     fn slice(&mut self) -> Result<()> {
         let (forces, _) = self.step_of(self.burst.pass);
@@ -165,7 +193,7 @@ impl GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let c = Arg::Float8(step.coefficients(if forces { self.common_mass } else { 1.0 }));
+        let c = Arg::Float8(step.coefficients(if forces { self.common_mass.unwrap_or(1.0) } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
         self.burst.from = if !forces {
@@ -195,8 +223,11 @@ impl Simulation for GravitySimulation {
         let params = mode
             .downcast_ref::<Gravity>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
-        (self.a_is_current, self.stepped) = (false, false);
+        if cost > Some(Cost::View) {
+            (self.a_is_current, self.stepped) = (false, false);
+        }
         Ok(())
     }
 
@@ -207,7 +238,7 @@ impl Simulation for GravitySimulation {
             self.burst.evaluates = leapfrog && !self.a_is_current;
             self.burst.passes = u64::from(steps) + u64::from(leapfrog) + u64::from(self.burst.evaluates);
             // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
-            (self.a_is_current, self.stepped) = (leapfrog, true);
+            (self.a_is_current, self.a_is_there, self.stepped) = (leapfrog, true, true);
         }
     }
 
@@ -237,10 +268,44 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? }.into())
     }
 
+    /// The acceleration that leapfrog opens the next burst with; and the mass outside the sum, which those who are held
+    /// out had too.
+    fn extra(&mut self) -> Result<Extra> {
+        let mut extra = Extra::new();
+        if self.a_is_current {
+            extra.insert(ACCELERATION.to_owned(), self.a.read()?.into_flattened());
+        }
+        if let Some(mass) = self.common_mass {
+            extra.insert(COMMON_MASS.to_owned(), vec![mass]);
+        }
+        Ok(extra)
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        if extra.contains_key(ACCELERATION) {
+            let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
+            (self.a, self.a_is_current) = (Buffer::from_slice(&self.device, rows)?, true);
+        }
+        let common_mass = match extra.contains_key(COMMON_MASS) {
+            true => Some(list(extra, COMMON_MASS, 1)?[0]),
+            false => None,
+        };
+        if self.recipe.knob("equal") == 1 && common_mass != self.common_mass {
+            let program = build(&self.device, self.recipe, &self.params, common_mass)?;
+            (self.advance, self.common_mass) = (program.kernel("advance")?, common_mass);
+        }
+        Ok(())
+    }
+
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        let colour = self.params.colour;
+        if colour == Colour::Acceleration && !self.a_is_there {
+            self.evaluate()?;
+        }
         let Snapshot { positions, values } = &self.snapshot;
-        let from = [(&self.x[0]).into(), (&self.v).into()];
-        let args = [&[Arg::Uint(self.count as u32)], &from[..], &[positions.into(), values.into()]].concat();
+        let head = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32)];
+        let from = [&self.x[0], &self.v, &self.a].map(Arg::from);
+        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Glow)

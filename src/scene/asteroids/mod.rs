@@ -8,82 +8,39 @@
 mod disc;
 mod packing;
 
+use std::sync::{Arc, LazyLock};
+
 use self::disc::Disc;
 use self::packing::Packing;
 use super::frame::centre;
 use super::random::Random;
-use super::{Scene, Setup};
+use super::{Argument, Arguments, Generator, Scene, Setup, scenes};
 use crate::bodies::Bodies;
+use crate::state::State;
 
 /// Every scene of the mode; the first is the default.
-pub static SCENES: &[Scene] = &[
-    Scene {
-        name: "belt",
-        summary: "an asteroid belt: large and small on tilted orbits round a planet",
-        bodies: None,
-        params: &[("dt", "0.003"), ("radius", "0.014"), ("restitution", "0.7")],
-        generate: |setup| belt(setup).into(),
-    },
-    Scene {
-        name: "rings",
-        summary: "thin cold rings round a planet, with a gap like Cassini's",
-        bodies: None,
-        params: &[("dt", "0.003"), ("radius", "0.006"), ("restitution", "0.1"), ("planet_radius", "0.5")],
-        generate: |setup| rings(setup).into(),
-    },
-    Scene {
-        name: "clouds",
-        summary: "two clouds meet head on",
-        bodies: None,
-        params: &[
-            ("dt", "0.004"),
-            ("radius", "0.02"),
-            ("restitution", "0.5"),
-            ("planet_mass", "0"),
-            ("planet_radius", "0"),
+pub static SCENES: LazyLock<Vec<Arc<Scene>>> =
+    scenes!["belt", "rings", "clouds", "billiards", "box", "shooter"];
+
+/// What scenes of the mode are made by.
+pub(super) static GENERATORS: &[Generator] = &[
+    Generator {
+        name: "disc",
+        arguments: &[
+            Argument::new("inner", 0.6, 0.01..=100.0),
+            Argument::new("ratio", 2.0, 1.01..=100.0),
+            Argument::new("gap_from", 0.0, 0.0..=1.0),
+            Argument::new("gap_to", 0.0, 0.0..=0.99),
+            Argument::new("tilt", 0.1, 0.001..=0.5),
+            Argument::new("filling", 0.1, 0.001..=0.2),
+            Argument::new("spread", 1.0, 1.0..=1e4),
         ],
-        generate: |setup| clouds(setup).into(),
+        make: disc,
     },
-    Scene {
-        name: "billiards",
-        summary: "a break: a fast ball hits a rack of resting ones, all in one plane",
-        bodies: None,
-        params: &[
-            ("dt", "0.002"),
-            ("radius", "0.01"),
-            ("restitution", "0.9"),
-            ("friction", "0"),
-            ("planet_mass", "0"),
-            ("planet_radius", "0"),
-        ],
-        generate: |setup| billiards(setup).into(),
-    },
-    Scene {
-        name: "box",
-        summary: "a dense box at rest: it stays so until the radius grows",
-        bodies: None,
-        params: &[
-            ("dt", "0.005"),
-            ("radius", "0.05"),
-            ("restitution", "0.5"),
-            ("planet_mass", "0"),
-            ("planet_radius", "0"),
-        ],
-        generate: |setup| dense_box(setup).into(),
-    },
-    Scene {
-        name: "shooter",
-        summary: "a fast heavy body shoots through a cloud at rest",
-        bodies: None,
-        params: &[
-            ("dt", "0.002"),
-            ("radius", "0.02"),
-            ("restitution", "0.8"),
-            ("planet_mass", "0"),
-            ("planet_radius", "0"),
-        ],
-        generate: |setup| shooter(setup).into(),
-    },
+    Generator { name: "clouds", arguments: &[], make: |setup, _| clouds(setup).into() },
+    Generator { name: "billiards", arguments: &[], make: |setup, _| billiards(setup).into() },
+    Generator { name: "pack", arguments: &[], make: |setup, _| dense_box(setup).into() },
+    Generator { name: "shooter", arguments: &[], make: |setup, _| shooter(setup).into() },
 ];
 
 /// A parameter of the mode; 0 where there is none of that name.
@@ -131,18 +88,16 @@ fn cube_root(x: f64) -> f64 {
     root
 }
 
-/// Restitution 0.7 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978, Icarus 34,
-/// 227): the belt stays thick, and slowly spreads.
-fn belt(setup: &Setup) -> Bodies {
-    let disc = Disc { inner: 0.6, ratio: 2.3, gap: [0.0; 2], tilt: 0.12, filling: 0.06 };
-    disc.fill(setup, &Balls::spread(setup, 100.0))
-}
-
-/// The edges over the planet's radius are about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division.
-/// Restitution 0.1 keeps them cold, so that the division closes slowly.
-fn rings(setup: &Setup) -> Bodies {
-    let disc = Disc { inner: 0.7, ratio: 1.75, gap: [0.55, 0.7], tilt: 0.01, filling: 0.12 };
-    disc.fill(setup, &Balls::new(setup, (0..setup.bodies).map(|_| 1.0)))
+/// A belt or a ring round the planet: `spread` is the heaviest mass over the lightest, 1 for equal ones.
+///
+/// Of the scene `belt`: restitution 0.7 is above the 0.63 at which shear and collisions balance (Goldreich and Tremaine 1978,
+/// Icarus 34, 227), so it stays thick, and slowly spreads. Of `rings`: the edges over the planet's radius are about those of
+/// Saturn's B and A rings, 1.5 to 2.3, with a wider division; restitution 0.1 keeps them cold, so that it closes slowly.
+fn disc(setup: &Setup, arguments: &Arguments) -> State {
+    let [inner, ratio, from, to, tilt, filling, spread] =
+        ["inner", "ratio", "gap_from", "gap_to", "tilt", "filling", "spread"].map(|name| arguments.get(name));
+    let disc = Disc { inner, ratio, gap: [from, to], tilt, filling };
+    disc.fill(setup, &Balls::spread(setup, spread)).into()
 }
 
 /// Two balls of bodies, every other body in the second.
@@ -162,6 +117,7 @@ fn clouds(setup: &Setup) -> Bodies {
             [x + side * distance, y, z]
         });
         bodies.push(at, [-side * SPEED, 0.0, 0.0], m);
+        bodies.velocities[i][3] = (i % 2) as f64;
     }
     centre(&mut bodies);
     bodies.to_f32()
@@ -201,6 +157,7 @@ fn billiards(setup: &Setup) -> Bodies {
         };
         let [dx, dy] = [(); 2].map(|()| SHAKE * ball * random.signed());
         bodies.push([x + dx, y + dy, 0.0], [speed, 0.0, 0.0], m);
+        bodies.velocities[i][3] = f64::from(i != 0);
     }
     centre(&mut bodies);
     bodies.to_f32()
@@ -247,6 +204,7 @@ fn shooter(setup: &Setup) -> Bodies {
         let at = packing.put(*ball, || random.ball().map(|c| c * size));
         bodies.push(at, [0.0; 3], *m);
     }
+    bodies.velocities[1..].iter_mut().for_each(|v| v[3] = 1.0);
     centre(&mut bodies);
     bodies.to_f32()
 }

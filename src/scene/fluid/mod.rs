@@ -2,8 +2,10 @@
 
 pub mod files;
 
+use std::sync::{Arc, LazyLock};
+
 use super::random::Random;
-use super::{Scene, Setup};
+use super::{Generator, Scene, Setup, scenes};
 use crate::lattice::{Flow, Walls};
 use crate::state::State;
 
@@ -11,56 +13,17 @@ use crate::state::State;
 pub const CELLS: usize = 1 << 16;
 
 /// Every scene of the mode; the first is the default.
-pub static SCENES: &[Scene] = &[
-    Scene {
-        name: "cylinder",
-        summary: "a cylinder in a stream sheds a street of whirls",
-        bodies: None,
-        params: &[("drive", "inlet"), ("inlet", "0.1"), ("omega", "1.863"), ("field", "vorticity")],
-        generate: |setup| at_rest(setup, cylinder),
-    },
-    Scene {
-        name: "step",
-        summary: "a channel that widens at a backward step: the flow turns back behind it",
-        bodies: None,
-        params: &[("drive", "inlet"), ("inlet", "0.08"), ("omega", "1.8")],
-        generate: |setup| at_rest(setup, backward_step),
-    },
-    Scene {
-        name: "porous",
-        summary: "a force drives the fluid through a heap of round grains",
-        bodies: None,
-        params: &[("drive", "force"), ("accel", "0.0003"), ("omega", "1.5")],
-        generate: |setup| at_rest(setup, porous),
-    },
-    Scene {
-        name: "channel",
-        summary: "a force drives the fluid along two walls: it settles into a parabola",
-        bodies: None,
-        params: &[("drive", "force"), ("accel", "0.00003"), ("omega", "1.3")],
-        generate: |setup| at_rest(setup, channel),
-    },
-    Scene {
-        name: "box-128",
-        summary: "a closed box of 128 × 128 cells, driven along its upper wall",
-        bodies: Some(128 * 128),
-        params: &[],
-        generate: |setup| at_rest(setup, closed_box),
-    },
-    Scene {
-        name: "box-256",
-        summary: "a closed box of 256 × 256 cells",
-        bodies: Some(256 * 256),
-        params: &[],
-        generate: |setup| at_rest(setup, closed_box),
-    },
-    Scene {
-        name: "box-wall",
-        summary: "a box with a wall from floor to ceiling at a third of it: what flows in one part does not in the other",
-        bodies: None,
-        params: &[("accel", "0.01")],
-        generate: |setup| at_rest(setup, divided_box),
-    },
+pub static SCENES: LazyLock<Vec<Arc<Scene>>> =
+    scenes!["cylinder", "step", "porous", "channel", "box-128", "box-256", "box-wall"];
+
+/// What scenes of the mode are made by.
+pub(super) static GENERATORS: &[Generator] = &[
+    Generator { name: "cylinder", arguments: &[], make: |setup, _| at_rest(setup, cylinder) },
+    Generator { name: "step", arguments: &[], make: |setup, _| at_rest(setup, backward_step) },
+    Generator { name: "porous", arguments: &[], make: |setup, _| at_rest(setup, porous) },
+    Generator { name: "channel", arguments: &[], make: |setup, _| at_rest(setup, channel) },
+    Generator { name: "box", arguments: &[], make: |setup, _| at_rest(setup, closed_box) },
+    Generator { name: "divided-box", arguments: &[], make: |setup, _| at_rest(setup, divided_box) },
 ];
 
 /// A fluid at rest between walls, at the density that the parameters say.

@@ -62,7 +62,7 @@ impl Galaxy {
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// `n` bodies: the bulge first, at least one body, then the disc.
+    /// `n` bodies: the bulge first, at least one body, then the disc, which is group 1.
     pub fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
@@ -79,6 +79,7 @@ impl Galaxy {
             let (at, velocity) = self.disc_body(random);
             bodies.push(at, velocity, self.disc / disc as f64);
         }
+        bodies.velocities[bulge..].iter_mut().for_each(|v| v[3] = 1.0);
         bodies
     }
 

@@ -6,74 +6,63 @@ mod law;
 mod plummer;
 
 use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, LazyLock};
 
 use self::galaxy::Galaxy;
 use self::law::Law;
 use super::frame::{centre, scale, shift, turn};
+use super::orbits::Orbits;
 use super::random::Random;
-use super::{Scene, Setup};
+use super::{Argument, Arguments, Generator, Scene, Setup, scenes};
 use crate::bodies::Bodies;
 use crate::params::Values;
+use crate::state::State;
 
 /// Every scene of the mode; the first is the default.
-pub static SCENES: &[Scene] = &[
-    Scene {
-        name: "galaxy",
-        summary: "a turning disc that winds itself into spiral arms",
-        bodies: None,
-        params: &[("dt", "0.02"), ("eps", "0.05")],
-        generate: |setup| galaxy(setup).into(),
-    },
-    Scene {
-        name: "collision",
-        summary: "two galaxies meet, throw out tidal tails and merge",
-        bodies: None,
-        params: &[("dt", "0.015"), ("eps", "0.05")],
-        generate: |setup| collision(setup).into(),
-    },
-    Scene {
-        name: "plummer",
-        summary: "a star cluster in balance",
-        bodies: None,
-        params: &[("dt", "0.01"), ("eps", "0.03")],
-        generate: |setup| finish(setup, plummer::sphere).into(),
-    },
-    Scene {
-        name: "cube",
-        summary: "a cube of resting bodies collapses into filaments and knots",
-        bodies: None,
-        params: &[("dt", "0.01"), ("eps", "0.05")],
-        generate: |setup| cube(setup).into(),
-    },
-    Scene {
-        name: "cold-sphere",
-        summary: "a ball of resting bodies falls in on itself and bounces",
-        bodies: None,
-        params: &[("dt", "0.01"), ("eps", "0.05")],
-        generate: |setup| cold_sphere(setup).into(),
-    },
-    Scene {
-        name: "ring",
-        summary: "a ring that circles a heavy body",
-        bodies: None,
-        params: &[("dt", "0.02"), ("eps", "0.03")],
-        generate: |setup| ring(setup).into(),
-    },
-    Scene {
-        name: "two-body",
-        summary: "two bodies on circular orbits, to check a step by eye",
-        bodies: Some(2),
-        params: &[("dt", "0.02"), ("eps", "0.01")],
-        generate: |setup| two_body(setup).into(),
-    },
-    Scene {
-        name: "figure-eight",
-        summary: "three bodies chase each other along one figure of eight",
-        bodies: Some(3),
-        params: &[("dt", "0.01"), ("eps", "0.00001")],
-        generate: |setup| figure_eight(setup).into(),
-    },
+pub static SCENES: LazyLock<Vec<Arc<Scene>>> = scenes![
+    "galaxy",
+    "collision",
+    "milky-way-andromeda",
+    "plummer",
+    "cold-sphere",
+    "cube",
+    "ring",
+    "solar-system",
+    "two-body",
+    "figure-eight",
+    "pythagorean",
 ];
+
+/// What scenes of the mode are made by.
+pub(super) static GENERATORS: &[Generator] = &[
+    Generator {
+        name: "galaxy",
+        arguments: &[Argument::new("bulge", 0.6, 0.0..=1.0), Argument::new("scale", 1.0, SIZES)],
+        make: galaxy,
+    },
+    Generator {
+        name: "galaxies",
+        arguments: &[
+            Argument::new("share", 0.5, 0.0..=1.0),
+            Argument::new("bulge", 0.3, 0.0..=1.0),
+            Argument::new("scale", 0.5, SIZES),
+            Argument::new("second_scale", 0.5, SIZES),
+            Argument::new("distance", 4.0, SIZES),
+            Argument::new("pericentre", 0.65, SIZES),
+        ],
+        make: galaxies,
+    },
+    Generator { name: "plummer", arguments: &[], make: |setup, _| finish(setup, plummer::sphere).into() },
+    Generator { name: "cube", arguments: &[], make: cube },
+    Generator { name: "ball", arguments: &[], make: ball },
+    Generator { name: "ring", arguments: &[], make: ring },
+    Generator { name: "two-body", arguments: &[], make: two_body },
+    Generator { name: "figure-eight", arguments: &[], make: figure_eight },
+];
+
+/// Lengths of what is made, in N-body units.
+const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
 /// Runs a generator that works at G = 1, then fits the velocities to today's G and stills the whole.
 fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> Bodies {
@@ -86,43 +75,49 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
 
 /// A disc around a bulge that stands for the halo too: with less than half of the mass in it, the disc would
 /// turn into a bar within two turns; this one stays round and grows many arms.
-fn galaxy(setup: &Setup) -> Bodies {
-    const BULGE: f64 = 0.6;
-    finish(setup, |n, law, random| Galaxy::new(1.0, BULGE, 1.0, law).bodies(n, random))
+fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
+    let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
+    finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random)).into()
 }
 
-/// Two equal galaxies on a parabolic orbit, whose point masses would pass at the distance `PERICENTRE`. Both
-/// spin with the orbit, the way that makes long tails (Toomre and Toomre 1972, ApJ 178, 623), tilted by
-/// 22.6° and 53.1°.
-fn collision(setup: &Setup) -> Bodies {
-    const SCALE: f64 = 0.5;
-    const BULGE: f64 = 0.3;
-    const DISTANCE: f64 = 4.0;
-    const PERICENTRE: f64 = 0.65;
-    finish(setup, |n, law, random| {
+/// Two galaxies on a parabolic orbit, whose point masses would pass at the distance `pericentre`. The first has the given
+/// share of the mass. Both spin with the orbit, the way that makes long tails (Toomre and Toomre 1972, ApJ 178, 623), tilted
+/// by 22.6° and 53.1°.
+fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
+    let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
+    let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
+    let bodies = finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
-        let mut first = Galaxy::new(share(n / 2), BULGE, SCALE, law).bodies(n / 2, random);
-        let mut second = Galaxy::new(share(n - n / 2), BULGE, SCALE, law).bodies(n - n / 2, random);
+        let count = (n as f64 * arguments.get("share")) as usize;
+        let mut first = Galaxy::new(share(count), bulge, scale, law).bodies(count, random);
+        let mut second = Galaxy::new(share(n - count), bulge, second_scale, law).bodies(n - count, random);
         turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
         turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
         // Parabola at total mass 1: v² = 2/r, and r·v_along = √(2·pericentre) all along.
-        let along = (2.0 * PERICENTRE).sqrt() / DISTANCE;
-        let inward = (2.0 / DISTANCE - along * along).sqrt();
-        shift(&mut second, [DISTANCE, 0.0, 0.0], [-inward, along, 0.0]);
+        let along = (2.0 * pericentre).sqrt() / distance;
+        let inward = (2.0 / distance - along * along).max(0.0).sqrt();
+        shift(&mut second, [distance, 0.0, 0.0], [-inward, along, 0.0]);
+        second.velocities.iter_mut().for_each(|v| v[3] += 2.0);
         first.positions.append(&mut second.positions);
         first.velocities.append(&mut second.velocities);
         first
-    })
+    });
+    bodies.into()
+}
+
+/// Bodies on orbits, their speeds fit to today's G, the whole at rest.
+pub(super) fn orbiting(setup: &Setup, orbits: &Orbits) -> Bodies {
+    finish(setup, |_, _, _| orbits.bodies().clone())
 }
 
 /// A uniform cube of side 2 at rest; a ball of that density would fall in within π/2·√(R³/2GM) ≈ 1.5.
-fn cube(setup: &Setup) -> Bodies {
-    finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed())))
+fn cube(setup: &Setup, _: &Arguments) -> State {
+    finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed()))).into()
 }
 
 /// A uniform ball of radius 1 at rest: it falls in within π/2·√(R³/2GM) ≈ 1.1.
-fn cold_sphere(setup: &Setup) -> Bodies {
-    finish(setup, |n, _, random| at_rest(n, || random.ball()))
+fn ball(setup: &Setup, _: &Arguments) -> State {
+    finish(setup, |n, _, random| at_rest(n, || random.ball())).into()
 }
 
 fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
@@ -132,7 +127,7 @@ fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
 }
 
 /// A heavy body and, around it, an even annulus with 1 % of the mass, light enough to stay a ring.
-fn ring(setup: &Setup) -> Bodies {
+fn ring(setup: &Setup, _: &Arguments) -> State {
     const MASS: f64 = 0.01;
     const INNER2: f64 = 0.85 * 0.85;
     const OUTER2: f64 = 1.15 * 1.15;
@@ -148,10 +143,11 @@ fn ring(setup: &Setup) -> Bodies {
         }
         bodies
     })
+    .into()
 }
 
 /// Masses ¾ and ¼ at the distance 1, on circular orbits of the softened force; see [`two_body_period`].
-fn two_body(setup: &Setup) -> Bodies {
+fn two_body(setup: &Setup, _: &Arguments) -> State {
     finish(setup, |_, law, _| {
         let v = law.omega2(1.0).sqrt();
         let mut bodies = Bodies::with_capacity(2);
@@ -159,6 +155,7 @@ fn two_body(setup: &Setup) -> Bodies {
         bodies.push([0.75, 0.0, 0.0], [0.0, 0.75 * v, 0.0], 0.25);
         bodies
     })
+    .into()
 }
 
 /// The period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1, where s is the softened force over
@@ -175,7 +172,7 @@ pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
 
 /// Three bodies of mass 1 on one path (Chenciner and Montgomery 2000, Annals of Mathematics 152, 881; initial
 /// conditions found by Simó).
-fn figure_eight(setup: &Setup) -> Bodies {
+fn figure_eight(setup: &Setup, _: &Arguments) -> State {
     const X: [f64; 2] = [0.970_004_36, -0.243_087_53];
     const V: [f64; 2] = [-0.932_407_37, -0.864_731_46];
     finish(setup, |_, _, _| {
@@ -186,4 +183,5 @@ fn figure_eight(setup: &Setup) -> Bodies {
         bodies.push([0.0; 3], [V[0], V[1], 0.0], 1.0);
         bodies
     })
+    .into()
 }

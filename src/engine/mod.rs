@@ -1,15 +1,18 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+mod resume;
+
 use std::time::{Duration, Instant};
 
+use self::resume::Parked;
 use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
-use crate::config::{Config, Start};
+use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, Stroke, Walls};
+use crate::lattice::Stroke;
 use crate::modes::accuracy::Sample;
-use crate::modes::{Diagnostics, Mode, Recipe, Sharing, Simulation, Station, Together};
+use crate::modes::{Diagnostics, Extra, Mode, Recipe, Sharing, Simulation, Station, Together};
 use crate::params::Effect;
 use crate::scene::Setup;
 use crate::state::State;
@@ -55,7 +58,7 @@ fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let auto = work.sizes(device.kind).auto;
     let most = max_bodies(device, config.mode.as_ref());
     // Where the number is fixed, one chosen for another scene waits for that scene.
-    let bodies = config.start.fixed_bodies().or(config.bodies).unwrap_or(auto.min(most));
+    let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
     match (1..=most).contains(&bodies) {
         true => Ok(bodies),
         false => Err(Error::Invalid(format!(
@@ -81,14 +84,6 @@ pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     room.min(buffer).min(mode.info().work.most as u64) as usize
 }
 
-/// A scene that waits while another mode is shown.
-struct Parked {
-    config: Config,
-    resolved: Resolved,
-    state: State,
-    clock: Clock,
-}
-
 /// Where a scene is.
 #[derive(Debug, Clone, Copy, Default)]
 struct Clock {
@@ -103,13 +98,14 @@ struct Clock {
 pub struct Checkpoint {
     /// Bodies, or the flow.
     pub state: State,
+    extra: Extra,
     clock: Clock,
     taken: Instant,
 }
 
 impl Checkpoint {
-    fn new(state: State, clock: Clock) -> Self {
-        Self { state, clock, taken: Instant::now() }
+    fn new(state: State, extra: Extra, clock: Clock) -> Self {
+        Self { state, extra, clock, taken: Instant::now() }
     }
 
     /// Steps since the scene began.
@@ -169,23 +165,40 @@ impl Engine {
         let state = seed(&config, resolved.bodies);
         let simulation = build(&devices, &config, resolved, &state)?;
         let clock = Clock { generation: 1, ..Clock::default() };
-        Ok(Self {
+        let checkpoint = Checkpoint::new(state, Extra::new(), clock);
+        Ok(Self::with(devices, (config, resolved), simulation, checkpoint))
+    }
+
+    /// One that has just begun.
+    fn with(
+        devices: Devices,
+        (config, resolved): (Config, Resolved),
+        simulation: Box<dyn Simulation>,
+        checkpoint: Checkpoint,
+    ) -> Self {
+        let clock = checkpoint.clock;
+        Self {
             devices,
             config,
             resolved,
             simulation,
-            size: state.len(),
+            size: checkpoint.state.len(),
             clock,
             seedings: 1,
             parked: Vec::new(),
             baseline: None,
-            checkpoint: Checkpoint::new(state, clock),
+            checkpoint,
             before: clock,
             is_changed: false,
             is_fresh: false,
             replays: false,
             losses: Vec::new(),
-        })
+        }
+    }
+
+    /// The other modes, as they were left.
+    pub fn left(&self) -> impl Iterator<Item = &Config> {
+        self.parked.iter().map(|parked| &parked.config)
     }
 
     /// Changes to `config`: live parameters at once, kernels with the state kept, bodies only if they have to
@@ -244,23 +257,20 @@ impl Engine {
 
     /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
     fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
-        let left = Parked {
-            config: self.config.clone(),
-            resolved: self.resolved,
-            state: self.state()?,
-            clock: self.clock,
-        };
+        let left = self.shown()?;
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
                 && parked.resolved.bodies == resolved.bodies
                 && !reseeds(&parked.config, config)
         };
         match self.parked.iter().find(is_the_same) {
-            Some(Parked { state, clock, .. }) => {
-                let (state, clock) = (state.clone(), *clock);
-                self.begin(config, resolved, state)?;
-                self.clock = clock;
-                self.checkpoint.clock = clock;
+            Some(Parked { state, extra, clock, .. }) => {
+                let (state, extra, clock) = (state.clone(), extra.clone(), *clock);
+                let mut simulation = build(&self.devices, config, resolved, &state)?;
+                simulation.resume(&extra)?;
+                self.simulation = simulation;
+                (self.size, self.clock) = (state.len(), clock);
+                self.begun(Checkpoint::new(state, extra, clock));
             }
             None => {
                 self.begin(config, resolved, seed(config, resolved.bodies))?;
@@ -295,9 +305,14 @@ impl Engine {
     fn begin(&mut self, config: &Config, resolved: Resolved, state: State) -> Result<()> {
         self.simulation = build(&self.devices, config, resolved, &state)?;
         self.size = state.len();
-        self.checkpoint = Checkpoint::new(state, self.clock);
-        (self.is_changed, self.replays, self.is_fresh, self.before) = (false, false, false, self.clock);
+        self.begun(Checkpoint::new(state, Extra::new(), self.clock));
         Ok(())
+    }
+
+    /// What is on the devices is that of a checkpoint.
+    fn begun(&mut self, checkpoint: Checkpoint) {
+        (self.before, self.checkpoint) = (checkpoint.clock, checkpoint);
+        (self.is_changed, self.replays, self.is_fresh) = (false, false, false);
     }
 
     fn reset_clock(&mut self) {
@@ -338,7 +353,8 @@ impl Engine {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
         if std::mem::take(&mut self.is_fresh) && is_due {
-            self.checkpoint = Checkpoint::new(self.simulation.state()?, self.before);
+            let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
+            self.checkpoint = Checkpoint::new(state, extra, self.before);
             self.is_changed = false;
         }
         Ok(())
@@ -386,6 +402,9 @@ impl Engine {
         self.resolved = Resolved::new(&self.config, &self.devices[0].info)?;
         // What is left of the old one may wait for its device in vain, but not for ever.
         self.simulation = build(&self.devices, &self.config, self.resolved, &self.checkpoint.state)?;
+        if !self.checkpoint.extra.is_empty() {
+            self.simulation.resume(&self.checkpoint.extra)?;
+        }
         let step = self.checkpoint.clock.step;
         let again = self.clock.step - step;
         (self.is_fresh, self.replays) = (false, again > 0);
@@ -561,16 +580,17 @@ fn reseeds(old: &Config, new: &Config) -> bool {
     old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }
 
-/// What a config starts from: `count` bodies or about as many cells, unless they are loaded.
+/// What a config starts from: `count` bodies or about as many cells, unless the scene has its own.
 pub(crate) fn seed(config: &Config, count: usize) -> State {
-    let params = &config.mode.values();
-    match &config.start {
-        Start::Loaded { bodies, .. } => Bodies::clone(bodies).into(),
-        Start::Grid { walls, .. } => {
-            Flow::at_rest(Walls::clone(walls), params.float("density").unwrap_or(1.0), 0).into()
-        }
-        Start::Scene(scene) => (scene.generate)(&Setup { bodies: count, seed: config.seed, params }),
+    parted(config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() }))
+}
+
+/// Bodies get groups to be told apart by, if they have none.
+fn parted(mut state: State) -> State {
+    if let Ok(bodies) = state.bodies_mut() {
+        bodies.part();
     }
+    state
 }
 
 fn build(

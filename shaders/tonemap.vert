@@ -1,0 +1,23 @@
+// One triangle that covers the viewport, and how much light counts for how much.
+
+uniform sampler2D measured;  // of one pixel: sums of weighted logarithms of the light, and of the weights
+uniform bool automatic;
+uniform float stops;
+
+flat out float exposure;
+
+// The light that is shown as it is, and how far an eye gets used to another, forwards and backwards.
+const float KEY = 1.1;
+const float REACH = 0.55;
+const vec2 LIMITS = vec2(0.2, 4.0);
+
+void main() {
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+    gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
+    exposure = exp2(stops);
+    if (automatic) {
+        vec2 sums = texelFetch(measured, ivec2(0), 0).rg;
+        float key = sums.g > 0.0 ? exp(sums.r / sums.g) : KEY;
+        exposure *= clamp(pow(KEY / key, REACH), LIMITS.x, LIMITS.y);
+    }
+}

@@ -1,0 +1,15 @@
+// A strip with soft edges. Light adds up.
+
+in vec4 tint;
+in float across;
+
+uniform bool covers;  // whether alpha is the light's sum, or how much of the pixel is covered, which is nothing
+uniform float near;
+
+out vec4 light;
+
+void main() {
+    float fall = 1.0 - across * across;
+    light = (covers ? vec4(light_of(tint.rgb / max(tint.a, 1e-6)) * tint.a, 0.0) : tint) * fall;
+    gl_FragDepth = near * gl_FragCoord.w;
+}

@@ -1,0 +1,107 @@
+//! Nothing is lost: settings, and what runs, are kept from one start of the program to the next.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::settings::Settings;
+use crate::modes;
+use crate::session::{Command, Save, Session, Stats, previous};
+use crate::snapshot::{self, Snapshot, Summary};
+use crate::ui::format;
+
+/// What runs is kept this often.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Where things are kept; nowhere, if nothing is to be.
+pub(super) struct Kept {
+    settings_file: Option<PathBuf>,
+    /// As they were last written.
+    settings: Settings,
+    /// Where what runs is kept.
+    file: Option<PathBuf>,
+    /// Whether the simulation knows of that.
+    is_told: bool,
+    due: Instant,
+    /// The seeding and the step that were kept.
+    step: Option<(u64, u64)>,
+}
+
+impl Kept {
+    /// Reads the settings, unless nothing is kept; with what is wrong with them.
+    pub fn new(keeps: bool) -> (Self, Option<String>) {
+        let settings_file = Settings::path().filter(|_| keeps);
+        let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| keeps);
+        let file = folder
+            .map(|folder| folder.join("gravitile").join("autosave").with_extension(snapshot::EXTENSION));
+        let (settings, note) = match settings_file.as_deref().map(Settings::load) {
+            Some(Err(error)) => (Settings::default(), Some(format!("Settings are as they come: {error}"))),
+            Some(Ok(settings)) => (settings, None),
+            None => (Settings::default(), None),
+        };
+        let kept =
+            Self { settings_file, settings, file, is_told: false, due: Instant::now() + EVERY, step: None };
+        (kept, note)
+    }
+
+    /// The settings, as they were last read or written.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What there is to continue, in words.
+    pub fn offer(&self) -> Option<String> {
+        let Summary { mode, title, size, step } = Snapshot::peek(&self.left()?).ok()?;
+        let things = modes::find(&mode)?.work.things;
+        let (size, step) = (format::count(size as u64), format::count(step));
+        Some(format!("{title} · {size} {things} · step {step}"))
+    }
+
+    /// What an earlier start of the program left, if there is something.
+    pub fn left(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        // Its own place is taken once what runs now was kept.
+        let places =
+            if self.step.is_some() { vec![previous(file)] } else { vec![file.clone(), previous(file)] };
+        places.into_iter().find(|path| path.is_file())
+    }
+
+    /// Something was done that is worth to be kept, even if the program ends at once.
+    pub fn begin(&mut self, session: &Session) {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.is_told) {
+            session.send(Command::Keep(file.clone()));
+            self.is_told = true;
+        }
+    }
+
+    /// Keeps what runs and the settings now and then. `view` tells from where it is looked at.
+    pub fn tick(
+        &mut self,
+        session: &Session,
+        shown: &Stats,
+        settings: Settings,
+        view: impl FnOnce() -> String,
+    ) {
+        let now = (shown.generation, shown.step);
+        if self.file.is_none() || Instant::now() < self.due || shown.generation == 0 {
+            return;
+        }
+        self.due = Instant::now() + EVERY;
+        self.keep_settings(settings);
+        if self.step != Some(now) {
+            self.begin(session);
+            session.send(Command::Save(Save { path: None, view: view() }));
+            self.step = Some(now);
+        }
+    }
+
+    /// Writes the settings, if they are others.
+    pub fn keep_settings(&mut self, settings: Settings) {
+        if let Some(path) = self.settings_file.as_ref().filter(|_| settings != self.settings) {
+            // A person who wonders finds it in the log; nobody wants to be told each minute.
+            if let Err(error) = settings.save(path) {
+                tracing::warn!("{error}");
+            }
+            self.settings = settings;
+        }
+    }
+}

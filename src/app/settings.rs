@@ -1,0 +1,112 @@
+//! Settings that are kept from one start of the program to the next, in a file that a person may edit or delete.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::files::Output;
+
+/// More than the file can be meant to have.
+const MOST_BYTES: u64 = 1 << 16;
+/// Sizes of a window that can be meant.
+const SIDES: std::ops::RangeInclusive<u32> = 320..=16_384;
+/// How large controls can be.
+const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=4.0;
+
+/// What is kept. What the file does not say is as it comes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Settings {
+    /// The window's width and height in logical pixels.
+    pub size: (u32, u32),
+    /// Whether the panel is shown.
+    pub panel: bool,
+    /// How large controls are.
+    pub zoom: f32,
+    /// Where dialogs begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { size: (1280, 800), panel: true, zoom: 1.0, folder: None }
+    }
+}
+
+impl Settings {
+    /// The file in the user's folder for settings; none where there is no such folder.
+    pub fn path() -> Option<PathBuf> {
+        Some(dirs::config_dir()?.join("gravitile").join("settings.toml"))
+    }
+
+    /// What the file `path` says. A file that is not there says nothing.
+    ///
+    /// # Errors
+    /// If it cannot be read or is no such file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+        match fs::metadata(path) {
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(why) => return Err(error(why)),
+            Ok(there) if there.len() > MOST_BYTES => {
+                return Err(error(std::io::Error::other("it is too large to be settings")));
+            }
+            Ok(_) => {}
+        }
+        let text = fs::read_to_string(path).map_err(error)?;
+        let settings: Self =
+            toml::from_str(&text).map_err(|why| error(std::io::Error::other(why.message().to_owned())))?;
+        let (width, height) = settings.size;
+        let usual = Self::default();
+        Ok(Self {
+            size: if [width, height].iter().all(|side| SIDES.contains(side)) {
+                settings.size
+            } else {
+                usual.size
+            },
+            zoom: if ZOOMS.contains(&settings.zoom) { settings.zoom } else { usual.zoom },
+            ..settings
+        })
+    }
+
+    /// Writes the file `path`, and its folder.
+    ///
+    /// # Errors
+    /// If it cannot be written; an older file is then still whole.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let text = toml::to_string_pretty(self)
+            .map_err(|error| Error::Invalid(format!("the settings cannot be written: {error}")))?;
+        if let Some(folder) = path.parent() {
+            let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
+            fs::create_dir_all(folder).map_err(error)?;
+        }
+        Output::create(path)?.save(|file| file.write_all(text.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_found_again_and_nonsense_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("settings.toml");
+        assert_eq!(Settings::load(&path).unwrap(), Settings::default());
+        let other = Settings { size: (900, 700), panel: false, zoom: 1.5, folder: Some("x".into()) };
+        other.save(&path).unwrap();
+        assert_eq!(Settings::load(&path).unwrap(), other);
+        for (text, size) in [("", (1280, 800)), ("size = [1, 99999]\nzoom = nan\nlater = 3\n", (1280, 800))] {
+            fs::write(&path, text).unwrap();
+            let settings = Settings::load(&path).unwrap();
+            assert_eq!((settings.size, settings.zoom), (size, 1.0));
+        }
+        for text in ["size = 3", "panel", "\u{0}", &"x = 1\n".repeat(20_000)] {
+            fs::write(&path, text).unwrap();
+            assert!(Settings::load(&path).is_err(), "{text}");
+        }
+    }
+}

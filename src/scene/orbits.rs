@@ -1,0 +1,131 @@
+//! Bodies on Kepler orbits, as catalogues list them.
+//!
+//! One body a line: `name, about, mass, a, e, i, node, peri, anomaly`. `about` names a body that stands before it; one
+//! with no `about` rests, and has no elements. Lengths and masses are in the scene's units with G = 1; angles in degrees: the
+//! inclination, the longitude of the ascending node, the argument of the pericentre, the mean anomaly. Lines that begin
+//! with # are for people.
+//!
+//! Sines come from `libm`, which rounds alike on every platform.
+
+use std::collections::HashMap;
+
+use libm::{cos, sin};
+
+use super::csv::quoted;
+use crate::bodies::Bodies;
+
+/// The most lines that are read.
+const MAX_BODIES: usize = 1 << 20;
+/// Kepler's equation is solved to the last digits within these, whatever the eccentricity.
+const ROUNDS: usize = 60;
+
+/// Bodies on orbits, and the text that says so.
+#[derive(Debug, Clone)]
+pub struct Orbits {
+    text: String,
+    bodies: Bodies<f64>,
+}
+
+impl Orbits {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// The line, from 1, and what is wrong in it.
+    pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
+        let mut bodies = Bodies::default();
+        let mut names = HashMap::new();
+        for (line, row) in (1..).zip(text.lines()) {
+            let row = row.trim();
+            if row.is_empty() || row.starts_with('#') {
+                continue;
+            }
+            let at = |what: String| (line, what);
+            if bodies.len() == MAX_BODIES {
+                return Err(at(format!("there are more than {MAX_BODIES} bodies")));
+            }
+            let fields: Vec<&str> = row.split(',').map(str::trim).collect();
+            let (name, about, numbers) = match fields[..] {
+                [name, about, ref numbers @ ..] if numbers.len() == 1 || numbers.len() == 7 => {
+                    (name, about, numbers)
+                }
+                _ => return Err(at("expected name, about, mass, a, e, i, node, peri, anomaly".to_owned())),
+            };
+            let numbers: Vec<f64> =
+                numbers.iter().map(|text| number(text)).collect::<Result<_, _>>().map_err(at)?;
+            let mass = numbers[0];
+            if mass < 0.0 {
+                return Err(at("a mass is not below 0".to_owned()));
+            }
+            let (at, velocity) = match (about, &numbers[1..]) {
+                ("", []) => ([0.0; 3], [0.0; 3]),
+                (_, &[a, e, i, node, peri, anomaly]) => {
+                    let centre: usize = *names
+                        .get(about)
+                        .ok_or_else(|| at(format!("{} is no body that stands before it", quoted(about))))?;
+                    if !(a > 0.0 && (0.0..0.999).contains(&e)) {
+                        return Err(at("expected a above 0, and e from 0 to 0.999".to_owned()));
+                    }
+                    let (x, v) = (bodies.positions[centre], bodies.velocities[centre]);
+                    let (dx, dv) = around(x[3] + mass, [a, e, i, node, peri, anomaly]);
+                    ([0, 1, 2].map(|axis| x[axis] + dx[axis]), [0, 1, 2].map(|axis| v[axis] + dv[axis]))
+                }
+                _ => {
+                    return Err(at(
+                        "a body with elements goes about another, and one without does not".to_owned()
+                    ));
+                }
+            };
+            names.insert(name, bodies.len());
+            bodies.push(at, velocity, mass);
+        }
+        match bodies.is_empty() {
+            true => Err((1, "there are no bodies".to_owned())),
+            false => Ok(Self { text: text.to_owned(), bodies }),
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// What was read.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// They at G = 1.
+    pub(super) fn bodies(&self) -> &Bodies<f64> {
+        &self.bodies
+    }
+}
+
+/// What f32 holds with room to spare.
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.abs() <= 1e12 => Ok(x),
+        _ => Err(format!("{} is not a number from -1e12 to 1e12", quoted(text))),
+    }
+}
+
+/// Place and velocity on an orbit about a mass at rest at the origin; G = 1.
+fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
+    let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
+    // Newton's method for E − e·sin E = M, from where it cannot overshoot far.
+    let mut eccentric = if e < 0.8 { mean } else { std::f64::consts::PI };
+    for _ in 0..ROUNDS {
+        eccentric -= (eccentric - e * sin(eccentric) - mean) / (1.0 - e * cos(eccentric));
+    }
+    let (s, c) = (sin(eccentric), cos(eccentric));
+    let minor = (1.0 - e * e).sqrt();
+    let speed = (gm / a).sqrt() / (1.0 - e * c);
+    let plane = |x: f64, y: f64| {
+        let (sw, cw, sn, cn, si, ci) = (sin(peri), cos(peri), sin(node), cos(node), sin(i), cos(i));
+        [
+            (cw * cn - sw * sn * ci) * x + (-sw * cn - cw * sn * ci) * y,
+            (cw * sn + sw * cn * ci) * x + (-sw * sn + cw * cn * ci) * y,
+            sw * si * x + cw * si * y,
+        ]
+    };
+    (plane(a * (c - e), a * minor * s), plane(-speed * s, speed * minor * c))
+}

@@ -1,0 +1,95 @@
+//! Bodies from Tipsy files, as PKDGRAV, GASOLINE and ChaNGa write them and TIPSY reads them (N-Body Shop, University of
+//! Washington).
+//!
+//! A header of 32 bytes: the time as f64; the number of particles, the number of dimensions, and the numbers of gas, dark
+//! and star particles as u32; four bytes that mean nothing. Then the gas, 12 f32 each, the dark, 9, and the stars, 11: all
+//! begin with mass, place and velocity. The "standard" form is big-endian, the "native" one little-endian; the number of
+//! dimensions tells. Units are the file's own.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use super::csv::MAX_BODIES;
+use crate::bodies::{Bodies, FINITE_LIMIT};
+use crate::error::{Error, Result};
+
+/// How such files' names end.
+pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
+
+const HEADER: u64 = 32;
+/// f32 of a gas, a dark and a star particle.
+const FIELDS: [u64; 3] = [12, 9, 11];
+
+/// The bodies in the file `path`: gas, dark matter and stars alike.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read; [`Error::Invalid`] if it is not as long as its header says, or holds too many bodies,
+/// none, or a number that none can have.
+pub fn load(path: &Path) -> Result<Bodies> {
+    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(io_error)?;
+    let length = file.metadata().map_err(io_error)?.len();
+    read(BufReader::new(file), length).map_err(|fault| match fault {
+        Fault::Io(source) => io_error(source),
+        Fault::Wrong(what) => Error::Invalid(format!("{}: {what}", path.display())),
+    })
+}
+
+/// Why reading stopped.
+enum Fault {
+    Io(std::io::Error),
+    Wrong(String),
+}
+
+fn read(mut input: impl Read, length: u64) -> Result<Bodies, Fault> {
+    let mut header = [0; HEADER as usize];
+    if length < HEADER {
+        return Err(Fault::Wrong(format!(
+            "{length} bytes are too few for a Tipsy file, which has a header of {HEADER}"
+        )));
+    }
+    input.read_exact(&mut header).map_err(Fault::Io)?;
+    let word = |at: usize| -> [u8; 4] { std::array::from_fn(|byte| header[at + byte]) };
+    let number = |from: fn([u8; 4]) -> u32, at: usize| from(word(at));
+    let from = [u32::from_be_bytes, u32::from_le_bytes].into_iter().find(|from| number(*from, 12) == 3);
+    let Some(from) = from else {
+        return Err(Fault::Wrong("it is no Tipsy file: its header does not say three dimensions".to_owned()));
+    };
+    let [all, gas, dark, stars] = [8, 16, 20, 24].map(|at| u64::from(number(from, at)));
+    let kinds = [gas, dark, stars];
+    if kinds.iter().sum::<u64>() != all {
+        let text = format!("its header counts {all} particles, but {gas} gas, {dark} dark and {stars} stars");
+        return Err(Fault::Wrong(text));
+    }
+    if !(1..=MAX_BODIES as u64).contains(&all) {
+        return Err(Fault::Wrong(format!("it has {all} particles; 1 to {MAX_BODIES} are possible")));
+    }
+    let wanted = HEADER + kinds.iter().zip(FIELDS).map(|(count, fields)| 4 * count * fields).sum::<u64>();
+    if length != wanted {
+        let text =
+            format!("it has {length} bytes, and its header says {wanted}: it is cut off, or no Tipsy file");
+        return Err(Fault::Wrong(text));
+    }
+    let is_big = from(*b"\0\0\0\x01") == 1;
+    let mut bodies = Bodies::with_capacity(all as usize);
+    for (count, fields) in kinds.into_iter().zip(FIELDS) {
+        let mut row = vec![0; 4 * fields as usize];
+        for _ in 0..count {
+            input.read_exact(&mut row).map_err(Fault::Io)?;
+            let number = |field: usize| {
+                let bytes = std::array::from_fn(|byte| row[4 * field + byte]);
+                if is_big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) }
+            };
+            let [m, x, y, z, vx, vy, vz] = std::array::from_fn(number);
+            let finite = [x, y, z, vx, vy, vz].iter().all(|c| c.abs() <= FINITE_LIMIT);
+            if !(finite && (0.0..=FINITE_LIMIT).contains(&m)) {
+                let nth = bodies.len() + 1;
+                let text = format!("particle {nth} has a number that is not finite, or a mass below 0");
+                return Err(Fault::Wrong(text));
+            }
+            bodies.push([x, y, z], [vx, vy, vz], m);
+        }
+    }
+    Ok(bodies)
+}

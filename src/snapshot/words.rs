@@ -1,0 +1,343 @@
+//! What a snapshot says in words, and which lists of numbers it holds beside them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use serde::{Deserialize, Serialize};
+
+use super::{RecipeWords, Run, Snapshot, Summary};
+use crate::bodies::Bodies;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::lattice::{Flow, MAX_CELLS, Walls};
+use crate::modes::{self, Extra, MODES, Mode, ModeInfo};
+use crate::params;
+use crate::scene::{Origin, Scene, file};
+use crate::state::State;
+use crate::tuned::Tuned;
+
+/// The words.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Words {
+    device: String,
+    driver: String,
+    view: String,
+    runs: Vec<RunWords>,
+    /// Each list's name and its length in bytes, in order.
+    lists: Vec<(String, u64)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunWords {
+    mode: String,
+    /// The name of the scene.
+    scene: String,
+    title: String,
+    /// Its file, but for bodies and walls; empty if it is one of the program's own.
+    file: String,
+    params: BTreeMap<String, String>,
+    bodies: Option<usize>,
+    /// More than a whole number of TOML holds.
+    seed: String,
+    variant: Option<String>,
+    work_group: Option<usize>,
+    knobs: BTreeMap<String, u32>,
+    steps_per_frame: Option<u32>,
+    running: bool,
+    free_run: bool,
+    recipe: RecipeWords,
+    /// Bodies or cells.
+    size: usize,
+    step: u64,
+    time: f64,
+    baseline: Option<f64>,
+    /// Of a flow.
+    grid: Option<GridWords>,
+    /// Of a scene with walls of its own.
+    walls: Option<GridWords>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GridWords {
+    nx: usize,
+    ny: usize,
+    length: f32,
+    step: u32,
+}
+
+/// Lists by name, as bytes.
+pub(super) struct Lists<'a>(HashMap<String, &'a [u8]>);
+
+impl<'a> Lists<'a> {
+    /// Cuts the bytes into the lists that the words speak of.
+    pub fn new(words: &Words, mut bytes: &'a [u8]) -> Result<Self> {
+        let mut lists = HashMap::new();
+        for (name, length) in &words.lists {
+            let length = usize::try_from(*length).unwrap_or(usize::MAX);
+            let (list, rest) = bytes
+                .split_at_checked(length)
+                .ok_or_else(|| wrong(format!("the list {name:?} is cut off")))?;
+            lists.insert(name.clone(), list);
+            bytes = rest;
+        }
+        match bytes.is_empty() {
+            true => Ok(Self(lists)),
+            false => Err(wrong(format!("{} bytes are left over", bytes.len()))),
+        }
+    }
+
+    fn take<T: Pod>(&self, name: &str) -> Result<Vec<T>> {
+        let bytes = self.0.get(name).ok_or_else(|| wrong(format!("there is no list {name:?}")))?;
+        match bytes.len() % size_of::<T>() {
+            0 => Ok(bytemuck::pod_collect_to_vec(bytes)),
+            _ => Err(wrong(format!("the list {name:?} ends within a number"))),
+        }
+    }
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::Invalid(format!("the snapshot is wrong: {}", what.into()))
+}
+
+impl GridWords {
+    fn of(walls: &Walls, step: u32) -> Self {
+        Self { nx: walls.nx, ny: walls.ny, length: walls.length, step }
+    }
+
+    fn walls(self, solid: Vec<u8>) -> Result<Walls> {
+        let Self { nx, ny, length, .. } = self;
+        let cells = nx.checked_mul(ny).filter(|cells| (9..=MAX_CELLS).contains(cells));
+        if nx < 3 || ny < 3 || cells != Some(solid.len()) || !(length.is_finite() && length > 0.0) {
+            return Err(wrong(format!("there is no grid of {nx} × {ny} cells and a length of {length}")));
+        }
+        let solid: Vec<bool> = solid.into_iter().map(|cell| cell != 0).collect();
+        match solid.contains(&false) {
+            true => Ok(Walls { nx, ny, solid, length }),
+            false => Err(wrong("all cells are blocked")),
+        }
+    }
+}
+
+/// A list's name, and its bytes.
+type List<'a> = (String, std::borrow::Cow<'a, [u8]>);
+
+fn borrowed<T: Pod>(list: &[T]) -> std::borrow::Cow<'_, [u8]> {
+    bytemuck::cast_slice(list).into()
+}
+
+fn solid(walls: &Walls) -> Vec<u8> {
+    walls.solid.iter().map(|solid| u8::from(*solid)).collect()
+}
+
+impl Words {
+    /// The words and the lists of a snapshot.
+    pub fn of(snapshot: &Snapshot) -> Result<(Self, Vec<List<'_>>)> {
+        let mut lists = Vec::new();
+        let [device, driver] = snapshot.device.clone();
+        let runs = snapshot.runs.iter().enumerate();
+        let runs = runs.map(|(nth, run)| RunWords::of(run, nth, &mut lists)).collect::<Result<_>>()?;
+        let lengths = lists.iter().map(|(name, list)| (name.clone(), list.len() as u64)).collect();
+        Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
+    }
+
+    /// What they and the lists mean.
+    pub fn snapshot(self, lists: Lists) -> Result<Snapshot> {
+        if self.runs.is_empty() || self.runs.len() > MODES.len() {
+            return Err(wrong(format!("it holds {} scenes", self.runs.len())));
+        }
+        let runs = self.runs.into_iter().enumerate();
+        Ok(Snapshot {
+            device: [self.device, self.driver],
+            view: self.view,
+            runs: runs.map(|(nth, run)| run.run(nth, &lists)).collect::<Result<_>>()?,
+        })
+    }
+
+    /// What they are of, in short.
+    pub fn summary(&self) -> Result<Summary> {
+        let RunWords { mode, title, size, step, .. } =
+            self.runs.first().ok_or_else(|| wrong("there is no scene in it"))?;
+        let (mode, title) = (mode.clone(), title.clone());
+        Ok(Summary { mode, title, size: *size, step: *step })
+    }
+}
+
+impl RunWords {
+    fn of<'a>(run: &'a Run, nth: usize, lists: &mut Vec<List<'a>>) -> Result<Self> {
+        let Run { config, recipe, step, time, baseline, state, extra, told } = run;
+        let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
+        let (info, scene) = (config.mode.info(), &config.start);
+        let grid = match state {
+            State::Bodies(bodies) => {
+                add("positions", borrowed(&bodies.positions));
+                add("velocities", borrowed(&bodies.velocities));
+                None
+            }
+            State::Flow(flow) => {
+                add("solid", solid(&flow.walls).into());
+                add("cells", borrowed(&flow.cells));
+                add("tracers", borrowed(&flow.tracers));
+                Some(GridWords::of(&flow.walls, flow.step))
+            }
+        };
+        let walls = match &scene.origin {
+            Origin::Made(..) | Origin::Orbits(_) => None,
+            Origin::Bodies(bodies) => {
+                add("scene.positions", borrowed(&bodies.positions));
+                add("scene.velocities", borrowed(&bodies.velocities));
+                None
+            }
+            Origin::Walls(walls) => {
+                add("scene.solid", solid(walls).into());
+                Some(GridWords::of(walls, 0))
+            }
+        };
+        add("told", borrowed(told));
+        extra.iter().for_each(|(name, list)| add(&format!("extra.{name}"), borrowed(list)));
+        let is_own = !info.scenes.contains(scene);
+        Ok(Self {
+            mode: info.name.to_owned(),
+            scene: scene.name.clone(),
+            title: scene.title.clone(),
+            file: if is_own { file::outline(scene, info.name)? } else { String::new() },
+            params: config
+                .mode
+                .values()
+                .iter()
+                .map(|(key, value)| (key.to_owned(), value.to_string()))
+                .collect(),
+            bodies: config.bodies,
+            seed: config.seed.to_string(),
+            variant: config.variant.map(|variant| variant.name.to_owned()),
+            work_group: config.work_group,
+            knobs: config.knobs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            steps_per_frame: config.steps_per_frame,
+            running: config.running,
+            free_run: config.free_run,
+            recipe: recipe.clone(),
+            size: state.len(),
+            step: *step,
+            time: *time,
+            baseline: *baseline,
+            grid,
+            walls,
+        })
+    }
+
+    fn run(self, nth: usize, lists: &Lists) -> Result<Run> {
+        let info =
+            modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))?;
+        let config = self.config(info, nth, lists)?;
+        let state = self.state(info, nth, lists)?;
+        if state.is_empty() || state.len() != self.size {
+            return Err(wrong(format!("{} {} are not {}", state.len(), info.work.things, self.size)));
+        }
+        let prefix = format!("{nth}.extra.");
+        let mut extra = Extra::new();
+        for name in lists.0.keys().filter_map(|name| name.strip_prefix(&prefix)) {
+            extra.insert(name.to_owned(), lists.take(&format!("{prefix}{name}"))?);
+        }
+        let told = lists.take(&format!("{nth}.told"))?;
+        let Self { recipe, step, time, baseline, .. } = self;
+        Ok(Run { config, recipe, step, time, baseline, state, extra, told })
+    }
+
+    fn config(&self, info: &'static ModeInfo, nth: usize, lists: &Lists) -> Result<Config> {
+        let scene = self.scene(info, nth, lists)?;
+        let mut mode = info.try_mode_for(&scene)?;
+        set_all(mode.as_mut(), &self.params)?;
+        let variant = |name: &String| {
+            info.variant(name).ok_or_else(|| wrong(format!("there is no variant {name:?} of {}", info.name)))
+        };
+        // Those of variants that are no more are of no use.
+        let names = info.variants.iter().flat_map(|variant| variant.knobs);
+        let knobs = names.filter_map(|knob| {
+            let value = self.knobs.get(knob.name)?;
+            knob.options.contains(value).then_some((knob.name, *value))
+        });
+        if self.bodies == Some(0) || self.steps_per_frame == Some(0) || self.work_group == Some(0) {
+            return Err(wrong("bodies, steps and work-items are at least 1"));
+        }
+        Ok(Config {
+            // Those that there are then.
+            devices: Vec::new(),
+            mode,
+            start: scene,
+            bodies: self.bodies,
+            seed: self.seed.parse().map_err(|_| wrong(format!("{:?} is no seed", self.seed)))?,
+            variant: self.variant.as_ref().map(variant).transpose()?,
+            work_group: self.work_group,
+            knobs: knobs.collect(),
+            tuned: Tuned::default(),
+            steps_per_frame: self.steps_per_frame,
+            running: self.running,
+            free_run: self.free_run,
+        })
+    }
+
+    fn scene(&self, info: &'static ModeInfo, nth: usize, lists: &Lists) -> Result<Arc<Scene>> {
+        if self.file.is_empty() {
+            let scene = info
+                .scene(&self.scene)
+                .ok_or_else(|| wrong(format!("there is no scene {:?}", self.scene)))?;
+            return Ok(scene.clone());
+        }
+        let own = |list: &str| lists.0.contains_key(&format!("{nth}.scene.{list}"));
+        let origin = match self.walls {
+            Some(walls) => {
+                let solid = lists.take(&format!("{nth}.scene.solid"))?;
+                Some(Origin::Walls(walls.walls(solid)?.into()))
+            }
+            None if own("positions") => Some(Origin::Bodies(bodies(lists, &format!("{nth}.scene."))?.into())),
+            None => None,
+        };
+        let file = file::complete(&self.scene, &self.file, origin)?;
+        match file.mode == info.name {
+            true => Ok(Arc::new(file.scene)),
+            false => Err(wrong(format!("its scene is of {}", file.mode))),
+        }
+    }
+
+    fn state(&self, info: &ModeInfo, nth: usize, lists: &Lists) -> Result<State> {
+        let state: State = match self.grid {
+            None => bodies(lists, &format!("{nth}."))?.into(),
+            Some(grid) => {
+                let walls = grid.walls(lists.take(&format!("{nth}.solid"))?)?;
+                let cells: Vec<_> = lists.take(&format!("{nth}.cells"))?;
+                if cells.len() != walls.cells() {
+                    return Err(wrong(format!("{} cells fill no grid of {}", cells.len(), walls.cells())));
+                }
+                let tracers = lists.take(&format!("{nth}.tracers"))?;
+                Flow { walls, cells, tracers, step: grid.step }.into()
+            }
+        };
+        match state.matter() == info.work.matter {
+            true => Ok(state),
+            false => Err(wrong(format!("it holds what {} does not step", info.name))),
+        }
+    }
+}
+
+fn bodies(lists: &Lists, prefix: &str) -> Result<Bodies> {
+    let [positions, velocities] =
+        ["positions", "velocities"].map(|name| lists.take(&format!("{prefix}{name}")));
+    let (positions, velocities) = (positions?, velocities?);
+    match positions.len() == velocities.len() && !positions.is_empty() {
+        true => Ok(Bodies { positions, velocities }),
+        false => Err(wrong(format!("{} places and {} velocities", positions.len(), velocities.len()))),
+    }
+}
+
+/// Sets parameters so that they come to the same bits: some say the same in two ways, and setting one moves the other.
+fn set_all(mode: &mut dyn Mode, wanted: &BTreeMap<String, String>) -> Result<()> {
+    for (key, text) in wanted {
+        if mode.values().get(key).is_none_or(|value| value.to_string() != *text) {
+            params::set(mode, key, text)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The window with the plots of how numbers went.
+
+use std::ops::RangeInclusive;
+
+use egui::{Align2, Label, Rangef, RichText, Vec2, vec2};
+use egui_plot::{Axis, AxisHints, GridMark, Line, Plot};
+
+use super::history::{History, QUANTITIES, Quantity};
+use super::widgets::Sink;
+use super::{Action, format, hud, theme};
+
+/// Plots beside each other.
+const COLUMNS: usize = 2;
+/// The height of one, in points.
+const HEIGHT: f32 = 110.0;
+/// A notch of the wheel shows this share more, or less.
+const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
+/// Lines of the grid this far apart, in points, would be as bright as text; nearer ones are fainter.
+const GRID_FADES: f32 = 3000.0;
+/// Marks along an axis, at most.
+const MARKS: f64 = 4.0;
+/// Room for a number beside an axis, in points.
+const NUMBER_WIDTH: f32 = 64.0;
+
+/// The plots, while they are shown.
+#[derive(Debug, Default)]
+pub(super) struct Plots {
+    pub is_open: bool,
+    /// Where they were written to last.
+    pub saved: Option<String>,
+    /// Whether the axes go back to showing everything.
+    resets: bool,
+}
+
+/// Shows the window while it is open.
+pub(super) fn show(
+    ctx: &egui::Context,
+    plots: &mut Plots,
+    history: &History,
+    sink: &mut Sink,
+    actions: &mut Vec<Action>,
+) {
+    let Plots { is_open, saved, resets } = plots;
+    let free = ctx.available_rect().shrink(10.0);
+    let width = (free.width() - hud::OUTER_WIDTH).clamp(320.0, 640.0);
+    let window = egui::Window::new("Plots")
+        .open(is_open)
+        .collapsible(false)
+        .default_width(width - 28.0)
+        .min_width(300.0)
+        .pivot(Align2::LEFT_BOTTOM)
+        .default_pos(free.left_bottom());
+    window.show(ctx, |ui| {
+        let all: Vec<(&Quantity, Vec<[f64; 2]>)> =
+            QUANTITIES.iter().enumerate().map(|(nth, quantity)| (quantity, history.points(nth))).collect();
+        let shown: Vec<_> = all.into_iter().filter(|(_, points)| points.len() > 1).collect();
+        let times = history.times();
+        let cell = vec2((ui.available_width() - ui.spacing().item_spacing.x) / COLUMNS as f32, HEIGHT);
+        for row in shown.chunks(COLUMNS) {
+            ui.horizontal_top(|ui| {
+                row.iter().for_each(|(it, points)| plot(ui, it, points, (cell, times, *resets)));
+            });
+        }
+        *resets = false;
+        if shown.is_empty() {
+            ui.label(RichText::new("Nothing yet: it has to run.").color(theme::of(ui).weak));
+        }
+        ui.horizontal(|ui| {
+            let save = ui.add_enabled(!history.is_empty(), egui::Button::new("Save CSV"));
+            let save = save.on_hover_text("all of it, into the folder in which gravitile was started");
+            sink.note("save plots", &save);
+            if save.clicked() {
+                actions.push(Action::SavePlots);
+            }
+            let whole =
+                ui.button("Show all").on_hover_text("undo every zoom; a double click on a plot does too");
+            sink.note("show all", &whole);
+            *resets = whole.clicked();
+        });
+        let hint = match saved {
+            Some(path) => format!("saved as {path}"),
+            None => {
+                "Against simulated time. The wheel zooms, a drag moves, a right drag picks a part.".to_owned()
+            }
+        };
+        ui.add(Label::new(RichText::new(hint).small().color(theme::of(ui).weak)).wrap());
+    });
+}
+
+/// One plot under its name and its last number.
+fn plot(
+    ui: &mut egui::Ui,
+    quantity: &Quantity,
+    points: &[[f64; 2]],
+    (cell, [from, to], resets): (Vec2, [f64; 2], bool),
+) {
+    let colours = theme::of(ui);
+    let last = points.last().map_or(String::new(), |[_, value]| format::significant(*value, 3));
+    ui.vertical(|ui| {
+        ui.set_width(cell.x);
+        let title = ui.horizontal(|ui| {
+            ui.label(RichText::new(quantity.label).small().color(colours.text));
+            ui.label(RichText::new(last).monospace().size(12.0).color(colours.accent));
+        });
+        title
+            .response
+            .on_hover_text(format!("{}\n\nsigned numbers beside it are differences", quantity.help));
+        let axis = |axis| AxisHints::new(axis).formatter(number).label_spacing(Rangef::new(0.0, 1.0));
+        let mut plot = Plot::new(quantity.key)
+            .width(cell.x)
+            .height(cell.y)
+            .link_axis("plots", [true, false])
+            .include_x(from)
+            .include_x(to)
+            .grid_spacing(Rangef::new(1.0, GRID_FADES))
+            .x_grid_spacer(|input| marks(input.bounds))
+            .y_grid_spacer(|input| marks(input.bounds))
+            .custom_x_axes(vec![axis(Axis::X)])
+            .custom_y_axes(vec![axis(Axis::Y).min_thickness(NUMBER_WIDTH)])
+            .show_x(false)
+            .allow_scroll(false)
+            .label_formatter(|_, at| {
+                let [x, y] = [at.x, at.y].map(|value| format::significant(value, 4));
+                format!("{y}\nat time {x}")
+            });
+        if resets {
+            plot = plot.reset();
+        }
+        let scroll = ui.input(|input| input.smooth_scroll_delta.y);
+        plot.show(ui, |plot| {
+            if scroll != 0.0 && plot.response().hovered() {
+                plot.zoom_bounds_around_hovered(vec2(1.0 + scroll * ZOOM_PER_POINT, 1.0));
+            }
+            plot.line(Line::new(quantity.label, points.to_vec()).color(colours.accent).width(1.5_f32));
+        });
+    });
+}
+
+/// A few round numbers between two others.
+fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
+    let rough = (high - low) / MARKS;
+    if !(rough.is_finite() && rough > 0.0) {
+        return Vec::new();
+    }
+    let decade = 10f64.powf(rough.log10().floor());
+    let step_size = [1.0, 2.0, 5.0].map(|by| by * decade).into_iter().find(|step| *step >= rough);
+    let step_size = step_size.unwrap_or(10.0 * decade);
+    let first = (low / step_size).ceil() as i64;
+    let all = (first..).map(|nth| nth as f64 * step_size).take_while(|value| *value <= high);
+    all.map(|value| GridMark { value, step_size }).collect()
+}
+
+/// What stands at a mark: as many digits as tell it from its neighbours, or where that would be too many, how far it is from
+/// the middle of the axis.
+fn number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    let GridMark { value, step_size } = mark;
+    let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
+    let plain = format!("{value:.places$}");
+    if plain.len() <= 9 && value.abs() < 1e6 {
+        return plain;
+    }
+    if step_size > value.abs() * 0.01 {
+        return format!("{value:.1e}");
+    }
+    let middle = ((range.start() + range.end()) / 2.0 / step_size).round() * step_size;
+    let off = ((value - middle) / step_size).round() * step_size;
+    if off == 0.0 { "±0".to_owned() } else { format!("{off:+.0e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_few_and_round_and_each_has_a_number_of_its_own() {
+        for (low, high) in
+            [(0.0, 1.0), (-3e-9, 7e-9), (119.0, 247.0), (0.318_999_99, 0.319_000_02), (1e7, 9e7), (-2.0, 0.1)]
+        {
+            let all = marks((low, high));
+            assert!((2..=6).contains(&all.len()), "{low} to {high}: {}", all.len());
+            assert!(all.iter().all(|mark| (low..=high).contains(&mark.value)));
+            let texts: Vec<String> = all.iter().map(|mark| number(*mark, &(low..=high))).collect();
+            assert!(texts.windows(2).all(|pair| pair[0] != pair[1]), "{texts:?}");
+            assert!(texts.iter().all(|text| text.chars().count() <= 9), "{texts:?}");
+        }
+        assert!(marks((1.0, 1.0)).is_empty() && marks((f64::NAN, 1.0)).is_empty());
+    }
+}

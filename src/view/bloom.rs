@@ -1,0 +1,101 @@
+//! Light that shines over its surroundings: the picture made smaller and smaller, and spread again.
+
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::framebuffer::SimpleFrameBuffer;
+use glium::texture::{Texture2d, UncompressedFloatFormat};
+use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, uniform};
+
+use super::fill::{fill, program, smooth, texture};
+use super::graphics;
+use crate::bodies::Shape;
+use crate::error::Result;
+
+/// Pictures, each of half the size of the one before: the last ones reach far over a screen.
+const LEVELS: usize = 6;
+/// The share of each that comes from the smaller ones.
+const SPREAD: f32 = 0.66;
+
+/// The glow of one picture.
+pub struct Bloom {
+    context: Rc<Context>,
+    down: Program,
+    up: Program,
+    /// The largest first; empty until they are needed.
+    levels: Vec<Texture2d>,
+}
+
+impl Bloom {
+    /// Compiles the shaders.
+    pub fn new(context: &Rc<Context>) -> Result<Self> {
+        Ok(Self {
+            context: context.clone(),
+            down: program(context, "bloom_down", include_str!("../../shaders/bloom_down.frag"))?,
+            up: program(context, "bloom_up", include_str!("../../shaders/bloom_up.frag"))?,
+            levels: Vec::new(),
+        })
+    }
+
+    /// Makes it of what is bright in `light`, which shows bodies of this shape.
+    pub fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
+        let size = half(light.dimensions());
+        if self.levels.first().is_none_or(|level| level.dimensions() != size) {
+            let sizes = std::iter::successors(Some(size), |size| Some(half(*size)));
+            let level = |size| texture(&self.context, UncompressedFloatFormat::F16F16F16F16, size);
+            self.levels = sizes.take(LEVELS).map(level).collect::<Result<_>>()?;
+        }
+        let bright = if matches!(shape, Shape::Spheres { .. }) { 2i32 } else { 1 };
+        let mut whole = light;
+        for (nth, level) in self.levels.iter().enumerate() {
+            let (width, height) = level.dimensions();
+            let uniforms = uniform! {
+                whole: smooth(whole),
+                pixel: pixel(whole),
+                half_size: [width as f32, height as f32],
+                pick: if nth == 0 { bright } else { 0 },
+            };
+            fill(&mut self.surface(level)?, None, &self.down, &uniforms, None)?;
+            whole = level;
+        }
+        for pair in self.levels.windows(2).rev() {
+            let [large, small] = pair else { continue };
+            let (width, height) = large.dimensions();
+            let uniforms = uniform! {
+                small: smooth(small),
+                pixel: pixel(small),
+                size: [width as f32, height as f32],
+                share: SPREAD,
+            };
+            fill(&mut self.surface(large)?, None, &self.up, &uniforms, Some(MIX))?;
+        }
+        Ok(())
+    }
+
+    /// What was made last; none before.
+    pub fn picture(&self) -> Option<&Texture2d> {
+        self.levels.first()
+    }
+
+    fn surface<'a>(&'a self, level: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
+        SimpleFrameBuffer::new(&self.context, level).map_err(graphics("draw into a half-float texture"))
+    }
+}
+
+/// What is there keeps the share that the new does not take.
+const MIX: Blend = {
+    let mix = BlendingFunction::Addition {
+        source: LinearBlendingFactor::One,
+        destination: LinearBlendingFactor::ConstantAlpha,
+    };
+    Blend { color: mix, alpha: mix, constant_value: (0.0, 0.0, 0.0, 1.0 - SPREAD) }
+};
+
+fn half((width, height): (u32, u32)) -> (u32, u32) {
+    (width.div_ceil(2), height.div_ceil(2))
+}
+
+fn pixel(texture: &Texture2d) -> [f32; 2] {
+    let (width, height) = texture.dimensions();
+    [1.0 / width as f32, 1.0 / height as f32]
+}

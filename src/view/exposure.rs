@@ -1,0 +1,69 @@
+//! How bright what is lit is: measured on the graphics card, and never read back.
+
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::framebuffer::SimpleFrameBuffer;
+use glium::texture::{Texture2d, UncompressedFloatFormat};
+use glium::{Program, uniform};
+
+use super::fill::{fill, pixels, program, texture};
+use super::graphics;
+use crate::error::Result;
+
+/// A pixel of the first sums stands for so many of the light's along each side, ...
+const FIRST: u32 = 8;
+/// ... and one of the next for so many of those before.
+const NEXT: u32 = 16;
+
+/// Measures light.
+pub struct Meter {
+    context: Rc<Context>,
+    measure: Program,
+    sum: Program,
+    /// Sums over larger and larger blocks; the last is one pixel.
+    levels: Vec<Texture2d>,
+}
+
+impl Meter {
+    /// Compiles the shaders.
+    pub fn new(context: &Rc<Context>) -> Result<Self> {
+        Ok(Self {
+            context: context.clone(),
+            measure: program(context, "measure", include_str!("../../shaders/measure.frag"))?,
+            sum: program(context, "sum", include_str!("../../shaders/sum.frag"))?,
+            levels: vec![level(context, (1, 1))?],
+        })
+    }
+
+    /// Measures what `light` holds in alpha.
+    pub fn measure(&mut self, light: &Texture2d) -> Result<()> {
+        let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
+        let size = by(light.dimensions(), FIRST);
+        if self.levels[0].dimensions() != size {
+            let next = |size: &(u32, u32)| (*size != (1, 1)).then(|| by(*size, NEXT));
+            let sizes = std::iter::successors(Some(size), next);
+            self.levels = sizes.map(|size| level(&self.context, size)).collect::<Result<_>>()?;
+        }
+        let first = uniform! { light: pixels(light) };
+        fill(&mut self.surface(&self.levels[0])?, None, &self.measure, &first, None)?;
+        for pair in self.levels.windows(2) {
+            let next = uniform! { parts: pixels(&pair[0]) };
+            fill(&mut self.surface(&pair[1])?, None, &self.sum, &next, None)?;
+        }
+        Ok(())
+    }
+
+    /// What was measured last: one pixel with the sum of the weighted logarithms of the light, and that of the weights.
+    pub fn measured(&self) -> &Texture2d {
+        &self.levels[self.levels.len() - 1]
+    }
+
+    fn surface<'a>(&'a self, level: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
+        SimpleFrameBuffer::new(&self.context, level).map_err(graphics("draw into a float texture"))
+    }
+}
+
+fn level(context: &Rc<Context>, size: (u32, u32)) -> Result<Texture2d> {
+    texture(context, UncompressedFloatFormat::F32F32, size)
+}

@@ -1,0 +1,179 @@
+//! Where bodies went: their places of some pictures ago, kept on the graphics card, and strips between them.
+
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::draw_parameters::DepthTest;
+use glium::index::{IndexBuffer, PrimitiveType};
+use glium::texture::buffer_texture::{
+    BufferTexture, BufferTextureType, TextureBufferContent, TextureBufferContentType,
+};
+use glium::vertex::EmptyVertexAttributes;
+use glium::{Depth, DrawParameters, Program, Surface, uniform};
+
+use super::cloud::{Body, Cloud};
+use super::fill::ADD;
+use super::shader::Source;
+use super::{Camera, graphics};
+use crate::bodies::Shape;
+use crate::error::Result;
+
+/// The most pieces that are drawn in a picture: by a graphics card, and by a processor.
+const PIECES: [usize; 2] = [1 << 21, 1 << 15];
+/// The most pieces of a trail: more would not make it smoother.
+const MOST: usize = 96;
+/// Half the width of a strip, in pixels of a picture of the reference height.
+const WIDTH: f32 = 0.7;
+
+// SAFETY: four floats without anything between them, as a texture of four floats reads them.
+unsafe impl TextureBufferContent for Body {
+    fn get_type() -> TextureBufferContentType {
+        TextureBufferContentType::F32F32F32F32
+    }
+}
+
+/// Draws trails.
+pub struct Trails {
+    context: Rc<Context>,
+    program: Program,
+    /// Two triangles for each piece, of four corners.
+    corners: IndexBuffer<u16>,
+    /// The most pieces in a picture.
+    pieces: usize,
+    past: Option<Past>,
+}
+
+/// Rows of places of all bodies, going round.
+struct Past {
+    places: BufferTexture<Body>,
+    bodies: usize,
+    rows: usize,
+    /// Pictures from row to row.
+    stride: usize,
+    newest: usize,
+    filled: usize,
+    /// Pictures since the newest.
+    since: usize,
+}
+
+/// How strips are drawn, beside what the camera and the past say.
+pub struct Style {
+    /// Of a fresh trail.
+    pub light: f32,
+    /// Pixels there are to one of a picture of the reference height.
+    pub scale: f32,
+    /// Pictures that a trail goes back.
+    pub span: f32,
+}
+
+impl Trails {
+    /// Compiles the shaders.
+    pub fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
+        let source = Source {
+            name: "trails",
+            vertex: include_str!("../../shaders/trails.vert"),
+            geometry: None,
+            fragment: include_str!("../../shaders/trails.frag"),
+        };
+        let pieces = PIECES[usize::from(is_software)];
+        let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
+        let corners: Vec<u16> = (0..MOST as u16).flat_map(piece).collect();
+        let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
+            .map_err(graphics("allocate the corners of trails"))?;
+        let program = source.compile(context)?;
+        Ok(Self { context: context.clone(), program, corners, pieces, past: None })
+    }
+
+    /// Forgets where bodies were.
+    pub fn forget(&mut self) {
+        self.past = None;
+    }
+
+    /// Takes note of the bodies of the next picture, for trails that go back over `span` of them; 0 keeps nothing. The
+    /// copy is made on the graphics card.
+    pub fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
+        let bodies = cloud.buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
+        let Some(pieces) = (span >= 1.0 && bodies > 0).then(|| (self.pieces / bodies).min(MOST)) else {
+            self.past = None;
+            return Ok(());
+        };
+        if pieces == 0 {
+            self.past = None;
+            return Ok(());
+        }
+        let stride = (span as usize).div_ceil(pieces).next_power_of_two();
+        if self.past.as_ref().is_none_or(|past| past.bodies != bodies || past.stride != stride) {
+            self.past = Some(self.allocate(bodies, pieces + 1, stride)?);
+        }
+        let (Some(past), Some((now, _))) = (&mut self.past, &cloud.buffers) else { return Ok(()) };
+        past.since += 1;
+        if past.filled == 0 || past.since >= past.stride {
+            past.newest = (past.newest + 1) % past.rows;
+            past.filled = (past.filled + 1).min(past.rows);
+            past.since = 0;
+            let row = past.newest * bodies..(past.newest + 1) * bodies;
+            if let Some(row) = past.places.slice(row) {
+                now.copy_to(row).map_err(graphics("keep a trail"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn allocate(&self, bodies: usize, rows: usize, stride: usize) -> Result<Past> {
+        let places = BufferTexture::empty_dynamic(&self.context, bodies * rows, BufferTextureType::Float)
+            .map_err(graphics("allocate the trails"))?;
+        Ok(Past { places, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
+    }
+
+    /// Adds the trails' light; those of balls stand in depth.
+    pub fn draw(
+        &self,
+        surface: &mut impl Surface,
+        cloud: &Cloud,
+        (camera, shape): (&Camera, Shape),
+        style: Style,
+    ) -> Result<()> {
+        let (Some(past), Some((bodies, values))) = (&self.past, &cloud.buffers) else { return Ok(()) };
+        let (width, height) = surface.get_dimensions();
+        let (is_solid, jump) = match shape {
+            Shape::Glow => (false, f32::INFINITY),
+            Shape::Spheres { .. } => (true, f32::INFINITY),
+            // What leaves a flow at one side comes in at the other.
+            Shape::Tracers { half } => (false, half[0].min(half[1])),
+        };
+        let pieces = past.filled.min((style.span as usize).div_ceil(past.stride) + 1).min(MOST);
+        let uniforms = uniform! {
+            value_range: cloud.value_range,
+            palette: cloud.palette(),
+            past: &past.places,
+            bodies: past.bodies as i32,
+            newest: past.newest as i32,
+            rows: past.rows as i32,
+            since: past.since as f32,
+            stride: past.stride as f32,
+            span: style.span,
+            view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
+            area: [width as f32, height as f32],
+            width: WIDTH * style.scale.max(0.7),
+            light: style.light,
+            hides: shape != Shape::Glow,
+            jump: jump,
+            near: camera.near(),
+            covers: is_solid,
+        };
+        let test = if is_solid { DepthTest::IfMore } else { DepthTest::Overwrite };
+        let depth = Depth { test, write: false, ..Default::default() };
+        let parameters = DrawParameters { blend: ADD, depth, ..Default::default() };
+        // OpenGL 3.3 has instances.
+        let old = |_| graphics("draw the trails")("this OpenGL is too old");
+        let each = (
+            EmptyVertexAttributes { len: 4 * pieces },
+            bodies.per_instance().map_err(old)?,
+            values.per_instance().map_err(old)?,
+        );
+        let Some(corners) = self.corners.slice(..6 * pieces) else { return Ok(()) };
+        surface
+            .draw(each, corners, &self.program, &uniforms, &parameters)
+            .map_err(graphics("draw the trails"))
+    }
+}

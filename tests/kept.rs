@@ -1,0 +1,99 @@
+//! What is kept from one start of the program to the next, in the real window.
+
+#[path = "support/window.rs"]
+mod support;
+
+use std::fs;
+
+use support::{Display, PICTURE};
+
+#[test]
+fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
+    let display = Display::open();
+    let state = display.folder().join("gravitile");
+    // Left for the first time, with the panel hidden and Saturn's rings from the gallery.
+    let controls = display.run("--bodies 300 --frames 20");
+    let viewer = display.view("--bodies 300 --size 1200x760");
+    viewer.click(controls.control("mode asteroids"));
+    viewer.alters("asteroids are shown", PICTURE, || ());
+    viewer.key("h");
+    let left = viewer.quit();
+    assert_eq!(left.stats["mode"], "asteroids");
+    assert!(state.join("autosave.gravitile").is_file(), "what ran is kept");
+    let settings = fs::read_to_string(state.join("settings.toml")).unwrap();
+    assert!(settings.contains("panel = false") && settings.contains("1200"), "{settings}");
+
+    // Started again: as large, without the panel, and it offers to go on.
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.key("h");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1200, 760]);
+    let (go_on, save) = (report.control("continue"), report.control("save snapshot"));
+    assert_eq!(report.stats["mode"], "gravity");
+    assert!(
+        report.events.iter().all(|event| !event.what.starts_with("resumed")),
+        "nothing happens by itself"
+    );
+
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.click(go_on);
+    viewer.alters("it goes on", PICTURE, || ());
+    // A snapshot by the button, under the name that the dialog proposes.
+    viewer.click(save);
+    viewer.act("sleep 1 key Return sleep 1");
+    let report = viewer.quit();
+    assert_eq!((&report.stats["mode"], &report.config["start"]), (&"asteroids".into(), &"belt".into()));
+    assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64(), "{:?}", report.stats);
+    assert!(state.join("autosave.previous.gravitile").is_file(), "what was kept before is set aside");
+    let saved = display.folder().join("belt.gravitile");
+    assert!(saved.is_file(), "{:?}", report.events);
+
+    // What is damaged is not offered, and settings that are nonsense are told, not heeded.
+    for name in ["autosave.gravitile", "autosave.previous.gravitile", "settings.toml"] {
+        fs::write(state.join(name), "\u{89}GRAVITILE nonsense").unwrap();
+    }
+    let viewer = display.view("--resume belt.gravitile");
+    let report = viewer.quit();
+    assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
+    assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64());
+    assert!(!report.controls.contains_key("continue"));
+}
+
+#[test]
+fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --seed 4 --clean --paused");
+    viewer.act("key ctrl+shift+s sleep 1 key Return sleep 1");
+    let saved = display.folder().join("plummer.toml");
+    let text = fs::read_to_string(&saved).unwrap();
+    assert!(text.contains("generator = \"plummer\"") && text.contains("seed = 4"), "{text}");
+    fs::write(&saved, text.replace("eps = 0.03", "eps = 0.07").replace("seed = 4", "seed = 5")).unwrap();
+    // The only file that can be opened stands last, after folders.
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
+    fs::write(&saved, "mode = \"gravity\"\ngenerator = \"gal").unwrap();
+    viewer.act("key ctrl+o sleep 1.5 key Up sleep 0.5 key Return sleep 1.5");
+    let report = viewer.quit();
+    let opened = report.events.iter().filter(|event| event.what.starts_with("open(")).count();
+    assert_eq!(opened, 2, "{:?}", report.events);
+    assert_eq!((&report.config["seed"], &report.config["bodies"]), (&5.into(), &300.into()));
+    assert!((report.config["params"]["eps"].as_f64().unwrap() - 0.07).abs() < 1e-6);
+    assert_eq!(report.stats["generation"], 2, "a new scene, once");
+    assert!(report.controls.contains_key("close"), "what is wrong is told");
+}
+
+#[test]
+fn with_frames_or_clean_nothing_is_read_or_kept() {
+    let display = Display::open();
+    let state = display.folder().join("gravitile");
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join("settings.toml"), "size = [700, 500]\n").unwrap();
+    let report = display.run("--bodies 300 --frames 20");
+    assert_eq!(report.size, [1280, 800]);
+    let viewer = display.view("--bodies 300 --clean");
+    viewer.key("h");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1280, 800]);
+    let names: Vec<_> = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["settings.toml"]);
+    assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), "size = [700, 500]\n");
+}

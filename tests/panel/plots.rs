@@ -1,0 +1,55 @@
+//! How numbers went: drawn while the window is open, and written to a file.
+
+use super::*;
+
+/// Lets a simulation go on for some pictures.
+fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
+    for step in steps {
+        let stats = &mut window.state_mut().stats;
+        (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
+        stats.energy_drift = Some(1e-6 * step as f64);
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        // Ten rows a second are kept, and a frame of the harness takes a fiftieth.
+        window.run_steps(6);
+    }
+}
+
+#[test]
+fn plots_open_by_key_and_by_button_and_show_what_there_is() {
+    let mut window = open(MODES[0]);
+    assert!(!window.state().plots);
+    press(&mut window, Key::P);
+    assert!(window.state().plots && window.query_by_label("Nothing yet: it has to run.").is_some());
+    run_on(&mut window, 1..6);
+    for label in ["Steps a second", "Frame, ms"] {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+    // The overlay has these names too.
+    assert_eq!(window.get_all_by_label("Energy drift").count(), 2);
+    assert!(window.query_by_label("Reynolds number").is_none(), "there is none in gravity");
+    press(&mut window, Key::P);
+    assert!(!window.state().plots && window.query_by_label("Steps a second").is_none());
+    click(&mut window, Role::Button, "Plots");
+    assert!(window.state().plots);
+}
+
+#[test]
+fn what_is_plotted_can_be_written_to_a_file() {
+    let mut window = open(MODES[0]);
+    run_on(&mut window, 1..4);
+    press(&mut window, Key::P);
+    click(&mut window, Role::Button, "Save CSV");
+    assert_eq!(window.state().actions, [Action::SavePlots]);
+    window.state_mut().ui().plots_saved("a/place.csv".to_owned());
+    window.run();
+    assert!(window.query_by_label("saved as a/place.csv").is_some());
+
+    let mut file = Vec::new();
+    window.state_mut().ui().write_plots(&mut file).unwrap();
+    let text = String::from_utf8(file).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0][..4], ["seconds", "step", "time", "energy_drift"]);
+    let steps: Vec<&str> = rows[1..].iter().map(|row| row[1]).collect();
+    assert_eq!(steps, ["1", "2", "3"], "kept from the start, though they were hidden");
+    assert_eq!(rows[2][3], "0.000002");
+}
