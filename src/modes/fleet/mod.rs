@@ -443,9 +443,14 @@ impl<P: Part> Fleet<P> {
         if is_alone && self.search.is_settled() {
             let (seconds, only) = (self.lead().take_seconds(), self.crew[0]);
             self.seconds += seconds;
-            self.sharing.members.iter_mut().for_each(|member| (member.share, member.step_ms) = (0.0, 0.0));
-            let member = &mut self.sharing.members[only];
-            (member.share, member.step_ms) = (1.0, seconds / f64::from(burst.steps) * 1e3);
+            for (device, member) in self.sharing.members.iter_mut().enumerate() {
+                member.share = f64::from(u8::from(device == only));
+                member.step_ms *= member.share;
+            }
+            // Nobody waits for it: what has ended by now is what is known.
+            if seconds > 0.0 {
+                self.sharing.members[only].step_ms = seconds / f64::from(burst.steps) * 1e3;
+            }
             (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
             return Ok(());
         }
