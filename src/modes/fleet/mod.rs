@@ -4,20 +4,22 @@
 //! were measured, and who only slows the others gets none: where one device alone is quickest it steps as if there were no
 //! others. Long bursts are cut, since shares change between two bursts only.
 
+mod moves;
+mod part;
 mod search;
 mod shares;
 mod trials;
 
-use std::ops::Range;
 use std::time::Instant;
 
+pub(super) use self::part::{Duty, Need, Part, Plan, Traffic};
 use self::search::Search;
 use self::shares::{Speeds, split};
 use self::trials::Trials;
 use super::accuracy::Sample;
 use super::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 use crate::bodies::Points;
-use crate::compute::{Device, Exchange, Field, Lane, Mail, Pending};
+use crate::compute::{Device, Exchange, Pending};
 use crate::error::Result;
 use crate::lattice::Stroke;
 use crate::state::State;
@@ -28,117 +30,6 @@ const MEASURED_SECONDS: f64 = 0.01;
 const BURST_SECONDS: f64 = 0.25;
 /// How long to feed devices before a look at the commands.
 const LOOK_SECONDS: f64 = 0.1;
-
-/// What one device does in a pass.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Duty {
-    /// Its share of the work, in units.
-    pub work: Range<usize>,
-    /// Bodies or rows that it moves: of these it alone has all there is to know.
-    pub own: Range<usize>,
-    /// Its place among those who take part, and how many these are.
-    pub nth: usize,
-    pub of: usize,
-}
-
-/// How the work of a step can be shared.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    /// Units of work.
-    pub units: usize,
-    /// Bodies or rows.
-    pub count: usize,
-    /// Bodies or rows to a unit, whose owner does that unit; none where any device can do any unit.
-    pub grain: Option<usize>,
-    /// How many of the rows beside its own an owner has to know on either side.
-    pub edge: usize,
-    /// A burst may be cut into multiples of so many steps.
-    pub cut: u32,
-}
-
-/// What devices exchange.
-pub(super) enum Traffic<'a> {
-    /// Everyone gets what the owners have.
-    All(Vec<Field<'a>>),
-    /// Each owner gets what its neighbours have at their edges; the last and the first are neighbours.
-    Edges(Field<'a>),
-    /// The first gets what the owners have.
-    ToFirst(Field<'a>),
-    /// Nothing.
-    Nothing,
-    /// Everyone has a part of a sum for all bodies; the owners get the parts of all others, one behind the other, each so
-    /// many bodies from the last.
-    Sums { parts: Field<'a>, into: Field<'a>, stride: usize },
-}
-
-/// A whole simulation on one device, of which it can step a share.
-pub(super) trait Part: Simulation {
-    /// What it knows of its state besides buffers.
-    type Mark;
-
-    /// That.
-    fn mark(&self) -> Self::Mark;
-
-    /// Takes over the state of another, of which the buffers were exchanged.
-    fn follow(&mut self, mark: Self::Mark);
-
-    /// Where work is queued.
-    fn lane(&mut self) -> &mut Lane;
-
-    /// How a step can be shared.
-    fn plan(&self) -> Plan;
-
-    /// Whether passes of the burst remain.
-    fn remains(&self) -> bool;
-
-    /// Stages of the pass that comes next.
-    fn stages(&self) -> usize;
-
-    /// Begins a stage of that pass.
-    fn begin(&mut self, stage: usize, duty: &Duty) -> Result<()>;
-
-    /// Queues as much of it as is handed over at once; whether that was all.
-    fn feed(&mut self) -> Result<bool>;
-
-    /// What is exchanged after a stage.
-    fn traffic(&self, stage: usize) -> Traffic<'_>;
-
-    /// Ends the pass.
-    fn end_pass(&mut self) -> Result<()>;
-
-    /// What only owners know of their bodies or rows, and it takes to go on from here, or to be seen.
-    fn kept(&self, need: Need) -> Vec<Field<'_>>;
-
-    /// What all who take part know of all, of that.
-    fn shared(&self) -> Vec<Field<'_>>;
-
-    /// What the first alone knows, and how many there are of it.
-    fn apart(&self) -> Option<(Field<'_>, usize)> {
-        None
-    }
-
-    /// Makes ready what is needed of those that it owns, before it is gathered.
-    fn show(&mut self, _need: Need, _own: &Range<usize>) -> Result<()> {
-        Ok(())
-    }
-
-    /// Draws together what those who take part, the first one first, tell of a burst; `goes_on` if it belongs to the same
-    /// one as the last, and `is_whole` if it is all of it.
-    fn sum_up(_crew: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// What the parts are brought together for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Need {
-    /// To be drawn and measured.
-    Picture,
-    /// To be put aside, or to go on.
-    State,
-    /// That, and what the last step began from.
-    LastStep,
-}
 
 /// The simulations of several devices that step as one.
 pub(super) struct Fleet<P> {
@@ -251,116 +142,6 @@ impl<P: Part> Fleet<P> {
         }
         (self.crew, self.duties) = (crew, duties);
         Ok(())
-    }
-
-    /// Gives each of a new crew what it takes to go on with its duty.
-    fn spread(&mut self, crew: &[usize], new: &[Duty]) -> Result<()> {
-        let Self { parts, crew: old, duties, exchange, plan, .. } = self;
-        let members: Vec<usize> = old.iter().chain(crew).copied().collect();
-        let mut mail = Mail::new(parts.len(), &members);
-        for (&to, duty) in crew.iter().zip(new) {
-            for (&from, before) in old.iter().zip(duties.iter()).filter(|(from, _)| **from != to) {
-                let [sender, receiver] = [from, to].map(|device| &parts[device]);
-                if !old.contains(&to) {
-                    for (field, into) in sender.shared().into_iter().zip(receiver.shared()) {
-                        mail.send((from, field), (to, into), before.own.clone());
-                    }
-                }
-                for range in wanted(&duty.own, plan).into_iter().map(|range| both(&range, &before.own)) {
-                    for (field, into) in sender.kept(Need::State).into_iter().zip(receiver.kept(Need::State))
-                    {
-                        mail.send((from, field), (to, into), range.clone());
-                    }
-                }
-                if from == old[0]
-                    && let (Some((field, count)), Some((into, _))) = (sender.apart(), receiver.apart())
-                {
-                    mail.send((from, field), (to, into), 0..count);
-                }
-            }
-        }
-        exchange.pass(&mail)?;
-        drop(mail);
-        for device in members {
-            self.parts[device].lane().finish()?;
-        }
-        Ok(())
-    }
-
-    /// Gives the first who takes part what is needed of what the others keep.
-    fn gather(&mut self, need: Need) -> Result<()> {
-        if self.gathered >= Some(need) || self.crew.len() == 1 {
-            return Ok(());
-        }
-        for (&device, duty) in self.crew.iter().zip(&self.duties) {
-            self.parts[device].show(need, &duty.own)?;
-        }
-        self.collect(need)?;
-        self.gathered = Some(need);
-        Ok(())
-    }
-
-    fn collect(&mut self, need: Need) -> Result<()> {
-        let Self { parts, crew, duties, exchange, .. } = self;
-        let mut mail = Mail::new(parts.len(), crew);
-        for (&from, duty) in crew.iter().zip(duties.iter()).skip(1) {
-            for (field, into) in parts[from].kept(need).into_iter().zip(parts[crew[0]].kept(need)) {
-                mail.send((from, field), (crew[0], into), duty.own.clone());
-            }
-        }
-        exchange.pass(&mail)
-    }
-
-    /// What is exchanged after a stage.
-    fn exchange(&mut self, stage: usize) -> Result<()> {
-        let Self { parts, crew, duties, exchange, plan, .. } = self;
-        let mut mail = Mail::new(parts.len(), crew);
-        let traffic: Vec<Traffic> = crew.iter().map(|&device| parts[device].traffic(stage)).collect();
-        let others = |nth: usize| (0..crew.len()).filter(move |&other| other != nth);
-        for (nth, duty) in duties.iter().enumerate() {
-            let own = &duty.own;
-            match &traffic[nth] {
-                Traffic::All(fields) => {
-                    for (at, field) in fields.iter().enumerate() {
-                        let place = mail.take(crew[nth], *field, own.clone());
-                        for other in others(nth) {
-                            if let Traffic::All(into) = &traffic[other] {
-                                mail.give(crew[other], into[at], own.clone(), place);
-                            }
-                        }
-                    }
-                }
-                Traffic::Edges(field) => {
-                    let [before, behind] = [crew.len() - 1, 1].map(|step| (nth + step) % crew.len());
-                    let edge = plan.edge.min(own.len());
-                    for (rows, to) in
-                        [(own.start..own.start + edge, before), (own.end - edge..own.end, behind)]
-                    {
-                        if let Traffic::Edges(into) = &traffic[to] {
-                            mail.send((crew[nth], *field), (crew[to], *into), rows);
-                        }
-                    }
-                }
-                Traffic::Sums { into, stride, .. } => {
-                    for (slot, other) in others(nth).enumerate() {
-                        if let Traffic::Sums { parts, .. } = &traffic[other] {
-                            let place = mail.take(crew[other], *parts, own.clone());
-                            mail.give(crew[nth], *into, slot * stride..slot * stride + own.len(), place);
-                        }
-                    }
-                }
-                Traffic::ToFirst(field) => {
-                    if let (1.., Traffic::ToFirst(into)) = (nth, &traffic[0]) {
-                        mail.send((crew[nth], *field), (crew[0], *into), own.clone());
-                    }
-                }
-                Traffic::Nothing => {}
-            }
-        }
-        match traffic[0] {
-            Traffic::Nothing => Ok(()),
-            _ => exchange.pass(&mail),
-        }
     }
 
     /// Begins the next burst of those that make up the one that was asked for.
@@ -485,19 +266,6 @@ impl<P: Part> Fleet<P> {
         }
         Ok(())
     }
-}
-
-/// What it takes to know to step `own`: in a grid, rows beside it too.
-fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
-    let beside = |row: usize| row % plan.count..row % plan.count + 1;
-    let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));
-    let behind = (0..plan.edge).map(|nth| beside(own.end + nth));
-    [own.clone()].into_iter().chain(before).chain(behind).collect()
-}
-
-fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
-    let start = a.start.max(b.start);
-    start..a.end.min(b.end).max(start)
 }
 
 impl<P: Part> Simulation for Fleet<P> {
