@@ -43,12 +43,24 @@ pub struct DeviceArgs {
     pub device: Option<String>,
 }
 
+/// Which devices.
+#[derive(Debug, Clone, Args)]
+pub struct DevicesArgs {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub one: DeviceArgs,
+    /// Devices that compute together: numbers or names as with --device; `all`; `gpus`; `sub:K`, K equal parts of the
+    /// CPU's cores
+    #[arg(long, value_name = "N,…|all|gpus|sub:K", conflicts_with = "device")]
+    pub devices: Option<String>,
+}
+
 /// What to simulate.
 #[derive(Debug, Clone, Args)]
 pub struct Simulation {
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub device: DeviceArgs,
+    pub device: DevicesArgs,
     /// What is simulated [default: gravity, or what the scene is of]
     #[arg(long)]
     pub mode: Option<String>,
@@ -188,6 +200,14 @@ pub struct Bench {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub device: DeviceArgs,
+    /// Measure how the speed goes with the number of devices: a row for each of these numbers, of the first so many of
+    /// those in --among
+    #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub devices: Vec<u16>,
+    /// The devices that --devices counts: numbers, names, `all`, `gpus`, `sub:K` [default: all of the first one's kind]
+    #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
+    pub among: Option<String>,
     /// Only this mode
     #[arg(long)]
     pub mode: Option<String>,
@@ -240,7 +260,7 @@ pub struct Check {
 pub struct Devices {
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub device: DeviceArgs,
+    pub device: DevicesArgs,
     /// As JSON
     #[arg(long)]
     pub json: bool,

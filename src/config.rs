@@ -19,6 +19,8 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// How many bodies, or about how many cells, if the start leaves that open.
     pub bodies: Option<usize>,
+    /// Which devices compute, by their places among those that may be chosen; empty for those that it was started with.
+    pub devices: Vec<usize>,
     /// The seed of the scene.
     pub seed: u64,
     /// The rung of the ladder.
@@ -44,6 +46,7 @@ impl Config {
             mode: (info.default)(),
             start: info.scenes[0].clone(),
             bodies: None,
+            devices: Vec::new(),
             seed: 1,
             variant: None,
             work_group: None,

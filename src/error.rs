@@ -37,6 +37,8 @@ pub enum Error {
         doing: &'static str,
         /// The device.
         device: String,
+        /// Which opening of it, as `compute::Device::key` tells; 0 where it is not open yet.
+        key: u64,
         /// Why, as a sentence where OpenCL gives only a code.
         reason: String,
     },

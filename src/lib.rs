@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -50,6 +50,7 @@ pub mod look;
 pub mod memory;
 pub mod modes;
 pub mod params;
+pub mod rescue;
 pub mod scene;
 pub mod session;
 pub mod snapshot;

@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("lib", ""),
     (
         "commands",
-        "cli app ui view session chart trial engine snapshot config tuned modes scene compute look state bodies files error params",
+        "cli app ui view session chart trial rescue engine snapshot config tuned modes scene compute look state bodies files error params",
     ),
     ("cli", "config modes scene compute error params"),
     (
@@ -28,9 +28,10 @@ const LAYERS: &[(&str, &str)] = &[
     // `compute` for DeviceInfo, which is plain data.
     ("ui", "session chart trial snapshot config tuned modes scene compute look state error params"),
     ("view", "look bodies lattice error params"),
-    ("session", "trial engine snapshot config modes compute bodies lattice error params"),
+    ("session", "trial rescue engine snapshot config modes compute bodies lattice error params"),
     ("chart", "trial config modes compute"),
     ("trial", "engine config tuned modes scene compute state bodies error params"),
+    ("rescue", "engine config modes scene state files error params"),
     ("engine", "snapshot config tuned modes scene compute state bodies lattice error params"),
     ("snapshot", "config tuned modes scene state bodies lattice files error params"),
     ("config", "tuned modes scene bodies lattice error params"),

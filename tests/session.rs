@@ -13,7 +13,7 @@ use gravitile::engine::Engine;
 use gravitile::error::Error;
 use gravitile::lattice::{Image, Stroke};
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
-use gravitile::modes::{MODES, Variant};
+use gravitile::modes::{MODES, Together, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Session, Stats};
 use gravitile::state::State;
@@ -93,6 +93,7 @@ fn small() -> Config {
 
 /// Does not compile, in its third line.
 static BROKEN: Variant = Variant {
+    together: Together::Freely,
     name: "broken",
     summary: "for tests",
     file: "gravity/broken.cl",

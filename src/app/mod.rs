@@ -18,7 +18,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy}
 use winit::window::WindowId;
 
 use self::open::Open;
-use crate::compute::{Device, Found};
+use crate::compute::Found;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -27,14 +27,14 @@ use crate::look::Look;
 
 /// What the viewer is started with.
 pub struct Options {
-    /// The device to compute on.
-    pub device: Found,
+    /// The devices that may compute: the config says which do.
+    pub devices: Vec<Found>,
     /// What runs at first.
     pub config: Config,
     /// How it is drawn at first.
     pub look: Look,
     /// Starts it, on the simulation's own thread.
-    pub engine: Box<dyn FnOnce(Device) -> Result<Engine> + Send>,
+    pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; none is as it was left.
     pub size: Option<(u32, u32)>,
     /// Whether settings and what runs are kept from one start of the program to the next.

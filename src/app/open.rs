@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use winit::event::WindowEvent;
@@ -52,7 +51,8 @@ pub(super) struct Open {
     restored: Option<Camera>,
     pub(super) proxy: EventLoopProxy<Wake>,
     pub(super) session: Session,
-    device: Arc<DeviceInfo>,
+    /// The devices that may compute.
+    pool: Vec<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
     pub(super) config: Config,
     /// The seeding that the camera looks at; 0 to frame it anew.
@@ -75,14 +75,14 @@ pub(super) struct Open {
 
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { device, config, engine, mut look, size, keeps, is_chosen, frames, report, started } =
+        let Options { devices, config, engine, mut look, size, keeps, is_chosen, frames, report, started } =
             options;
         let (mut kept, note) = Kept::new(keeps);
-        let info = Arc::new(device.info.clone());
+        let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
         // A wrong number of bodies or work-group size is told before a window opens.
-        engine::Resolved::new(&config, &info)?;
+        engine::Resolved::new(&config, first(&pool, &config))?;
         // The simulation starts first: its kernels build while the window opens.
-        let session = Session::spawn(move || engine(device.open()?), waker(proxy))?;
+        let session = Session::spawn(engine, waker(proxy))?;
         let window = Window::new(event_loop, size.unwrap_or(kept.settings().size))?;
         session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
@@ -121,7 +121,7 @@ impl Open {
             restored: None,
             proxy: proxy.clone(),
             session,
-            device: info,
+            pool,
             config,
             generation: 0,
             resets: false,
@@ -181,7 +181,8 @@ impl Open {
     fn show_ui(&mut self) -> Option<Output> {
         let camera = &self.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
-        let Self { ui, config, look, device, shown, stats, window, .. } = self;
+        let Self { ui, config, look, pool, shown, stats, window, .. } = self;
+        let device = first(pool, config);
         let resolved = engine::Resolved::new(config, device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
         let max_bodies = engine::max_bodies(device, config.mode.as_ref());
@@ -192,6 +193,7 @@ impl Open {
                 look,
                 stats: shown,
                 device,
+                pool,
                 window,
                 max_bodies,
                 recipe,
@@ -347,6 +349,14 @@ impl Open {
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
                 }
+                Notice::Lost { error, step, in_force } => {
+                    self.config.devices.clone_from(&in_force.devices);
+                    if self.config.mode.info() == in_force.mode.info() {
+                        self.config.bodies = in_force.bodies;
+                    }
+                    let text = format!("{error}. The others went on without it from step {step}.");
+                    self.ui.error("A device failed", text, None);
+                }
                 Notice::Saved { path, is_asked_for, outcome } => match outcome {
                     Ok(()) if is_asked_for => self.ui.say(format!("Saved {}", path.display())),
                     Ok(()) => {}
@@ -400,7 +410,8 @@ impl Open {
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.chart() else { return };
         let before = self.config.clone();
-        trial::remember(&mut self.config.tuned, &self.device, chart.info, &chart.trials);
+        let device = first(&self.pool, &self.config).clone();
+        trial::remember(&mut self.config.tuned, &device, chart.info, &chart.trials);
         self.tell(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
             self.ui.error(
@@ -435,10 +446,20 @@ impl Open {
     pub fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.kept.keep_settings(settings);
-        self.recorder.write((&self.config, &self.look), &self.shown, &self.window, &self.device)?;
+        self.recorder.write(
+            (&self.config, &self.look),
+            &self.shown,
+            &self.window,
+            first(&self.pool, &self.config),
+        )?;
         self.session.close(view_of(&self.rig.camera));
         self.failure.map_or(Ok(()), Err)
     }
+}
+
+/// The first of the devices that compute: numbers that suit a device suit this one.
+fn first<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
+    &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }
 
 /// Writes to a file in the working directory that is not there yet; where that is.

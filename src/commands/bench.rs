@@ -316,7 +316,7 @@ impl Lap {
 }
 
 /// Builds what is built late, lets the lane learn the speed, and finds how many steps a timing needs.
-fn warm_up(engine: &mut Engine) -> Result<u32> {
+pub(super) fn warm_up(engine: &mut Engine) -> Result<u32> {
     // Some compilers finish a kernel only when it first runs: that is no step's time.
     time(engine, 1)?;
     let mut steps = 1;
@@ -330,7 +330,7 @@ fn warm_up(engine: &mut Engine) -> Result<u32> {
     }
 }
 
-fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
+pub(super) fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     let clock = Instant::now();
     engine.run(steps, |_| ())?;
     Ok(clock.elapsed().as_secs_f64())

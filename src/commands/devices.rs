@@ -8,16 +8,16 @@ use crate::compute;
 use crate::error::Result;
 
 pub(super) fn call(args: &Devices) -> Result<ExitCode> {
-    let devices = compute::list()?;
-    let taken = compute::select(args.device.device.as_deref())?.info.index;
+    let (devices, chosen) = compute::pool(super::find(&args.device)?)?;
+    let taken: Vec<usize> = chosen.iter().map(|&place| devices[place].info.index).collect();
     if args.json {
         let infos: Vec<_> = devices.iter().map(|device| &device.info).collect();
-        print_json(&serde_json::json!({ "devices": infos, "taken": taken }));
+        print_json(&serde_json::json!({ "devices": infos, "taken": taken[0], "together": taken }));
         return Ok(ExitCode::SUCCESS);
     }
-    for device in &devices {
+    for (place, device) in devices.iter().enumerate() {
         let info = &device.info;
-        let mark = if info.index == taken { "→" } else { " " };
+        let mark = if chosen.contains(&place) { "→" } else { " " };
         println!("{mark} {}  {} ({}, {})", info.index, info.name, info.kind, info.platform);
         println!(
             "     {} compute units · {} memory, {} in one buffer, {} local · work-groups up to {} · f64: {}",
@@ -31,6 +31,9 @@ pub(super) fn call(args: &Devices) -> Result<ExitCode> {
         println!("     {} · driver {}", info.opencl, info.driver);
     }
     println!("\n→ is what gravitile takes; choose with --device NUMBER or part of a name.");
+    println!(
+        "Several compute together with --devices 0,1 or all or gpus; --devices sub:2 makes two of a CPU."
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ mod devices;
 mod limits;
 mod render;
 mod run;
+mod scaling;
 mod tune;
 mod view;
 
@@ -14,18 +15,19 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Cli, Command, Simulation};
-use crate::compute::{self, Device};
+use crate::cli::{Cli, Command, DevicesArgs, Simulation};
+use crate::compute::{self, Device, Devices, Found};
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
 use crate::look::Look;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::params::{self, Params};
+use crate::rescue;
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
 use crate::snapshot::Snapshot;
@@ -42,6 +44,7 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
         Command::Run(args) => run::call(&args),
         Command::Render(args) => render::call(&args),
         Command::Bench(args) if args.tune => tune::call(&args),
+        Command::Bench(args) if !args.devices.is_empty() => scaling::call(&args),
         Command::Bench(args) => bench::call(&args),
         Command::Check(args) => check::call(&args),
         Command::Devices(args) => devices::call(&args),
@@ -50,6 +53,19 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
 
 fn open(wanted: Option<&str>) -> Result<Device> {
     compute::select(wanted)?.open()
+}
+
+/// The devices that are meant.
+fn find(args: &DevicesArgs) -> Result<Vec<Found>> {
+    match &args.devices {
+        Some(devices) => compute::select_several(devices),
+        None => Ok(vec![compute::select(args.one.device.as_deref())?]),
+    }
+}
+
+/// Opens them.
+fn open_several(args: &DevicesArgs) -> Result<Devices> {
+    Devices::all(find(args)?)
 }
 
 /// What the words mean: something new, or a snapshot to go on from.
@@ -74,11 +90,11 @@ impl Begin {
     }
 
     /// An engine that begins so.
-    fn engine(self, device: Device) -> Result<Engine> {
+    fn engine(self, devices: Devices) -> Result<Engine> {
         let Self { config, snapshot } = self;
-        let Some(snapshot) = snapshot else { return Engine::new(device, config) };
+        let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
         let changes = config != Config { tuned: config.tuned.clone(), ..snapshot.runs[0].config.clone() };
-        let mut engine = Engine::resume(device, *snapshot, &config.tuned)?;
+        let mut engine = Engine::resume(devices, *snapshot, &config.tuned)?;
         if changes {
             engine.configure(config)?;
         }
@@ -314,6 +330,8 @@ fn size(text: &str) -> Result<(u32, u32)> {
     }
 }
 
+/// A part of a run shorter than this would be lost among its ends.
+const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps after which it is looked whether the simulation still makes sense.
 const PART: u32 = 1 << 14;
 
@@ -329,15 +347,27 @@ fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     bar.enable_steady_tick(Duration::from_millis(500));
     let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
     bar.finish_and_clear();
-    outcome
+    for Loss { error, step } in engine.take_losses() {
+        eprintln!("note: {error}; the others went on without it from step {step}");
+    }
+    outcome.map_err(|error| rescue::keep(engine, error))
 }
 
 fn run_in_parts(engine: &mut Engine, steps: u32, mut progress: impl FnMut(f32)) -> Result<Vec<f64>> {
-    let Some(told) = &engine.config().mode.info().series else {
-        return engine.run(steps, progress).map(|()| Vec::new());
-    };
     let mut series = Vec::new();
     let mut done = 0;
+    let Some(told) = &engine.config().mode.info().series else {
+        // Between two parts a state can be put by.
+        let mut part = 1;
+        while done < steps {
+            let clock = Instant::now();
+            let now = part.min(steps - done);
+            engine.run(now, |share| progress((done as f32 + share * now as f32) / steps as f32))?;
+            done += now;
+            part = if clock.elapsed() < LEAST_PART { part.saturating_mul(4) } else { part };
+        }
+        return Ok(series);
+    };
     while done < steps {
         let part = PART.min(steps - done);
         engine.run(part, |share| progress((done as f32 + share * part as f32) / steps as f32))?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use image::ImageFormat;
 
-use super::{Begin, look, open, run_in_parts, run_with_progress, size, steps};
+use super::{Begin, look, open_several, run_in_parts, run_with_progress, size, steps};
 use crate::bodies::Points;
 use crate::cli::Render;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let output = Output::create(&args.out)?;
     let offscreen = Offscreen::new((width, height))?;
     let steps = steps(args.steps, &begin.config);
-    let mut engine = begin.engine(open(args.simulation.device.device.as_deref())?)?;
+    let mut engine = begin.engine(open_several(&args.simulation.device)?)?;
     let mut view = View::new(offscreen.context())?;
     view.set_look(&look)?;
     // Trails go back over pictures: here there is one for each of the last steps.

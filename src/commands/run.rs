@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{Begin, open, print_json, run_with_progress, steps};
+use super::{Begin, open_several, print_json, run_with_progress, steps};
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
 use crate::error::Result;
 use crate::files::Output;
-use crate::modes::{Mode, ModeInfo, Reading, Recipe};
+use crate::modes::{Mode, ModeInfo, Reading, Recipe, Sharing};
 use crate::params::Values;
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
@@ -33,6 +33,10 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
+    #[serde(skip)]
+    devices: usize,
+    /// How several devices shared the work.
+    sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,
     /// Simulated time.
@@ -81,7 +85,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         .as_mut()
         .map(|snapshot| std::mem::take(&mut snapshot.runs[0].told))
         .unwrap_or_default();
-    let mut engine = begin.engine(open(args.simulation.device.device.as_deref())?)?;
+    let mut engine = begin.engine(open_several(&args.simulation.device)?)?;
     // Of a snapshot that does not tell of every step, only what comes now is told.
     if told.len() as u64 != engine.clock().0 {
         told.clear();
@@ -170,6 +174,8 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         work_group: resolved.recipe.work_group,
         knobs: resolved.recipe.values(),
         device: engine.device().info.name.clone(),
+        devices: engine.devices().len(),
+        sharing: engine.sharing().cloned(),
         bodies: engine.size(),
         steps,
         time: engine.clock().1,
@@ -193,6 +199,21 @@ fn print(report: &Report) {
     );
     println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
     println!("{}", super::bench::speed(report.info, report.work_per_second));
+    if report.devices > 1 && report.sharing.is_none() {
+        println!("{variant} stays on one device: it is not shared");
+    }
+    if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
+        for member in members {
+            println!(
+                "device {}: {:.1} % of the work in {:.3} ms a step ({})",
+                member.index,
+                100.0 * member.share,
+                member.step_ms,
+                member.device
+            );
+        }
+        println!("exchange {exchange_ms:.3} ms a step, parallel efficiency {:.0} %", 100.0 * efficiency);
+    }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
         let Energy { start, end, relative_drift } = energy;
         println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");

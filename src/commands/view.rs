@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{Begin, look, number_or_auto, size};
 use crate::app::{self, Options};
-use crate::cli::View;
-use crate::compute::{self, Found};
+use crate::cli::{DevicesArgs, View};
+use crate::compute::{self, Devices, Found};
 use crate::error::Result;
 use crate::files::Output;
 
@@ -17,6 +17,8 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     config.steps_per_frame = steps_per_frame.or(config.steps_per_frame);
     (config.free_run, config.running) = (config.free_run || args.free_run, config.running && !args.paused);
+    let (devices, chosen) = compute::pool(find(args.simulation.device.clone())?)?;
+    config.devices.clone_from(&chosen);
     app::run(Options {
         look: look(&args.looks.look)?,
         size: args.size.as_deref().map(size).transpose()?,
@@ -24,21 +26,21 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,
-        device: find(args.simulation.device.device.as_deref())?,
+        devices: devices.clone(),
         config: begin.config.clone(),
-        engine: Box::new(|device| begin.engine(device)),
+        engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?)),
         started,
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// [`compute::select`] in a thread that gives way to others. A driver for the CPU starts its own threads when it
+/// Finds the devices in a thread that gives way to others. A driver for the CPU starts its own threads when it
 /// is first asked for devices, and they inherit that: the window shares the cores with them and stays smooth.
-fn find(wanted: Option<&str>) -> Result<Found> {
+fn find(wanted: DevicesArgs) -> Result<Vec<Found>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {
             give_way();
-            compute::select(wanted)
+            super::find(&wanted)
         });
         finder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })

@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use ocl::core::{self, MemFlags};
 
 use super::device::Device;
+use super::fault::Call;
 use super::{pinned, timing};
 use crate::error::Result;
 use crate::memory::Memory;
@@ -20,16 +21,27 @@ pub struct Buffer<T> {
     _values: PhantomData<T>,
 }
 
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        if self.device.is_lost() {
+            // Given back, it could be waited for.
+            std::mem::forget(self.mem.clone());
+        }
+    }
+}
+
 impl<T: Pod> Buffer<T> {
     /// Room for `len` values (at least one, since OpenCL knows no empty buffers), not initialised.
     ///
     /// # Errors
     /// If the device has no room.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
+        const DOING: &str = "reserving device memory";
+        device.may(Call::Allocate, DOING)?;
         let bytes = len.max(1) * size_of::<T>();
         // SAFETY: no host memory is handed over.
         let mem = unsafe { core::create_buffer(&device.context, MemFlags::READ_WRITE, bytes, None::<&[u8]>) }
-            .map_err(device.fail("reserving device memory"))?;
+            .map_err(device.fail(DOING))?;
         Ok(Self { device: device.clone(), mem, len, _values: PhantomData })
     }
 
@@ -39,18 +51,28 @@ impl<T: Pod> Buffer<T> {
     /// If the device has no room.
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
         let buffer = Self::new(device, len)?;
+        buffer.clear()?;
+        Ok(buffer)
+    }
+
+    /// Queues the clearing of every byte.
+    ///
+    /// # Errors
+    /// If the device refuses.
+    pub fn clear(&self) -> Result<()> {
+        const DOING: &str = "clearing device memory";
+        self.device.may(Call::Write, DOING)?;
         core::enqueue_fill_buffer(
-            &device.queue,
-            &buffer.mem,
+            &self.device.queue,
+            &self.mem,
             0u8,
             0,
-            len.max(1) * size_of::<T>(),
+            self.len.max(1) * size_of::<T>(),
             None::<core::Event>,
             None::<&mut core::Event>,
             None,
         )
-        .map_err(device.fail("clearing device memory"))?;
-        Ok(buffer)
+        .map_err(self.device.fail(DOING))
     }
 
     /// A copy of `values`.
@@ -60,19 +82,25 @@ impl<T: Pod> Buffer<T> {
     pub fn from_slice(device: &Device, values: &[T]) -> Result<Self> {
         let buffer = Self::new(device, values.len())?;
         if !values.is_empty() {
-            // SAFETY: a blocking write of as many bytes as the buffer has.
+            const DOING: &str = "writing device memory";
+            device.may(Call::Write, DOING)?;
+            let mut written = core::Event::null();
+            // SAFETY: a write of as many bytes as the buffer has, out of memory that stays until it has ended; of a device
+            // that never ends it, below.
             unsafe {
                 core::enqueue_write_buffer(
                     &device.queue,
                     &buffer.mem,
-                    true,
+                    false,
                     0,
                     bytemuck::cast_slice::<T, u8>(values),
                     None::<core::Event>,
-                    None::<&mut core::Event>,
+                    Some(&mut written),
                 )
             }
-            .map_err(device.fail("writing device memory"))?;
+            .and_then(|()| core::flush(&device.queue))
+            .map_err(device.fail(DOING))?;
+            device.wait(&written, DOING)?;
         }
         Ok(buffer)
     }
@@ -115,6 +143,7 @@ impl<T: Pod> Buffer<T> {
     fn copy_into<M: DerefMut<Target = [T]>>(&self, mut memory: M) -> Result<Pending<M>> {
         let mut reads = Vec::new();
         if self.len > 0 {
+            self.device.may(Call::Read, "reading device memory")?;
             let ready = self.device.mark()?;
             let mut event = core::Event::null();
             // SAFETY: the copy is as long as `memory`, which the answer owns and gives back only after the copy has
@@ -168,9 +197,11 @@ impl<M> Pending<M> {
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let reads = std::mem::take(&mut self.reads);
         // All are waited for before any failure is told: none may still be writing then.
-        let failures: Vec<_> = reads.iter().filter_map(|event| core::wait_for_event(event).err()).collect();
+        let wait = |event| self.device.wait(event, "reading device memory").err();
+        let failures: Vec<_> = reads.iter().filter_map(wait).collect();
         if let Some(error) = failures.into_iter().next() {
-            return Err(self.device.fail("reading device memory")(error));
+            self.leak_if_lost();
+            return Err(error);
         }
         let seconds = match (reads.first(), reads.last()) {
             (Some(first), Some(last)) => timing::span(first, last),
@@ -183,11 +214,23 @@ impl<M> Pending<M> {
     }
 }
 
+impl<M> Pending<M> {
+    /// A device that does not answer may still write.
+    fn leak_if_lost(&mut self) {
+        if self.device.is_lost() {
+            std::mem::forget(self.memory.take());
+        }
+    }
+}
+
 impl<M> Drop for Pending<M> {
     fn drop(&mut self) {
         for event in &self.reads {
             // An error here is met again by whoever uses the device next.
-            let _ = core::wait_for_event(event);
+            let _ = self.device.wait(event, "reading device memory");
+        }
+        if !self.reads.is_empty() {
+            self.leak_if_lost();
         }
     }
 }

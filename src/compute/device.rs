@@ -1,15 +1,18 @@
-//! Finding OpenCL devices and opening one.
+//! What is known of an OpenCL device, and opening it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use ocl::core::{
     self, CommandQueueProperties, ContextProperties, DeviceInfo as Query, DeviceInfoResult as Answer,
     DeviceType, PlatformInfo,
 };
 
+use super::fault::{Call, Fault, Faults};
 use super::program::ProgramCache;
-
+use super::watch::{self, Awaited, Ended, Waiter};
 use crate::error::{Error, Result};
 
 /// What kind of processor a device is; better ones for this program first.
@@ -63,81 +66,27 @@ pub struct DeviceInfo {
     pub opencl: String,
 }
 
+impl DeviceInfo {
+    /// `device 0 (NVIDIA H200)`: there may be several of that name.
+    pub fn label(&self) -> String {
+        format!("device {} ({})", self.index, self.name)
+    }
+}
+
 /// A device that was found.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// What is known of it.
     pub info: DeviceInfo,
-    platform: core::PlatformId,
-    id: core::DeviceId,
-}
-
-/// Every device of every platform, the preferred one first: GPUs, then accelerators, then CPUs.
-///
-/// # Errors
-/// If there is none, with what was found instead.
-pub fn list() -> Result<Vec<Found>> {
-    // PoCL 3.1 answers "no device" to a second thread that asks while the first is still being answered.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // An ICD loader without platforms answers with an error; to a person that is an empty list.
-    let platforms = if has_platform() { core::get_platform_ids().unwrap_or_default() } else { Vec::new() };
-    let mut found: Vec<Found> = Vec::new();
-    for &platform in &platforms {
-        // A platform without devices answers with an error too.
-        let devices = core::get_device_ids(platform, Some(DeviceType::ALL), None).unwrap_or_default();
-        found.extend(devices.into_iter().filter_map(|id| Found::query(platform, id)));
-    }
-    found.sort_by_key(|device| device.info.kind);
-    for (index, device) in found.iter_mut().enumerate() {
-        device.info.index = index;
-    }
-    match (found.is_empty(), platforms.len()) {
-        (false, _) => Ok(found),
-        (true, 0) => Err(Error::NoDevice(String::new())),
-        (true, n) => Err(Error::NoDevice(format!(" ({n} OpenCL platform(s), none with a device)"))),
-    }
-}
-
-/// Whether there is any platform. Where there is none, `ocl` would go on asking for ten seconds.
-fn has_platform() -> bool {
-    let mut count = 0;
-    // SAFETY: room for no platform is offered, and `count` outlives the call.
-    let status = unsafe { core::ffi::clGetPlatformIDs(0, std::ptr::null_mut(), &mut count) };
-    status == core::Status::CL_SUCCESS as i32 && count > 0
-}
-
-/// The device that `wanted` means: a number of [`list`], part of a name or platform (any case), or without
-/// a wish the first.
-///
-/// # Errors
-/// If there is no device, or none that is meant.
-pub fn select(wanted: Option<&str>) -> Result<Found> {
-    let mut found = list()?;
-    let Some(wanted) = wanted else { return Ok(found.swap_remove(0)) };
-    let lower = wanted.trim().to_lowercase();
-    let meant = |device: &Found| {
-        let names = format!("{}\n{}", device.info.name, device.info.platform).to_lowercase();
-        !lower.is_empty() && names.contains(&lower)
-    };
-    // A number that counts no device may still be part of a name, such as that of a model.
-    let counted = lower.parse::<usize>().ok().filter(|number| *number < found.len());
-    match counted.or_else(|| found.iter().position(meant)) {
-        Some(at) => Ok(found.swap_remove(at)),
-        None => {
-            let known: Vec<String> =
-                found.iter().map(|d| format!("{} ({})", d.info.index, d.info.name)).collect();
-            Err(Error::Invalid(format!(
-                "there is no device `{wanted}`; the devices are {}",
-                known.join(", ")
-            )))
-        }
-    }
+    pub(super) platform: core::PlatformId,
+    pub(super) id: core::DeviceId,
+    /// Tells it from others of the same processor, from 0.
+    pub(super) twin: usize,
 }
 
 impl Found {
     /// None for a device that does not answer: it could not be used either.
-    fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
+    pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
         let ask = |query| core::get_device_info(id, query).ok();
         let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();
         let Answer::Available(true) = ask(Query::Available)? else { return None };
@@ -166,7 +115,7 @@ impl Found {
             driver: text(Query::DriverVersion),
             opencl: text(Query::Version),
         };
-        Some(Self { info, platform, id })
+        Some(Self { info, platform, id, twin: 0 })
     }
 
     /// Opens the device: a context and in-order queues, with profiling where the device has it.
@@ -174,14 +123,17 @@ impl Found {
     /// # Errors
     /// If the driver refuses.
     pub fn open(self) -> Result<Device> {
-        let fail = |doing| fail(&self.info.name, doing);
-        let properties = ContextProperties::new().platform(self.platform);
-        let context = core::create_context(Some(&properties), &[self.id], None, None)
-            .map_err(fail("opening a context"))?;
+        let context = open_context(std::slice::from_ref(&self))?;
+        self.open_in(&context)
+    }
+
+    /// Opens the device in a context that it belongs to.
+    pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
+        let label = self.info.label();
         let open_queue = || {
-            core::create_command_queue(&context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
-                .or_else(|_| core::create_command_queue(&context, self.id, None))
-                .map_err(fail("opening a command queue"))
+            core::create_command_queue(context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
+                .or_else(|_| core::create_command_queue(context, self.id, None))
+                .map_err(fail(&label, "opening a command queue"))
         };
         let queue = open_queue()?;
         let copies = match self.info.kind {
@@ -191,13 +143,29 @@ impl Found {
         };
         Ok(Device {
             info: Arc::new(self.info),
+            platform: self.platform,
+            twin: self.twin,
             id: self.id,
-            context,
+            context: context.clone(),
             queue,
             copies,
             programs: Arc::default(),
+            health: Arc::new(Health::new()),
         })
     }
+}
+
+/// Whether PoCL offers the device.
+pub(super) fn is_pocl(info: &DeviceInfo) -> bool {
+    info.platform.starts_with("Portable Computing Language")
+}
+
+/// A context of devices of one platform.
+pub(super) fn open_context(devices: &[Found]) -> Result<core::Context> {
+    let ids: Vec<_> = devices.iter().map(|found| found.id).collect();
+    let properties = devices.first().map(|found| ContextProperties::new().platform(found.platform));
+    let label = devices.first().map(|found| found.info.label()).unwrap_or_default();
+    core::create_context(properties.as_ref(), &ids, None, None).map_err(fail(&label, "opening a context"))
 }
 
 /// An open device. Clones share the context, the queues and the cache of built programs.
@@ -205,6 +173,8 @@ impl Found {
 pub struct Device {
     /// What is known of it.
     pub info: Arc<DeviceInfo>,
+    platform: core::PlatformId,
+    pub(super) twin: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
     /// Kernels, and what they start from.
@@ -212,27 +182,145 @@ pub struct Device {
     /// Copies to the host, which run beside the kernels of a GPU.
     pub(super) copies: core::CommandQueue,
     pub(super) programs: Arc<Mutex<ProgramCache>>,
+    health: Arc<Health>,
+}
+
+/// Whether a device answers.
+#[derive(Debug)]
+struct Health {
+    /// Tells an opening of a device from every other, in errors.
+    key: u64,
+    /// Whether a wait did not end: then nothing of it is waited for or given back any more.
+    lost: AtomicBool,
+    faults: Faults,
+    waiter: Waiter,
+}
+
+impl Health {
+    fn new() -> Self {
+        static OPENED: AtomicU64 = AtomicU64::new(1);
+        Self {
+            key: OPENED.fetch_add(1, Ordering::Relaxed),
+            lost: AtomicBool::new(false),
+            faults: Faults::default(),
+            waiter: Waiter::default(),
+        }
+    }
 }
 
 impl Device {
+    /// The device as it was found.
+    pub fn found(&self) -> Found {
+        Found { info: DeviceInfo::clone(&self.info), platform: self.platform, id: self.id, twin: self.twin }
+    }
+
+    /// Tells this opening of a device from every other: [`Error::OpenCl`] names it.
+    pub fn key(&self) -> u64 {
+        self.health.key
+    }
+
+    /// Whether it is one of PoCL's own: a CPU, or what a server has.
+    pub(super) fn is_pocl(&self) -> bool {
+        is_pocl(&self.info)
+    }
+
+    /// Whether a wait for it did not end in time.
+    pub fn is_lost(&self) -> bool {
+        self.health.lost.load(Ordering::Relaxed)
+    }
+
+    /// For tests: lets the `nth` call of a kind from now on, counted from 1, fail.
+    pub fn inject(&self, call: Call, nth: u32, fault: Fault) {
+        self.health.faults.arm(call, nth, fault);
+    }
+
+    /// Fails where a test wants a call to fail, and for a lost device.
+    pub(super) fn may(&self, call: Call, doing: &'static str) -> Result<()> {
+        self.befalls(call, doing).map(|_| ())
+    }
+
+    /// The same; what befalls the call otherwise.
+    pub(super) fn befalls(&self, call: Call, doing: &'static str) -> Result<Option<Fault>> {
+        if self.is_lost() {
+            return Err(self.error(doing, "the device did not answer before".to_owned()));
+        }
+        match self.health.faults.befalls(call) {
+            Some(Fault::Refused) => {
+                Err(self.error(doing, "the device is not available any more (a test's fault)".to_owned()))
+            }
+            fault => Ok(fault),
+        }
+    }
+
     /// An event that comes when all work queued until now has run. That work is handed over: another queue must not
     /// wait for what stays at the host.
     pub(super) fn mark(&self) -> Result<core::Event> {
+        const DOING: &str = "handing over work";
+        self.may(Call::Flush, DOING)?;
         let mut event = core::Event::null();
         core::enqueue_marker_with_wait_list(&self.queue, None::<&core::Event>, Some(&mut event), None)
             .and_then(|()| core::flush(&self.queue))
-            .map_err(self.fail("handing over work"))?;
+            .map_err(self.fail(DOING))?;
         Ok(event)
+    }
+
+    /// Waits for an event of the device; when it came, as far as that was seen.
+    pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
+        self.end(self.watch(event), doing)
+    }
+
+    /// Begins a wait, so that several devices are waited for at once.
+    pub(super) fn watch(&self, event: &core::Event) -> Awaited {
+        match self.is_lost() {
+            true => Awaited::Never,
+            false => self.health.waiter.begin(event),
+        }
+    }
+
+    /// Ends it.
+    pub(super) fn end(&self, awaited: Awaited, doing: &'static str) -> Result<Instant> {
+        if self.is_lost() {
+            return Err(self.error(doing, "the device did not answer before".to_owned()));
+        }
+        let ended = match self.health.faults.befalls(Call::Wait) {
+            None | Some(Fault::Options) => awaited.end(),
+            Some(Fault::Hangs) => Awaited::Never.end(),
+            Some(Fault::Refused) => {
+                return Err(
+                    self.error(doing, "the device is not available any more (a test's fault)".to_owned())
+                );
+            }
+        };
+        match ended {
+            Ended::Done(at) => Ok(at),
+            Ended::Failed(error) => Err(self.fail(doing)(error)),
+            Ended::NotYet => {
+                self.health.lost.store(true, Ordering::Relaxed);
+                // Given back, they could be waited for.
+                std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));
+                let seconds = watch::patience().as_secs_f64();
+                Err(self.error(
+                    doing,
+                    format!(
+                        "it did not answer within {seconds} s, far longer than that can take; it, its driver or its server hangs"
+                    ),
+                ))
+            }
+        }
     }
 
     /// Names what failed, and where.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
-        fail(&self.info.name, doing)
+        move |error| self.error(doing, explain(&error))
+    }
+
+    fn error(&self, doing: &'static str, reason: String) -> Error {
+        Error::OpenCl { doing, device: self.info.label(), key: self.key(), reason }
     }
 }
 
 fn fail<'d>(device: &'d str, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'d> {
-    move |error| Error::OpenCl { doing, device: device.to_owned(), reason: explain(&error) }
+    move |error| Error::OpenCl { doing, device: device.to_owned(), key: 0, reason: explain(&error) }
 }
 
 /// A sentence for an OpenCL error; the code's name is kept for whoever looks it up.

@@ -153,15 +153,57 @@ impl Lane {
     /// # Errors
     /// If the device fails.
     pub fn flush(&mut self) -> Result<()> {
+        self.hand_over()?;
+        self.keep_up()
+    }
+
+    /// Hands the queued work to the device without any wait.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn hand_over(&mut self) -> Result<()> {
         let end = self.device.mark()?;
         if self.under_way.is_empty() {
             self.last_end = Instant::now();
         }
         self.under_way.extend(self.open.take().map(|Open { first, cost, .. }| Chunk { first, end, cost }));
+        Ok(())
+    }
+
+    /// Waits while more than two parts are under way.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn keep_up(&mut self) -> Result<()> {
         while self.under_way.len() > 2 {
             self.retire()?;
         }
         Ok(())
+    }
+
+    /// Whether all work that was handed over has ended, as far as that is seen without a wait.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn is_idle(&mut self) -> Result<bool> {
+        while let Some(chunk) = self.under_way.front() {
+            match core::event_is_complete(&chunk.end) {
+                Ok(true) => self.retire()?,
+                Ok(false) => return Ok(false),
+                Err(error) => return Err(self.device.fail("running a kernel")(error)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Cost units a second, as far as that is known.
+    pub fn rate(&self) -> f64 {
+        self.rate
     }
 
     /// Waits for all work.
@@ -184,9 +226,9 @@ impl Lane {
     /// Waits for the oldest part and learns from it.
     fn retire(&mut self) -> Result<()> {
         let Some(chunk) = self.under_way.pop_front() else { return Ok(()) };
-        core::wait_for_event(&chunk.end).map_err(self.device.fail("running a kernel"))?;
-        let by_clock = self.last_end.elapsed().as_secs_f64();
-        self.last_end = Instant::now();
+        let end = self.device.wait(&chunk.end, "running a kernel")?;
+        let by_clock = end.saturating_duration_since(self.last_end).as_secs_f64();
+        self.last_end = end;
         let seconds = timing::span(&chunk.first, &chunk.end).unwrap_or(by_clock);
         self.seconds += seconds;
         // Very short parts say more about the launch than about the rate.
@@ -201,6 +243,8 @@ impl Drop for Lane {
     fn drop(&mut self) {
         // Kernels still under way use buffers that go with the lane's owner; OpenCL keeps those alive, but a
         // successor should start on an idle device. An error is met again there.
-        let _ = self.finish();
+        if !self.device.is_lost() {
+            let _ = self.finish();
+        }
     }
 }

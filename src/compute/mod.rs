@@ -2,14 +2,23 @@
 
 mod buffer;
 mod device;
+mod devices;
+mod exchange;
+mod fault;
 mod lane;
 mod pinned;
 mod program;
 mod roofline;
+mod select;
 mod timing;
+mod watch;
 
 pub use buffer::{Buffer, Pending};
-pub use device::{Device, DeviceInfo, Found, Kind, list, select};
+pub use device::{Device, DeviceInfo, Found, Kind};
+pub use devices::Devices;
+pub use exchange::{Exchange, Field, Mail};
+pub use fault::{Call, Fault};
 pub use lane::{Lane, Pass};
 pub use program::{Arg, Kernel, Program, ROOT, Range, Source};
 pub use roofline::{Micro, Probe, Roofline};
+pub use select::{list, pool, select, select_several};

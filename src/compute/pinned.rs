@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use ocl::core::{self, MapFlags, MemFlags, MemMap};
 
 use super::device::Device;
+use super::fault::Call;
 use crate::error::Result;
 use crate::memory::Memory;
 
@@ -37,6 +38,7 @@ unsafe impl<T: Sync> Sync for Pinned<T> {}
 
 impl<T: Pod> Pinned<T> {
     fn new(device: &Device, len: usize) -> Result<Self> {
+        device.may(Call::Allocate, "reserving host memory")?;
         let bytes = len.max(1) * size_of::<T>();
         let flags = MemFlags::READ_WRITE | MemFlags::ALLOC_HOST_PTR;
         // SAFETY: no host memory is handed over.
@@ -84,6 +86,10 @@ impl<T> DerefMut for Pinned<T> {
 
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
+        if self.device.is_lost() {
+            std::mem::forget(self.mem.clone());
+            return;
+        }
         // The driver keeps the memory until this has run, so it must not stay at the host. It can only fail where the device
         // is lost, and all with it.
         let _ = core::enqueue_unmap_mem_object(

@@ -9,6 +9,7 @@ use ocl::core::{self, ArgVal};
 
 use super::buffer::Buffer;
 use super::device::{Device, Kind};
+use super::fault::{Call, Fault};
 use crate::error::{Error, Result};
 
 /// One file of OpenCL C.
@@ -36,7 +37,56 @@ pub struct Program {
 
 /// Multiply-add may round once; nothing may assume that NaN does not happen. `-w`: PoCL reports every loop
 /// that it did not unroll.
-const OPTIONS: &str = "-cl-std=CL1.2 -cl-mad-enable -cl-no-signed-zeros -w";
+///
+/// None of them has to be: some compilers, such as that of a server's device, take fewer, and build without.
+const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
+
+/// Why a compiler refuses.
+struct Refusal {
+    log: String,
+    /// Whether it is for the options, and not for the program.
+    is_for_options: bool,
+}
+
+impl Refusal {
+    /// Which of `options` to leave out, if any may be to blame.
+    fn option(&self, options: &[&str]) -> Option<usize> {
+        let named =
+            options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
+        named.or_else(|| self.is_for_options.then(|| options.len() - 1))
+    }
+}
+
+/// Compiles a source; the outer error is one of the device, the inner one of the compiler.
+fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
+    use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
+    const DOING: &str = "building a program";
+    if device.befalls(Call::Build, DOING)? == Some(Fault::Options) {
+        let log = "the compiler gave no reason (a test's fault)".to_owned();
+        return Ok(Err(Refusal { log, is_for_options: true }));
+    }
+    let program = core::create_program_with_source(&device.context, std::slice::from_ref(source))
+        .map_err(device.fail("creating a program"))?;
+    let built = core::build_program(&program, Some(&[device.id]), options, None, None);
+    // `ocl` takes a failure without a log for a success.
+    let status = core::get_program_build_info(&program, device.id, Query::BuildStatus);
+    let failed = matches!(status, Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
+    if built.is_ok() && !failed {
+        return Ok(Ok(program));
+    }
+    let code = built.err().and_then(|error| error.api_status());
+    let log = match core::get_program_build_info(&program, device.id, Query::BuildLog) {
+        Ok(Answer::BuildLog(log)) if !log.trim_matches(['\0', '\n', ' ']).is_empty() => {
+            log.trim_end_matches(['\0', '\n']).to_owned()
+        }
+        _ => "the compiler gave no reason".to_owned(),
+    };
+    let is_for_options = matches!(
+        code,
+        Some(core::Status::CL_INVALID_BUILD_OPTIONS | core::Status::CL_INVALID_COMPILER_OPTIONS)
+    );
+    Ok(Err(Refusal { log, is_for_options }))
+}
 
 impl Program {
     /// Compiles `sources` in order, with `defines` as `-D name=value`.
@@ -51,6 +101,12 @@ impl Program {
         // native_rsqrt, is good to 12 bits alone.
         let root = if device.info.kind == Kind::Cpu { "rsqrt" } else { "native_rsqrt" };
         let defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
+        let mut defines = defines;
+        if device.is_pocl() && device.twin > 0 {
+            // PoCL 5.0 takes a kernel that two devices run at once, one of them from an offset, for another than it is, and
+            // ends the program. So each has one of its own.
+            defines.push(("TWIN", device.twin.to_string()));
+        }
         let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
         let build_error = |log: String| Error::Build {
             file: sources.last().map_or("", |s| s.file).to_owned(),
@@ -59,27 +115,27 @@ impl Program {
         };
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
-        let key = (text(joined)?, text(format!("{OPTIONS}{defines}"))?);
+        let key = (text(joined)?, text(defines)?);
         // Not locked while a compiler is at work: two threads that want the same at the same time both build it.
         let cache = || device.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = cache().get(&key).cloned() {
             return Ok(Self { device: device.clone(), program });
         }
-        let program = core::create_program_with_source(&device.context, std::slice::from_ref(&key.0))
-            .map_err(device.fail("creating a program"))?;
-        use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
-        let built = core::build_program(&program, Some(&[device.id]), &key.1, None, None);
-        // `ocl` takes a failure without a log for a success.
-        let status = core::get_program_build_info(&program, device.id, Query::BuildStatus);
-        let failed = matches!(status, Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
-        if built.is_err() || failed {
-            return Err(match core::get_program_build_info(&program, device.id, Query::BuildLog) {
-                Ok(Answer::BuildLog(log)) if !log.trim_matches(['\0', '\n', ' ']).is_empty() => {
-                    build_error(log.trim_end_matches(['\0', '\n']).to_owned())
-                }
-                _ => build_error("the compiler gave no reason".to_owned()),
-            });
-        }
+        let mut options = OPTIONS.to_vec();
+        let program = loop {
+            let all = text(options.join(" ") + &key.1.to_string_lossy())?;
+            match compile(device, &key.0, &all)? {
+                Ok(program) => break program,
+                Err(Refusal { log, .. }) if options.is_empty() => return Err(build_error(log)),
+                Err(refusal) => match refusal.option(&options) {
+                    Some(at) => {
+                        let option = options.remove(at);
+                        tracing::info!("{} does not take {option}", device.info.name);
+                    }
+                    None => return Err(build_error(refusal.log)),
+                },
+            }
+        };
         cache().insert(key, program.clone());
         Ok(Self { device: device.clone(), program })
     }
@@ -200,6 +256,7 @@ impl Kernel {
     /// # Errors
     /// If an argument or the range does not fit.
     pub(super) fn enqueue(&self, range: Range, args: &[Arg], event: Option<&mut core::Event>) -> Result<()> {
+        self.device.may(Call::Kernel, self.name)?;
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {
             let value = match arg {

@@ -259,7 +259,8 @@ impl Probe {
             last = Some(event);
         }
         let last = last.unwrap_or_else(|| first.clone());
-        core::wait_for_event(&last).map_err(self.device.fail("measuring the device"))?;
+        core::flush(&self.device.queue).map_err(self.device.fail("measuring the device"))?;
+        self.device.wait(&last, "measuring the device")?;
         Ok(timing::span(&first, &last).unwrap_or(clock.elapsed().as_secs_f64()))
     }
 }

@@ -1,16 +1,18 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+mod recovery;
 mod resume;
 
+pub use self::recovery::{Checkpoint, Loss};
 use self::resume::Parked;
 use crate::bodies::{Bodies, Points};
-use crate::compute::{Device, DeviceInfo, Kind, Pending};
+use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::lattice::Stroke;
 use crate::modes::accuracy::Sample;
-use crate::modes::{Diagnostics, Mode, Recipe, Simulation};
+use crate::modes::{Diagnostics, Extra, Mode, Recipe, Sharing, Simulation, Station, Together};
 use crate::params::Effect;
 use crate::scene::Setup;
 use crate::state::State;
@@ -93,7 +95,7 @@ struct Clock {
 
 /// A simulation that obeys a [`Config`].
 pub struct Engine {
-    device: Device,
+    devices: Devices,
     config: Config,
     resolved: Resolved,
     simulation: Box<dyn Simulation>,
@@ -106,6 +108,16 @@ pub struct Engine {
     parked: Vec<Parked>,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
     baseline: Option<f64>,
+    checkpoint: Checkpoint,
+    /// Where the burst began that was last planned.
+    before: Clock,
+    /// Whether something changed since that a step does not tell.
+    is_changed: bool,
+    /// Whether a burst was begun and nothing of it queued yet.
+    is_fresh: bool,
+    /// Whether steps that were taken already are to be taken again, after a loss.
+    replays: bool,
+    losses: Vec<Loss>,
 }
 
 impl Engine {
@@ -113,22 +125,41 @@ impl Engine {
     ///
     /// # Errors
     /// If the config asks for what is not possible, a kernel does not build, or the device fails.
-    pub fn new(device: Device, config: Config) -> Result<Self> {
-        let resolved = Resolved::new(&config, &device.info)?;
+    pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
+        let devices = devices.into();
+        let resolved = Resolved::new(&config, &devices[0].info)?;
         let state = seed(&config, resolved.bodies);
-        let simulation = build(&device, &config, resolved, &state)?;
+        let simulation = build(&devices, &config, resolved, &state)?;
         let clock = Clock { generation: 1, ..Clock::default() };
-        Ok(Self {
-            device,
+        let checkpoint = Checkpoint::new(state, Extra::new(), clock);
+        Ok(Self::with(devices, (config, resolved), simulation, checkpoint))
+    }
+
+    /// One that has just begun.
+    fn with(
+        devices: Devices,
+        (config, resolved): (Config, Resolved),
+        simulation: Box<dyn Simulation>,
+        checkpoint: Checkpoint,
+    ) -> Self {
+        let clock = checkpoint.clock;
+        Self {
+            devices,
             config,
             resolved,
             simulation,
-            size: state.len(),
+            size: checkpoint.state.len(),
             clock,
             seedings: 1,
             parked: Vec::new(),
             baseline: None,
-        })
+            checkpoint,
+            before: clock,
+            is_changed: false,
+            is_fresh: false,
+            replays: false,
+            losses: Vec::new(),
+        }
     }
 
     /// The other modes, as they were left.
@@ -143,24 +174,41 @@ impl Engine {
     /// # Errors
     /// As [`Engine::new`].
     pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
-        let resolved = Resolved::new(&config, &self.device.info)?;
+        let before = self.devices.clone();
+        let outcome = self.change(config);
+        if outcome.is_err() {
+            self.devices = before;
+        }
+        outcome
+    }
+
+    fn change(&mut self, config: Config) -> Result<Option<Effect>> {
+        let state = match config.devices.is_empty() || config.devices == self.devices.chosen() {
+            true => None,
+            false => {
+                let state = self.state()?;
+                self.devices = self.devices.choose(&config.devices)?;
+                Some(state)
+            }
+        };
+        let resolved = Resolved::new(&config, &self.devices[0].info)?;
         let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
             _ if self.config.mode.info() != config.mode.info() => {
                 self.switch(&config, resolved)?;
                 Some(Effect::Reseed)
             }
             _ if self.reseeds(&config) => Some(Effect::Reseed),
-            _ if resolved != self.resolved => Some(Effect::Rebuild),
+            _ if resolved != self.resolved || state.is_some() => Some(Effect::Rebuild),
             effect => effect,
         };
         match effect {
             Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
-                self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
+                self.begin(&config, resolved, seed(&config, resolved.bodies))?;
                 self.reset_clock();
             }
             Some(Effect::Rebuild) => {
-                let state = self.simulation.state()?;
-                self.begin(&config, resolved, &state)?;
+                let state = state.map_or_else(|| self.state(), Ok)?;
+                self.begin(&config, resolved, state)?;
             }
             Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
             Some(Effect::Reseed) | None => {}
@@ -168,6 +216,7 @@ impl Engine {
         if self.config.mode != config.mode {
             self.baseline = None;
         }
+        self.is_changed |= effect >= Some(Effect::Live);
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)
     }
@@ -182,13 +231,15 @@ impl Engine {
         };
         match self.parked.iter().find(is_the_same) {
             Some(Parked { state, extra, clock, .. }) => {
-                let mut simulation = build(&self.device, config, resolved, state)?;
-                simulation.resume(extra)?;
+                let (state, extra, clock) = (state.clone(), extra.clone(), *clock);
+                let mut simulation = build(&self.devices, config, resolved, &state)?;
+                simulation.resume(&extra)?;
                 self.simulation = simulation;
-                (self.size, self.clock) = (state.len(), *clock);
+                (self.size, self.clock) = (state.len(), clock);
+                self.begun(Checkpoint::new(state, extra, clock));
             }
             None => {
-                self.begin(config, resolved, &seed(config, resolved.bodies))?;
+                self.begin(config, resolved, seed(config, resolved.bodies))?;
                 self.reset_clock();
             }
         }
@@ -200,7 +251,7 @@ impl Engine {
     /// Whether `config` is possible and makes today's bodies pointless.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
-            && Resolved::new(config, &self.device.info).is_ok_and(|resolved| {
+            && Resolved::new(config, &self.devices[0].info).is_ok_and(|resolved| {
                 resolved.bodies != self.resolved.bodies || reseeds(&self.config, config)
             })
     }
@@ -211,49 +262,68 @@ impl Engine {
     /// If the device fails.
     pub fn restart(&mut self) -> Result<()> {
         let (config, resolved) = (self.config.clone(), self.resolved);
-        self.begin(&config, resolved, &seed(&config, resolved.bodies))?;
+        self.begin(&config, resolved, seed(&config, resolved.bodies))?;
         self.reset_clock();
         Ok(())
     }
 
-    /// Puts `state` on the device in place of what is there. On an error that stays.
-    fn begin(&mut self, config: &Config, resolved: Resolved, state: &State) -> Result<()> {
-        self.simulation = build(&self.device, config, resolved, state)?;
+    /// Puts `state` on the devices in place of what is there. On an error that stays.
+    fn begin(&mut self, config: &Config, resolved: Resolved, state: State) -> Result<()> {
+        self.simulation = build(&self.devices, config, resolved, &state)?;
         self.size = state.len();
+        self.begun(Checkpoint::new(state, Extra::new(), self.clock));
         Ok(())
+    }
+
+    /// What is on the devices is that of a checkpoint.
+    fn begun(&mut self, checkpoint: Checkpoint) {
+        (self.before, self.checkpoint) = (checkpoint.clock, checkpoint);
+        (self.is_changed, self.replays, self.is_fresh) = (false, false, false);
     }
 
     fn reset_clock(&mut self) {
         self.seedings += 1;
         self.clock = Clock { generation: self.seedings, ..Clock::default() };
+        self.checkpoint.clock = self.clock;
         self.baseline = None;
     }
 
     /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end.
     pub fn start(&mut self, steps: u32) {
-        self.simulation.start(steps);
+        if self.replays {
+            // Steps that are to be taken again go before.
+            let again = self.clock.step + u64::from(steps) - self.checkpoint.clock.step;
+            self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        } else {
+            self.simulation.start(steps);
+            (self.is_fresh, self.before) = (true, self.clock);
+        }
         self.clock.step += u64::from(steps);
         self.clock.time += f64::from(steps) * self.config.mode.time_step();
     }
 
-    /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains.
+    /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains. If one of several devices
+    /// fails, the others take the steps since the last checkpoint again, and go on: see [`Engine::take_losses`].
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the only device fails, or the last that is left.
     pub fn advance(&mut self) -> Result<bool> {
-        self.simulation.advance()
+        let outcome = self.check_in().and_then(|()| self.simulation.advance());
+        let remains = self.survive(outcome)?.unwrap_or(true);
+        self.replays &= remains;
+        Ok(remains)
     }
 
     /// Carries out `steps` steps and waits for them; `progress` hears the share that is done.
     ///
     /// # Errors
-    /// If the device fails.
+    /// If the device fails, and none is left.
     pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
         self.start(steps);
         while self.advance()? {
             progress(self.simulation.progress());
         }
-        self.simulation.finish()
+        self.insist(|simulation| simulation.finish())
     }
 
     /// Measures what is conserved, and the relative change of the energy since the last change of a parameter
@@ -262,7 +332,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
-        let sums = self.simulation.diagnostics()?;
+        let sums = self.insist(|simulation| simulation.diagnostics())?;
         let baseline = *self.baseline.get_or_insert(sums.energy());
         let drift = relative_drift(baseline, sums.energy());
         Ok((sums, self.config.mode.conserves_energy().then_some(drift)))
@@ -273,7 +343,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        self.simulation.sample(chosen)
+        self.insist(|simulation| simulation.sample(chosen.clone()))
     }
 
     /// All that there is now. Waits.
@@ -281,7 +351,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn state(&mut self) -> Result<State> {
-        self.simulation.state()
+        self.insist(|simulation| simulation.state())
     }
 
     /// The bodies now. Waits.
@@ -289,7 +359,7 @@ impl Engine {
     /// # Errors
     /// If the device fails, or there are none in this mode.
     pub fn bodies(&mut self) -> Result<Bodies> {
-        self.simulation.state()?.into_bodies()
+        self.state()?.into_bodies()
     }
 
     /// What the mode tells of each step of the last burst (see [`Simulation::series`]). Waits.
@@ -297,7 +367,7 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn series(&mut self) -> Result<Vec<f64>> {
-        self.simulation.series()
+        self.insist(|simulation| simulation.series())
     }
 
     /// Makes what a stroke covers solid, or free (see [`Simulation::paint`]).
@@ -305,7 +375,8 @@ impl Engine {
     /// # Errors
     /// If that is not possible, or the device fails.
     pub fn paint(&mut self, stroke: &Stroke) -> Result<()> {
-        self.simulation.paint(stroke)
+        self.is_changed = true;
+        self.insist(|simulation| simulation.paint(stroke))
     }
 
     /// How many bodies or cells there are.
@@ -323,7 +394,8 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.simulation.publish(points)
+        let mut points = Some(points);
+        self.insist(|simulation| simulation.publish(points.take().unwrap_or_default()))
     }
 
     /// Device time of the steps that ended since this was last asked, in seconds.
@@ -341,9 +413,25 @@ impl Engine {
         self.resolved
     }
 
-    /// The device.
+    /// The first device: numbers that suit a device suit this one.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.devices[0]
+    }
+
+    /// All devices.
+    pub fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// How the devices share the work; none if one alone does it.
+    pub fn sharing(&self) -> Option<&Sharing> {
+        self.simulation.sharing()
+    }
+
+    /// Whether several devices do.
+    pub fn shares(&self) -> bool {
+        let used = |sharing: &Sharing| sharing.members.iter().filter(|member| member.share > 0.0).count();
+        self.sharing().is_some_and(|sharing| used(sharing) > 1)
     }
 
     /// Counts seedings, from 1.
@@ -385,10 +473,36 @@ fn parted(mut state: State) -> State {
 }
 
 fn build(
-    device: &Device,
+    devices: &Devices,
     config: &Config,
-    Resolved { recipe, .. }: Resolved,
+    resolved: Resolved,
     state: &State,
 ) -> Result<Box<dyn Simulation>> {
-    config.mode.build(device, recipe, state)
+    match stations(devices, config, resolved)?.as_slice() {
+        [only] => config.mode.build(&only.device, only.recipe, state),
+        several => config.mode.build_together(several, state),
+    }
+}
+
+/// Each device that takes part with what is best for it, as the first resolved the config.
+///
+/// # Errors
+/// If one of them does not take what is asked for.
+pub fn stations(devices: &Devices, config: &Config, resolved: Resolved) -> Result<Vec<Station>> {
+    let Resolved { bodies, recipe } = resolved;
+    let first = Station { device: devices[0].clone(), recipe };
+    if recipe.variant.together == Together::No {
+        return Ok(vec![first]);
+    }
+    let others = devices.iter().skip(1).map(|device| {
+        let mut config = Config { bodies: Some(bodies), ..config.clone() };
+        let mut own = Resolved::new(&config, &device.info)?.recipe;
+        let may_differ = [recipe, own].iter().all(|recipe| recipe.variant.together == Together::Freely);
+        if own.variant != recipe.variant && !may_differ {
+            config.variant = Some(recipe.variant);
+            own = Resolved::new(&config, &device.info)?.recipe;
+        }
+        Ok(Station { device: device.clone(), recipe: own })
+    });
+    [Ok(first)].into_iter().chain(others).collect()
 }

@@ -1,7 +1,7 @@
 //! Going on where something was left: a mode while another was shown, and all of it in a snapshot.
 
-use super::{Clock, Engine, Resolved, build, max_bodies};
-use crate::compute::{Device, DeviceInfo};
+use super::{Checkpoint, Clock, Engine, Resolved, build, max_bodies};
+use crate::compute::{DeviceInfo, Devices};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::modes::{Extra, Recipe};
@@ -15,7 +15,9 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::new`], or if the snapshot is not of what it says.
-    pub fn resume(device: Device, snapshot: Snapshot, tuned: &Tuned) -> Result<Self> {
+    pub fn resume(devices: impl Into<Devices>, snapshot: Snapshot, tuned: &Tuned) -> Result<Self> {
+        let devices = devices.into();
+        let device = &devices[0];
         let is_same = snapshot.device == signature(&device.info);
         let mut runs = snapshot.runs.into_iter();
         let first =
@@ -23,12 +25,17 @@ impl Engine {
         let parked = |(nth, run): (u64, Run)| Parked::of(run, &device.info, is_same, tuned, nth);
         let parked = (2..).zip(runs).map(parked).collect::<Result<Vec<_>>>()?;
         let baseline = first.baseline;
-        let Parked { config, resolved, state, extra, clock } =
+        let Parked { mut config, resolved, state, extra, clock } =
             Parked::of(first, &device.info, is_same, tuned, 1)?;
-        let mut simulation = build(&device, &config, resolved, &state)?;
+        if devices.pool().nth(1).is_some() {
+            config.devices = devices.chosen().to_vec();
+        }
+        let mut simulation = build(&devices, &config, resolved, &state)?;
         simulation.resume(&extra)?;
-        let (size, seedings) = (state.len(), 1 + parked.len() as u64);
-        Ok(Self { device, config, resolved, simulation, size, clock, seedings, parked, baseline })
+        let checkpoint = Checkpoint::new(state, extra, clock);
+        let seedings = 1 + parked.len() as u64;
+        let engine = Self::with(devices, (config, resolved), simulation, checkpoint);
+        Ok(Self { seedings, parked, baseline, ..engine })
     }
 
     /// The same in place of what there is, which stays on an error.
@@ -36,7 +43,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::resume`].
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
-        let resumed = Self::resume(self.device.clone(), snapshot, &self.config.tuned)?;
+        let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
         // No seeding is taken for one that was shown before.
         self.seedings += before.seedings;
@@ -54,7 +61,7 @@ impl Engine {
         first.baseline = self.baseline;
         let others = self.parked.iter().map(|parked| parked.clone().run());
         Ok(Snapshot {
-            device: signature(&self.device.info),
+            device: signature(&self.devices[0].info),
             view: String::new(),
             runs: std::iter::once(first).chain(others).collect(),
         })
@@ -65,8 +72,8 @@ impl Engine {
         Ok(Parked {
             config: self.config.clone(),
             resolved: self.resolved,
-            state: self.simulation.state()?,
-            extra: self.simulation.extra()?,
+            state: self.state()?,
+            extra: self.insist(|simulation| simulation.extra())?,
             clock: self.clock,
         })
     }

@@ -4,11 +4,13 @@
 pub mod accuracy;
 pub mod asteroids;
 pub mod checks;
+mod fleet;
 pub mod fluid;
 pub mod gravity;
 mod limit;
 mod recipe;
 mod reduction;
+mod sharing;
 mod snapshot;
 mod work;
 
@@ -20,7 +22,9 @@ use std::sync::{Arc, LazyLock};
 use self::accuracy::Sample;
 use self::checks::Start;
 pub use self::limit::{Busy, Limit, Pair};
+use self::recipe::common_multiple;
 pub use self::recipe::{Knob, Recipe};
+pub use self::sharing::{Member, Sharing, Station, Together};
 pub use self::work::{Series, Sizes, Work};
 use crate::bodies::Points;
 use crate::compute::{Device, DeviceInfo, Pending, Source};
@@ -89,6 +93,8 @@ pub struct Variant {
     pub tolerance: f64,
     /// Local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
+    /// Whether several devices can step it together.
+    pub together: Together,
     /// Whether the mode's limit holds for it: a variant that does not look at every pair is not held by what pairs take.
     pub has_limit: bool,
 }
@@ -179,6 +185,7 @@ macro_rules! variant {
             sides: 1.0,
             tolerance: crate::modes::accuracy::TOLERANCE,
             local_bytes: |_| 0,
+            together: crate::modes::Together::Freely,
             has_limit: true,
         }
     };
@@ -210,6 +217,15 @@ pub trait Mode: Params + Any + Send + Sync {
     /// # Errors
     /// If the kernel does not build (with the compiler's log), the device cannot hold the state, or it is of other matter.
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>>;
+
+    /// Puts `state` on several devices that step it together, each by its own recipe. The variants are such as
+    /// [`Variant::together`] allows. A mode that says nothing of it stays on the first.
+    ///
+    /// # Errors
+    /// As [`Mode::build`].
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        self.build(&stations[0].device, stations[0].recipe, state)
+    }
 
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
@@ -331,6 +347,11 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
+
+    /// How the devices share the work; none if there is one alone.
+    fn sharing(&self) -> Option<&Sharing> {
+        None
+    }
 
     /// What the mode tells of each step of the last burst, by [`ModeInfo::series`]. Waits.
     ///

@@ -29,6 +29,17 @@ impl Knob {
     }
 }
 
+/// The least number that both divide.
+pub(super) fn common_multiple(a: usize, b: usize) -> usize {
+    let divisor = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    a / divisor(a, b).max(1) * b
+}
+
 /// The most knobs that a variant has.
 pub const MAX_KNOBS: usize = 5;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Points;
-use crate::modes::{Diagnostics, Work};
+use crate::modes::{Diagnostics, Sharing, Work};
 
 /// One picture's worth of data.
 #[derive(Debug, Clone, Default)]
@@ -54,8 +54,10 @@ pub struct Stats {
     pub read_ms: f64,
     /// Whether time goes on.
     pub running: bool,
-    /// The device.
+    /// The device; the first, if there are several.
     pub device: Arc<str>,
+    /// How several devices share the work; none where one alone does it.
+    pub sharing: Option<Sharing>,
     /// What is conserved, as of some steps ago; none until it was first computed.
     pub diagnostics: Option<Diagnostics>,
     /// Relative change of the energy since the scene began or a parameter was last changed.

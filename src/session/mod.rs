@@ -76,6 +76,15 @@ pub enum Notice {
         /// What still runs.
         in_force: Box<Config>,
     },
+    /// One of several devices failed; the others go on without it.
+    Lost {
+        /// Its failure.
+        error: Error,
+        /// The step from which they go on.
+        step: u64,
+        /// What is in force: the others are chosen.
+        in_force: Box<Config>,
+    },
     /// What was asked for is not possible, and nothing changed.
     Refused(Error),
     /// What the simulation tells of each step is no number any more. It stands still.

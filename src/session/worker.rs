@@ -16,11 +16,12 @@ use super::keeper::Keeper;
 use super::meter::{Meter, Rates};
 use super::{Command, Frame, Notice, Stats};
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
 use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
+use crate::rescue;
 use crate::snapshot::Snapshot;
 use crate::trial::Study;
 
@@ -91,9 +92,10 @@ pub(super) fn run(
         // What there is outlives a mistake of the program.
         let turn = catch_unwind(AssertUnwindSafe(|| worker.turn()));
         let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
+        worker.tell_losses();
         if let Err(error) = turn.unwrap_or(Err(ended)) {
             // Nobody listening means that the window is gone.
-            let _ = notices.send(Notice::Failed(error));
+            let _ = notices.send(Notice::Failed(rescue::keep(&worker.engine, error)));
             wake();
             break;
         }
@@ -163,6 +165,16 @@ impl Worker<'_> {
             self.publish()?;
         }
         Ok(())
+    }
+
+    /// Tells of devices that failed, and were left behind.
+    fn tell_losses(&mut self) {
+        for Loss { error, step } in self.engine.take_losses() {
+            let in_force = Box::new(self.engine.config().clone());
+            let _ = self.notices.send(Notice::Lost { error, step, in_force });
+            self.meter.reset();
+            (self.wake)();
+        }
     }
 
     /// Takes in what was said; without work, waits for it.
@@ -258,7 +270,11 @@ impl Worker<'_> {
                     self.meter.reset();
                     self.single_steps = 0;
                 }
+                let before = self.engine.devices().chosen().to_vec();
                 let outcome = self.engine.configure(Config::clone(&config));
+                if self.engine.devices().chosen() != before {
+                    (self.gauge, self.ladder) = (Gauge::new(), Ladder::default());
+                }
                 self.conclude(outcome, *config);
             }
         }
@@ -445,7 +461,15 @@ impl Worker<'_> {
             (self.burst, self.under_way) = (steps, true);
             self.engine.advance()?;
         }
-        let (points, seconds) = pending.wait()?;
+        let (points, seconds) = match pending.wait() {
+            Ok(answer) => answer,
+            Err(error) => {
+                // The others take what was lost anew, and show it then.
+                self.engine.recover(error)?;
+                (self.under_way, self.stale) = (true, true);
+                return Ok(());
+            }
+        };
         if gauges {
             // Before the window wakes and draws: that would take cores from a CPU.
             self.gauge.turn(info);
@@ -512,10 +536,12 @@ impl Worker<'_> {
             limit: self
                 .gauge
                 .limit(self.engine.config().mode.info())
-                .filter(|_| resolved.recipe.variant.has_limit),
+                // It is that of one device.
+                .filter(|_| resolved.recipe.variant.has_limit && !self.engine.shares()),
             read_ms: self.read_ms,
             running: self.engine.config().running,
             device: self.engine.device().info.name.as_str().into(),
+            sharing: self.engine.sharing().cloned(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
             energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
             relative_error: self.judge.relative_error(),

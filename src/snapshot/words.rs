@@ -263,6 +263,8 @@ impl RunWords {
             return Err(wrong("bodies, steps and work-items are at least 1"));
         }
         Ok(Config {
+            // Those that there are then.
+            devices: Vec::new(),
             mode,
             start: scene,
             bodies: self.bodies,

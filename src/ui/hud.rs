@@ -1,9 +1,12 @@
 //! The quiet overlay at the top right: how fast it goes and how true it stays.
 
+use std::borrow::Cow;
+
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
 
 use super::{Model, format, spark, theme};
+use crate::modes::Sharing;
 use crate::modes::accuracy::{self, WORRYING};
 use crate::session::{Rung, Stats};
 use crate::state::Matter;
@@ -17,7 +20,7 @@ pub(super) const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 
 /// One line: what, how much, and what that means.
 struct Row {
-    label: &'static str,
+    label: Cow<'static, str>,
     value: String,
     help: &'static str,
     tone: Tone,
@@ -32,8 +35,8 @@ enum Tone {
     Warning,
 }
 
-fn row(label: &'static str, value: String, help: &'static str) -> Row {
-    Row { label, value, help, tone: Tone::Plain }
+fn row(label: impl Into<Cow<'static, str>>, value: String, help: &'static str) -> Row {
+    Row { label: label.into(), value, help, tone: Tone::Plain }
 }
 
 impl Row {
@@ -62,6 +65,11 @@ pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
                 truth(model).iter().for_each(|row| line(ui, row));
                 held_out(ui, stats.nonfinite);
                 spark::show(ui, model);
+                let shares = sharing(model);
+                if !shares.is_empty() {
+                    ui.add_space(6.0);
+                    shares.iter().for_each(|row| line(ui, row));
+                }
                 let rungs = ladder(model);
                 // One alone is what stands above already.
                 if rungs.len() > 1 {
@@ -205,9 +213,65 @@ fn ladder(model: &Model) -> Vec<Row> {
 }
 
 /// A row of two columns.
-fn rung(label: &'static str, (speed, error): (&str, &str), tone: Tone) -> Row {
+fn rung(label: &'static str, columns: (&str, &str), tone: Tone) -> Row {
     let help = "what each variant was last seen to do with this many bodies: pairs a second while the device steps, and the error";
-    Row { tone, ..row(label, format!("{speed:>8} {error:>8}"), help) }
+    two_columns(label, columns, (help, tone))
+}
+
+fn two_columns(
+    label: impl Into<Cow<'static, str>>,
+    (first, second): (&str, &str),
+    (help, tone): (&'static str, Tone),
+) -> Row {
+    Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
+}
+
+/// How several devices share the work.
+fn sharing(model: &Model) -> Vec<Row> {
+    let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
+        return match model.config.devices.len() {
+            2.. => vec![row(
+                "Devices",
+                format!("{} stays on one", model.stats.variant),
+                "this variant is not shared between devices: the first computes it alone",
+            )],
+            _ => Vec::new(),
+        };
+    };
+    let help = "each device's share of the work, and its own time for that in a step; who would only slow the others gets none";
+    let ms = |value: f64| if value > 0.0 { format::si(value / 1e3) + "s" } else { "–".to_owned() };
+    let mut rows = vec![two_columns("Devices", ("share", "step"), (help, Tone::Weak))];
+    rows.extend(members.iter().map(|member| {
+        let share = format!("{:.1} %", 100.0 * member.share);
+        let tone = if member.share > 0.0 { Tone::Plain } else { Tone::Weak };
+        let label = format!("{} {}", member.index, shortened(&member.device));
+        two_columns(label, (&share, &ms(member.step_ms)), (help, tone))
+    }));
+    rows.push(row(
+        "Exchange",
+        ms(*exchange_ms),
+        "what a step takes longer than the slowest device computes: they tell each other where the bodies are",
+    ));
+    let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { "–".to_owned() };
+    rows.push(row(
+        "Efficiency",
+        percent,
+        "what the devices do together over what they would if none ever exchanged or waited",
+    ));
+    rows
+}
+
+/// As much of a name as tells devices apart: its beginning and its end.
+fn shortened(name: &str) -> String {
+    const MOST: usize = 18;
+    let letters: Vec<char> = name.chars().collect();
+    match letters.len() {
+        0..=MOST => name.to_owned(),
+        len => {
+            let (start, end) = (&letters[..MOST / 2], &letters[len - MOST / 2..]);
+            format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
+        }
+    }
 }
 
 /// 0 where there is nothing to compare with.
@@ -233,7 +297,7 @@ fn line(ui: &mut egui::Ui, row: &Row) {
         Tone::Warning => colours.warning,
     };
     let line = ui.horizontal(|ui| {
-        ui.label(RichText::new(*label).small().color(theme::of(ui).weak));
+        ui.label(RichText::new(label.as_ref()).small().color(theme::of(ui).weak));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(color)).truncate());
         });

@@ -66,8 +66,10 @@ pub struct Model<'a> {
     pub look: &'a mut Look,
     /// How the simulation is doing, of the newest frame.
     pub stats: &'a Stats,
-    /// Where the steps are computed.
+    /// Where the steps are computed: the first, if there are several.
     pub device: &'a DeviceInfo,
+    /// All devices that may compute; [`Config::devices`] has the places of those that do.
+    pub pool: &'a [DeviceInfo],
     /// How the window is doing.
     pub window: WindowStats,
     /// The most bodies that the device holds.
@@ -349,13 +351,13 @@ impl Ui {
 
     /// Changes to another mode as it was left, or at first as it comes; what is not about the mode stays.
     fn select_mode(&mut self, info: &'static ModeInfo, config: &mut Config) {
-        let Config { seed, running, free_run, ref tuned, .. } = *config;
-        let tuned = tuned.clone();
+        let Config { seed, running, free_run, ref tuned, ref devices, .. } = *config;
+        let (tuned, devices) = (tuned.clone(), devices.clone());
         if info != config.mode.info() {
             let left = self.left.iter().position(|left| left.mode.info() == info);
             let next =
                 left.map_or_else(|| Config { seed, ..Config::new(info) }, |at| self.left.swap_remove(at));
-            self.left.push(std::mem::replace(config, Config { running, free_run, tuned, ..next }));
+            self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
         }
     }
 

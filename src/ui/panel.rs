@@ -35,6 +35,7 @@ pub(super) fn show(
                 obstacles(ui, model.config, brush, sink);
                 picture::show(ui, model.look, sink);
                 kernel(ui, model, lab, sink);
+                devices(ui, model, sink);
                 parameters(ui, model.config, sink);
             });
         },
@@ -236,6 +237,36 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     row(ui, "Free run", help, |ui, label| {
         switch(ui, sink, "free run", ("Free run", label), &mut config.free_run);
     });
+}
+
+/// Which devices compute, where there is a choice; at least one does.
+fn devices(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { config, pool, .. } = model;
+    if pool.len() < 2 {
+        return;
+    }
+    section(ui, "Devices");
+    for (place, info) in pool.iter().enumerate() {
+        let was = config.devices.contains(&place);
+        let is_only = was && config.devices.len() == 1;
+        let mut on = was;
+        let help = match is_only {
+            true => "at least one device has to compute",
+            false => "several devices share the work of a step; who would only slow the others is left out",
+        };
+        let name = format!("{} · {}", info.index, info.name);
+        ui.add_enabled_ui(!is_only, |ui| {
+            let entry = ui.checkbox(&mut on, RichText::new(&name).color(theme::of(ui).text));
+            let entry = entry.on_hover_text(help).on_disabled_hover_text(help);
+            sink.note(format!("device {place}"), &entry);
+        });
+        if on && !was {
+            config.devices.push(place);
+            config.devices.sort_unstable();
+        } else if was && !on {
+            config.devices.retain(|other| *other != place);
+        }
+    }
 }
 
 fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {

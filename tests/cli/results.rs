@@ -224,6 +224,36 @@ fn render_draws_a_fluid_with_its_walls() {
 }
 
 #[test]
+fn several_devices_are_chosen_and_tell_how_they_share() {
+    let folder = folder();
+    let report = json(folder.path(), "devices --json --devices sub:1");
+    assert_eq!(report["devices"].as_array().unwrap().len(), 1);
+    assert_eq!(report["together"].as_array().unwrap().len(), 1);
+    // A machine with one core has no two parts of it.
+    if number(&report["devices"][0]["compute_units"]) < 2.0 {
+        eprintln!("SKIPPED: two parts of a CPU");
+        return;
+    }
+    let report = json(folder.path(), "run --json --devices sub:2 --bodies 2000 --steps 60");
+    let members = report["sharing"]["members"].as_array().unwrap();
+    let shares: Vec<f64> = members.iter().map(|member| number(&member["share"])).collect();
+    assert!(shares.len() == 2 && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
+    let text = stdout(folder.path(), "run --devices sub:2 --bodies 2000 --steps 60");
+    assert!(text.contains("part 2 of 2") && text.contains("parallel efficiency"), "{text}");
+    let text =
+        stdout(folder.path(), "run --mode asteroids --devices sub:2 --variant grid --bodies 500 --steps 3");
+    assert!(text.contains("grid stays on one device"), "{text}");
+    let report = json(
+        folder.path(),
+        "bench --json --devices 2,1 --among sub:2 --mode gravity --variant vector --bodies 1500 --repeats 1",
+    );
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| number(&row["devices"])).collect::<Vec<_>>(), [1.0, 2.0]);
+    assert_eq!(number(&rows[0]["speed_up"]), 1.0);
+    assert!(rows.iter().all(|row| number(&row["steps_per_second"]) > 0.0));
+}
+
+#[test]
 fn devices_are_listed_and_chosen_by_number_and_name() {
     let folder = folder();
     let report = json(folder.path(), "devices --json");

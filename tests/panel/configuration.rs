@@ -172,3 +172,42 @@ fn what_was_tuned_is_known_in_every_mode() {
         assert_eq!(best.map(|recipe| recipe.variant), Some(&info.variants[0]));
     }
 }
+
+#[test]
+fn devices_are_chosen_live_and_one_always_computes() {
+    let mut window = open(MODES[0]);
+    assert!(window.query_by_label_contains("0 · a device").is_none(), "there is no choice");
+    let one = window.state().device.clone();
+    window.state_mut().config.devices = vec![0];
+    window.state_mut().pool = (0..3).map(|index| DeviceInfo { index, ..one.clone() }).collect();
+    window.run();
+    click(&mut window, Role::CheckBox, "2 · a device");
+    click(&mut window, Role::CheckBox, "1 · a device");
+    assert_eq!(window.state().config.devices, [0, 1, 2]);
+    click(&mut window, Role::CheckBox, "0 · a device");
+    click(&mut window, Role::CheckBox, "2 · a device");
+    assert_eq!(window.state().config.devices, [1]);
+    // The last stays.
+    click(&mut window, Role::CheckBox, "1 · a device");
+    assert_eq!(window.state().config.devices, [1]);
+    // It is not about the mode.
+    click(&mut window, Role::RadioButton, "Mode: fluid");
+    assert_eq!(window.state().config.devices, [1]);
+}
+
+#[test]
+fn the_overlay_tells_how_devices_share() {
+    let mut window = open(MODES[0]);
+    let member = |index, share| Member { index, device: "a GPU".into(), share, step_ms: 6.7 * share };
+    window.state_mut().stats.sharing = Some(Sharing {
+        members: vec![member(0, 0.75), member(1, 0.25), member(2, 0.0)],
+        exchange_ms: 0.9,
+        efficiency: 0.88,
+        is_settled: true,
+    });
+    window.run();
+    for text in ["0 a GPU", "1 a GPU", "2 a GPU", "Exchange", "Efficiency", "88 %"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    assert!(window.query_by_label_contains("75.0 %").is_some());
+}

@@ -19,7 +19,7 @@ use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
 use gravitile::look::Look;
-use gravitile::modes::{self, Diagnostics, MODES, ModeInfo, Reading, Recipe, Variant};
+use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
@@ -34,6 +34,7 @@ struct App {
     look: Look,
     stats: Stats,
     device: DeviceInfo,
+    pool: Vec<DeviceInfo>,
     actions: Vec<Action>,
     wishes: Vec<FileWish>,
     rects: Vec<(String, egui::Rect)>,
@@ -72,6 +73,7 @@ impl App {
             ..Stats::default()
         };
         let picture = egui::Rect::NOTHING;
+        let pool = vec![device.clone()];
         let (actions, wishes, rects) = (Vec::new(), Vec::new(), Vec::new());
         Self {
             ui: None,
@@ -79,6 +81,7 @@ impl App {
             look: Look::default(),
             stats,
             device,
+            pool,
             actions,
             wishes,
             rects,
@@ -96,6 +99,7 @@ impl App {
             look: &mut self.look,
             stats: &self.stats,
             device: &self.device,
+            pool: &self.pool,
             window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
             max_bodies: MAX_BODIES,
             recipe,

@@ -44,6 +44,8 @@ pub fn under_oclgrind(test: &str, inside: impl FnOnce(&Device, &mut Parts)) -> O
             .arg(std::env::current_exe().unwrap())
             .args(["--nocapture", "--exact", test])
             .env(INSIDE, part.to_string())
+            // It emulates slowly.
+            .env("GRAVITILE_PATIENCE", "3600")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

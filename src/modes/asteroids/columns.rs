@@ -53,15 +53,14 @@ impl Columns {
     }
 
     /// What `advance` takes besides.
-    #[allow(dead_code)]
     pub fn args(&self) -> Vec<Arg<'_>> {
         vec![Arg::Uint(self.rows as u32), (&self.column).into()]
     }
 
-    /// The search for all who touch, each pair once: its work-items, and what one of them meets.
-    pub fn work(&self, recipe: &Recipe, count: usize) -> (usize, f64) {
+    /// Work-items of the search for all who touch.
+    pub fn items(&self, recipe: &Recipe, count: usize) -> usize {
         let few = count.div_ceil(recipe.bodies_per_group() / recipe.work_group);
-        (few.div_ceil(2).next_multiple_of(recipe.work_group), count as f64 * recipe.bodies_per_item())
+        few.div_ceil(2).next_multiple_of(recipe.work_group)
     }
 
     /// The kernel that searches, and its arguments.

@@ -2,6 +2,7 @@
 
 mod columns;
 mod grid;
+mod part;
 mod reference;
 mod simulation;
 
@@ -11,7 +12,8 @@ use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, Work, checks, source, variant,
+    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks,
+    source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -59,6 +61,7 @@ static VARIANTS: [Variant; 5] = [
         ..variant!("asteroids", "vector", "for CPUs: each pair once, four bodies against 16 others at once")
     },
     Variant {
+        together: Together::No,
         has_limit: false,
         ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
     },
@@ -233,6 +236,10 @@ impl Mode for Asteroids {
 
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
+    }
+
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(part::together(self, stations, state.bodies()?)?))
     }
 
     fn time_step(&self) -> f64 {

@@ -7,6 +7,7 @@ use glam::DVec3;
 
 use super::columns::Columns;
 use super::grid::Grid;
+use super::part::Share;
 use super::reference::{body, finite};
 use super::{Asteroids, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
@@ -32,32 +33,34 @@ const RADII: &str = "radii";
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
-    lane: Lane,
-    device: Device,
-    params: Asteroids,
-    count: usize,
-    recipe: Recipe,
-    advance: Kernel,
-    finder: Finder,
-    pack: Kernel,
-    reduction: Reduction,
+    pub(super) lane: Lane,
+    pub(super) device: Device,
+    pub(super) params: Asteroids,
+    pub(super) count: usize,
+    pub(super) recipe: Recipe,
+    pub(super) advance: Kernel,
+    pub(super) finder: Finder,
+    pub(super) pack: Kernel,
+    pub(super) reduction: Reduction,
     /// Places and velocities now, and where the next step puts them: swapped by arguments.
-    x: [Buffer<[f32; 4]>; 2],
-    v: [Buffer<[f32; 4]>; 2],
+    pub(super) x: [Buffer<[f32; 4]>; 2],
+    pub(super) v: [Buffer<[f32; 4]>; 2],
     /// Whether the last step was taken under today's parameters: then it went from `[1]` to `[0]`.
-    stepped: bool,
+    pub(super) stepped: bool,
     /// Hits, deepest overlap, steps since the last hit.
-    contact: Buffer<[f32; 4]>,
+    pub(super) contact: Buffer<[f32; 4]>,
     /// The group that each body began in.
-    origin: Buffer<f32>,
-    snapshot: Snapshot,
+    pub(super) origin: Buffer<f32>,
+    pub(super) snapshot: Snapshot,
     /// The largest and the smallest of the radii over the parameter.
-    radii: [f32; 2],
-    burst: Burst,
+    pub(super) radii: [f32; 2],
+    pub(super) burst: Burst,
+    /// What it does among several.
+    pub(super) share: Share,
 }
 
 /// What a variant prepares before it looks for contacts.
-enum Finder {
+pub(super) enum Finder {
     /// Nothing.
     AllPairs,
     /// Places in columns, and each pair once.
@@ -68,12 +71,12 @@ enum Finder {
 
 /// A burst under way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Burst {
-    steps: u32,
+pub(super) struct Burst {
+    pub(super) steps: u32,
     /// The step that comes next.
-    step: u32,
+    pub(super) step: u32,
     /// The work-item at which it goes on.
-    from: usize,
+    pub(super) from: usize,
 }
 
 impl AsteroidSimulation {
@@ -108,6 +111,7 @@ impl AsteroidSimulation {
             snapshot: Snapshot::new(device, count)?,
             radii,
             burst: Burst::default(),
+            share: Share::default(),
         })
     }
 
@@ -118,45 +122,88 @@ impl AsteroidSimulation {
         Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
     }
 
-    /// Queues a slice of the next step, before the first what the variant prepares, and after the last what it leaves.
+    /// Work-items of a step of all bodies.
+    fn items(&self) -> usize {
+        match &self.finder {
+            Finder::Columns(columns) => columns.items(&self.recipe, self.count),
+            Finder::AllPairs | Finder::Cells(_) => self.recipe.items(self.count),
+        }
+    }
+
+    /// Queues a slice of the next step.
     fn slice(&mut self) -> Result<()> {
-        let (n, c) = (Arg::Uint(self.count as u32), self.coefficients());
+        let items = self.items();
+        match &self.finder {
+            Finder::Columns(_) => self.slice_of_search(items)?,
+            Finder::AllPairs | Finder::Cells(_) => self.slice_of_step(self.burst.from == 0, items)?,
+        }
+        if self.burst.from >= items {
+            self.end_step();
+        }
+        Ok(())
+    }
+
+    pub(super) fn end_step(&mut self) {
+        self.x.swap(0, 1);
+        self.v.swap(0, 1);
+        self.burst.step += 1;
+        self.burst.from = 0;
+    }
+
+    /// Queues a slice of the search for all who touch, each pair once; after the last their step.
+    fn slice_of_search(&mut self, items: usize) -> Result<()> {
+        let Finder::Columns(columns) = &self.finder else { return Ok(()) };
+        let (n, c, x) = (Arg::Uint(self.count as u32), self.coefficients(), Arg::from(&self.x[0]));
+        if self.burst.from == 0 {
+            columns.fill(&mut self.lane, n, self.params.radius, x)?;
+        }
+        let cost = self.count as f64 * self.recipe.bodies_per_item();
+        let (kernel, args) = columns.search(n, c, x);
+        let pass = Pass { kernel, args: &args, items, group: self.recipe.work_group, cost };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
+        if self.burst.from >= items {
+            let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
+            let common = [&[n, c, x, (&self.v[0]).into()], &to[..]].concat();
+            columns.finish(&mut self.lane, &common, self.count)?;
+        }
+        Ok(())
+    }
+
+    /// Queues a slice of the next step up to the work-item `end`, and where it `starts` what the variant prepares.
+    pub(super) fn slice_of_step(&mut self, starts: bool, end: usize) -> Result<()> {
+        let n = Arg::Uint(self.count as u32);
         let ([x, x_out], [v, v_out]) = (&self.x, &self.v);
         let largest = self.radii[1] * self.params.radius;
-        let starts = self.burst.from == 0;
-        let common = [n, c, x.into(), v.into(), x_out.into(), v_out.into(), (&self.contact).into()];
-        let mut items = self.recipe.items(self.count);
+        let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
         let mut cost = self.count as f64 * self.recipe.bodies_per_item();
-        let (kernel, args) = match &self.finder {
-            Finder::AllPairs => (&self.advance, common.to_vec()),
+        match &self.finder {
+            Finder::AllPairs => {}
             Finder::Columns(columns) => {
                 if starts {
                     columns.fill(&mut self.lane, n, self.params.radius, x.into())?;
                 }
-                (items, cost) = columns.work(&self.recipe, self.count);
-                columns.search(n, c, x.into())
+                more = columns.args();
             }
             Finder::Cells(grid) => {
                 if starts {
                     grid.fill(&mut self.lane, self.count, largest, x, v)?;
                 }
-                cost = GRID_COST;
-                let [x, v] = grid.sorted();
-                let own = grid.args(largest);
-                (&self.advance, [&[n, c, x, v][..], &common[4..], &own].concat())
+                (bodies, more, cost) = (grid.sorted(), grid.args(largest), GRID_COST);
             }
-        };
-        let pass = Pass { kernel, args: &args, items, group: self.recipe.work_group, cost };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= items {
-            if let Finder::Columns(columns) = &self.finder {
-                columns.finish(&mut self.lane, &common, self.count)?;
-            }
-            self.x.swap(0, 1);
-            self.v.swap(0, 1);
-            self.burst.step += 1;
-            self.burst.from = 0;
         }
+        let common = [
+            n,
+            self.coefficients(),
+            bodies[0],
+            bodies[1],
+            x_out.into(),
+            v_out.into(),
+            (&self.contact).into(),
+        ];
+        let args = [&common[..], &more].concat();
+        let group = self.recipe.work_group;
+        let pass = Pass { kernel: &self.advance, args: &args, items: end, group, cost };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
         Ok(())
     }
 }
@@ -211,7 +258,7 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, from } = self.burst;
-        (step as f32 + from as f32 / self.recipe.items(self.count).max(1) as f32) / steps.max(1) as f32
+        (step as f32 + from as f32 / self.items().max(1) as f32) / steps.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {

@@ -86,6 +86,15 @@ impl Grid {
         }
     }
 
+    /// Words of a row that stand together, how many times over, and from one time to the next.
+    pub fn rows(&self) -> (usize, usize, usize) {
+        match self.layout {
+            Layout::Cells => (SPEEDS * self.nx, 1, 0),
+            Layout::Planes | Layout::Haloed => (self.stride, SPEEDS, self.plane),
+            Layout::Halves => (self.stride / 2, SPEEDS, self.plane / 2),
+        }
+    }
+
     /// Whether the cells as the device has them say no more than as the host has them.
     pub fn is_exact(&self) -> bool {
         // Near 0 the 16 bits that are stored are finer than the last bit of the density that they mean.

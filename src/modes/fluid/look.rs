@@ -1,5 +1,7 @@
 //! What is seen of a flow, and done to it by hand: tracers, image, readings, brush.
 
+use std::ops::Range;
+
 use super::simulation::{FluidSimulation, SERIES};
 use super::{Colour, Field, check_walls};
 use crate::bodies::{Points, Shape};
@@ -19,21 +21,31 @@ const DENSITY: u32 = 2;
 
 impl FluidSimulation {
     /// Looks at the cells as they are: what is drawn and told comes from that.
-    fn look(&mut self) -> Result<()> {
+    pub(super) fn look(&mut self) -> Result<()> {
+        // The rows of others were gathered already.
+        if self.share.is_shown {
+            return Ok(());
+        }
+        self.look_at(0..self.walls.ny)
+    }
+
+    /// The same at some rows.
+    pub(super) fn look_at(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [(&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
-        self.lane.whole(Pass::cheap(&self.survey, &args, self.walls.cells()))
+        let (mut from, end) = (rows.start * self.walls.nx, rows.end * self.walls.nx);
+        while from < end {
+            from = self.lane.slice(Pass::cheap(&self.survey, &args, end), from)?;
+        }
+        Ok(())
     }
 
     fn sides(&self) -> [Arg<'static>; 2] {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
+    /// Queues the move of the tracers over `steps` steps with the flow as it was last looked at.
     pub(super) fn carry_tracers(&mut self, steps: u32) -> Result<()> {
-        if self.tracer_count == 0 {
-            return Ok(());
-        }
-        self.look()?;
         let [nx, ny] = self.sides();
         let args = [
             Arg::Uint(self.tracer_count as u32),
@@ -59,6 +71,7 @@ impl FluidSimulation {
             return Ok(());
         }
         (self.free, self.walls, self.stepped) = (walls.free(), walls, false);
+        self.share.is_shown = false;
         for at in middles {
             let [x, y] =
                 at.map(|at| at.clamp(i64::from(i32::MIN / 2), i64::from(i32::MAX / 2)) as i32 as u32);
@@ -110,9 +123,14 @@ impl FluidSimulation {
         let sums = self.series[0].read_into(series)?;
         // A series that went round is of no use to a screen.
         let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
+        let told = self.share.told.clone();
         Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
             image: Image { width, height, values, tones },
-            series: if is_whole { series } else { Default::default() },
+            series: match told {
+                Some(told) => told.into(),
+                None if is_whole => series,
+                None => Default::default(),
+            },
             ..points
         }))
     }

@@ -3,6 +3,7 @@
 pub mod check;
 mod grid;
 mod look;
+mod part;
 mod reference;
 mod simulation;
 
@@ -11,7 +12,8 @@ use crate::compute::{Device, DeviceInfo, Kind};
 use crate::error::{Error, Result};
 use crate::lattice::{Flow, MAX_CELLS, SPEEDS, Walls};
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Variant, Work, variant,
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Station, Together, Variant, Work,
+    variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -83,6 +85,7 @@ const fn of_cells(variant: Variant) -> Variant {
         width_knob: Some(WIDTH.name),
         bodies_per_group: |recipe| cells_of_group(recipe).iter().product(),
         local_bytes: |recipe| size_of::<f32>() * recipe.work_group,
+        together: Together::Alike,
         ..variant
     }
 }
@@ -365,9 +368,13 @@ impl Mode for Fluid {
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         check_walls(&flow.walls)?;
-        let mut tracers = flow.tracers.clone();
-        tracers.resize(self.tracers as usize, [-1.0; 2]);
-        Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &tracers)?))
+        Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &self.tracers_of(flow))?))
+    }
+
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        let flow = state.flow()?;
+        check_walls(&flow.walls)?;
+        Ok(Box::new(part::together(self, stations, flow, &self.tracers_of(flow))?))
     }
 
     fn time_step(&self) -> f64 {
@@ -402,6 +409,12 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
+    fn tracers_of(&self, flow: &Flow) -> Vec<[f32; 2]> {
+        let mut tracers = flow.tracers.clone();
+        tracers.resize(self.tracers as usize, [-1.0; 2]);
+        tracers
+    }
+
     /// Puts a flow on `device` with its own tracers, stepped by `recipe`.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use super::grid::{Grid, Layout};
+use super::part::Share;
 use super::{Drive, Fluid, INFO, cells_of_group, steps_of_launch};
 use crate::bodies::Points;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
@@ -20,7 +21,7 @@ const FLOW: Source = source!("fluid/flow.cl");
 const MEASURE: Source = source!("fluid/measure.cl");
 
 /// Steps after which tracers move on: they go a cell or two in that time.
-const CARRY: u32 = 16;
+pub(super) const CARRY: u32 = 16;
 /// Steps whose sums of speeds wait for being added up, at most, and the numbers that there may be of them.
 const SUMMED_STEPS: usize = 1024;
 const SUMS: usize = 1 << 22;
@@ -70,6 +71,8 @@ pub struct FluidSimulation {
     pub(super) stepped: bool,
     /// Steps so far: what tells one throw of the dice for a tracer from another.
     pub(super) now: u32,
+    /// What it does among several.
+    pub(super) share: Share,
 }
 
 /// A burst under way.
@@ -166,12 +169,16 @@ impl FluidSimulation {
             burst: Burst::default(),
             stepped: false,
             now: flow.step,
+            share: Share::default(),
             walls,
         };
         simulation.sums = Buffer::new(device, simulation.groups() * simulation.summed_steps() as usize)?;
         let (width, height, _) = simulation.image_size();
         simulation.pixels = Buffer::new(device, width * height)?;
-        simulation.carry_tracers(0)?;
+        if tracer_count > 0 {
+            simulation.look()?;
+            simulation.carry_tracers(0)?;
+        }
         Ok(simulation)
     }
 
@@ -182,7 +189,7 @@ impl FluidSimulation {
 
     /// Steps that the next launch takes: none beyond what is added up and carried then; and the last of a burst alone,
     /// since what it started from is kept.
-    fn steps_of_launch(&self) -> u32 {
+    pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, carried, .. } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), carried + CARRY];
         let room = ends.into_iter().min().map_or(1, |end| end - step);
@@ -190,7 +197,10 @@ impl FluidSimulation {
     }
 
     /// Steps between two passes that add up sums: a power of two.
-    fn summed_steps(&self) -> u32 {
+    pub(super) fn summed_steps(&self) -> u32 {
+        if let Some(agreed) = self.share.summed_steps {
+            return agreed;
+        }
         let fit = (SUMS / self.groups()).clamp(1, SUMMED_STEPS);
         1 << fit.ilog2()
     }
@@ -206,12 +216,37 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
+    /// Work-items that step the rows before `row`, where a work-group begins.
+    pub(super) fn items(&self, row: usize) -> usize {
+        let [columns, rows] = cells_of_group(&self.recipe);
+        row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
+    }
+
     /// Queues a slice of the next stage, and what comes before and after the step.
     fn slice(&mut self) -> Result<()> {
         if self.burst.stage == 0 && self.burst.from == 0 {
             self.before_step()?;
         }
-        let (items, steps) = (self.groups() * self.recipe.work_group, self.steps_of_launch());
+        let (items, steps) = (self.items(self.walls.ny), self.steps_of_launch());
+        self.slice_of_stage(items, steps)?;
+        if self.burst.from >= items {
+            self.burst.from = 0;
+            self.burst.stage += 1;
+            if self.burst.stage == self.stages.len() {
+                self.burst.stage = 0;
+                let carries = self.carries(steps);
+                self.after(steps)?;
+                if carries {
+                    self.look()?;
+                    self.carry()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues a slice of the next stage up to the work-item `items`.
+    pub(super) fn slice_of_stage(&mut self, items: usize, steps: u32) -> Result<()> {
         let (c, grid) = (self.coefficients(), self.grid.args());
         let [f, other] = [&self.f[0], &self.f[1]].map(Arg::from);
         let solid = Arg::from(&self.solid);
@@ -235,19 +270,11 @@ impl FluidSimulation {
         let (group, cost) = (self.recipe.work_group, self.recipe.bodies_per_item() * f64::from(steps));
         let pass = Pass { kernel: &self.stages[self.burst.stage], args: &args, items, group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= items {
-            self.burst.from = 0;
-            self.burst.stage += 1;
-            if self.burst.stage == self.stages.len() {
-                self.burst.stage = 0;
-                self.after(steps)?;
-            }
-        }
         Ok(())
     }
 
     /// The push: of a burst in one kernel only the first, since a step ends with the push of the next.
-    fn before_step(&mut self) -> Result<()> {
+    pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.stages.len() > 1;
         if self.burst.step == 0 {
             self.reserve_series()?;
@@ -267,7 +294,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    fn after(&mut self, steps: u32) -> Result<()> {
+    pub(super) fn after(&mut self, steps: u32) -> Result<()> {
         if self.stages.len() == 1 {
             self.f.swap(0, 1);
         }
@@ -289,12 +316,23 @@ impl FluidSimulation {
             self.lane.whole(pass)?;
             self.burst.summed = self.burst.step;
         }
-        let drift = self.burst.step - self.burst.carried;
-        if ends || drift == CARRY {
-            self.carry_tracers(drift)?;
+        if self.tracer_count == 0 {
             self.burst.carried = self.burst.step;
         }
         Ok(())
+    }
+
+    /// Whether tracers move on after the next `steps` steps.
+    pub(super) fn carries(&self, steps: u32) -> bool {
+        let after = self.burst.step + steps;
+        let is_due = after == self.burst.steps || after - self.burst.carried == CARRY;
+        is_due && self.tracer_count > 0
+    }
+
+    /// Queues the move of the tracers, up to today's step.
+    pub(super) fn carry(&mut self) -> Result<()> {
+        let steps = self.burst.step - std::mem::replace(&mut self.burst.carried, self.burst.step);
+        self.carry_tracers(steps)
     }
 
     fn reserve_series(&mut self) -> Result<()> {
@@ -311,6 +349,9 @@ impl FluidSimulation {
     /// # Errors
     /// If the device fails.
     pub fn mean_speeds(&mut self) -> Result<Vec<f64>> {
+        if let Some(told) = &self.share.told {
+            return Ok(told.iter().copied().map(f64::from).collect());
+        }
         if self.burst.steps == 0 {
             return Ok(Vec::new());
         }
@@ -342,12 +383,13 @@ impl Simulation for FluidSimulation {
             .downcast_ref::<Fluid>()
             .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
         self.params = params.clone();
-        self.stepped = false;
+        (self.stepped, self.share.is_shown) = (false, false);
         Ok(())
     }
 
     fn start(&mut self, steps: u32) {
         self.stepped |= steps > 0;
+        self.share.is_shown = false;
         self.burst = Burst { steps, ..Burst::default() };
     }
 

@@ -2,6 +2,7 @@
 
 mod colour;
 mod mutual;
+mod part;
 mod reference;
 mod simulation;
 mod step;
@@ -12,8 +13,8 @@ use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Variant, Work, checks, source,
-    variant,
+    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
+    checks, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -86,6 +87,7 @@ static VARIANTS: [Variant; 7] = [
         knobs: &[VECTOR, OWN, BLOCK, ROOT],
         work_group: |device| if device.kind == Kind::Cpu { 1 } else { 32 },
         sides: 2.0,
+        together: Together::Alike,
         bodies_per_group: mutual::bodies_per_group,
         local_bytes: mutual::local_bytes,
         ..variant!("gravity", "mutual", "every pair once: what one body feels, the other feels too")
@@ -340,7 +342,13 @@ impl Mode for Gravity {
     }
 
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(GravitySimulation::new(device, self, recipe, state.bodies()?)?))
+        let bodies = state.bodies()?;
+        let side = mutual::side(&[recipe], bodies.len());
+        Ok(Box::new(GravitySimulation::new(device, self, (recipe, side), bodies)?))
+    }
+
+    fn build_together(&self, stations: &[Station], state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(part::together(self, stations, state.bodies()?)?))
     }
 
     fn time_step(&self) -> f64 {

@@ -1,8 +1,13 @@
 //! What `mutual` needs besides the kernel that ends a step: tiles of pairs, and slots for what they sum up.
 
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
+use std::ops::Range;
+
+use super::FORCE;
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Source};
 use crate::error::Result;
-use crate::modes::Recipe;
+use crate::modes::{Recipe, common_multiple, source, sources};
+
+const SHARES: Source = source!("gravity/shares.cl");
 
 /// The most distances round the ring of blocks whose tiles run at the same time.
 const DEPTH: usize = 64;
@@ -49,13 +54,23 @@ pub(super) struct Tiles {
     slots: Buffer<f32>,
 }
 
+/// The length of the blocks that suit all of `recipes`, and the first of them best.
+pub(super) fn side(recipes: &[Recipe], bodies: usize) -> usize {
+    // Blocks of equal length, so that the last one is not half empty.
+    let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
+    let multiple = recipes.iter().map(|recipe| own(recipe).max(1)).fold(1, common_multiple);
+    bodies.div_ceil(blocks.max(1)).next_multiple_of(multiple)
+}
+
 impl Tiles {
-    pub fn new(device: &Device, program: &Program, recipe: Recipe, bodies: usize) -> Result<Self> {
+    pub fn new(
+        device: &Device,
+        program: &Program,
+        (recipe, side): (Recipe, usize),
+        bodies: usize,
+    ) -> Result<Self> {
         let meet = program.kernel("meet_blocks")?;
         meet.check_work_group(recipe.variant.name, recipe.work_group)?;
-        // Blocks of equal length, so that the last one is not half empty.
-        let blocks = bodies.div_ceil(recipe.knob("block") as usize);
-        let side = bodies.div_ceil(blocks).next_multiple_of(own(&recipe));
         let blocks = bodies.div_ceil(side);
         let length = blocks * side;
         let a_distance = 6 * length;
@@ -76,9 +91,14 @@ impl Tiles {
         })
     }
 
+    /// How many tiles there are.
+    pub fn count(&self) -> usize {
+        self.blocks * (self.blocks + 1) / 2
+    }
+
     /// Work-items that all tiles take.
     pub fn items(&self) -> usize {
-        self.blocks * (self.blocks + 1) / 2 * team(&self.recipe)
+        self.count() * team(&self.recipe)
     }
 
     /// Queues the next slice of a pass over the bodies at `state[0]` from work-item `from` of [`Tiles::items`], and says
@@ -91,15 +111,36 @@ impl Tiles {
         state: [Arg; 4],
         from: usize,
     ) -> Result<usize> {
-        let [n, length, side, depth] =
-            [self.bodies, self.length, self.side, self.depth].map(|count| Arg::Uint(count as u32));
-        let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         if from == 0 {
-            lane.whole(Pass::cheap(&self.spread, &[n, length, state[0], places], self.length))?;
+            self.prepare(lane, state[0])?;
         }
+        let to = self.meet(lane, eps2, from, self.items())?;
+        if to >= self.items() {
+            let [n, length, depth] = self.sizes();
+            let args = [&[n, length, depth, coefficients, (&self.slots).into()], &state[..]].concat();
+            lane.whole(Pass::cheap(advance, &args, self.bodies))?;
+        }
+        Ok(to)
+    }
+
+    fn sizes(&self) -> [Arg<'static>; 3] {
+        [self.bodies, self.length, self.depth].map(|count| Arg::Uint(count as u32))
+    }
+
+    /// Puts the bodies in columns.
+    fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
+        let [n, length, _] = self.sizes();
+        lane.whole(Pass::cheap(&self.spread, &[n, length, x, (&self.places).into()], self.length))
+    }
+
+    /// Queues the next slice of the tiles before work-item `last`.
+    fn meet(&self, lane: &mut Lane, eps2: Arg, from: usize, last: usize) -> Result<usize> {
+        let [_, length, depth] = self.sizes();
         let (items, team) = (self.items(), team(&self.recipe));
         // Tiles of the next `depth` distances add to what these leave behind.
-        let end = (from + 1).next_multiple_of(self.depth * self.blocks * team).min(items);
+        let end = (from + 1).next_multiple_of(self.depth * self.blocks * team).min(last);
+        let [places, slots] = [&self.places, &self.slots].map(Arg::from);
+        let side = Arg::Uint(self.side as u32);
         let pass = Pass {
             kernel: &self.meet,
             args: &[length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
@@ -108,11 +149,82 @@ impl Tiles {
             // Both sides of a pair count.
             cost: (self.length * self.length) as f64 / items as f64,
         };
-        let to = lane.slice(pass, from)?.min(end);
-        if to >= items {
-            let args = [&[n, length, depth, coefficients, slots], &state[..]].concat();
-            lane.whole(Pass::cheap(advance, &args, self.bodies))?;
+        Ok(lane.slice(pass, from)?.min(end))
+    }
+}
+
+/// What it takes besides to do some of the tiles, and leave the others to other devices.
+pub(super) struct Sums {
+    clear: Kernel,
+    collect: Kernel,
+    finish: Kernel,
+    /// Three floats for each body: what the tiles of this device make it feel.
+    pub parts: Buffer<f32>,
+    /// The same of the bodies that it moves, from each other device.
+    pub others: Buffer<f32>,
+    /// Bodies that `others` has room for from each.
+    pub stride: usize,
+}
+
+impl Sums {
+    /// For one of `devices` devices.
+    pub fn new(device: &Device, bodies: usize, devices: usize) -> Result<Self> {
+        let program = Program::build(device, &sources(&[FORCE, SHARES]), &[])?;
+        // Two may come to all the rest alone.
+        let stride = bodies.div_ceil(2);
+        Ok(Self {
+            clear: program.kernel("clear")?,
+            collect: program.kernel("collect")?,
+            finish: program.kernel("finish")?,
+            parts: Buffer::new(device, 3 * bodies)?,
+            others: Buffer::new(device, 3 * stride * devices.saturating_sub(1))?,
+            stride,
+        })
+    }
+
+    /// Queues the next slice of the tiles `share` from work-item `from` on, and says where the one after it begins: behind
+    /// the last of them all is added up.
+    pub fn meet(
+        &self,
+        lane: &mut Lane,
+        tiles: &Tiles,
+        (eps2, x): (Arg, Arg),
+        (share, from): (&Range<usize>, usize),
+    ) -> Result<usize> {
+        let team = team(&tiles.recipe);
+        let [n, length, depth] = tiles.sizes();
+        if from == share.start * team {
+            let floats = tiles.slots.len();
+            let args = [Arg::Uint((floats / 2) as u32), (&tiles.slots).into()];
+            lane.whole(Pass::cheap(&self.clear, &args, floats / 2))?;
+            tiles.prepare(lane, x)?;
+        }
+        let end = share.end * team;
+        let to = if from < end { tiles.meet(lane, eps2, from, end)? } else { end };
+        if to >= end {
+            let args = [n, length, depth, (&tiles.slots).into(), (&self.parts).into()];
+            lane.whole(Pass::cheap(&self.collect, &args, tiles.bodies))?;
         }
         Ok(to)
+    }
+
+    /// Queues the end of the step of the bodies `own`, from all that `devices` devices added up.
+    pub fn finish(
+        &self,
+        lane: &mut Lane,
+        coefficients: Arg,
+        (own, devices): (&Range<usize>, usize),
+        state: [Arg; 4],
+    ) -> Result<()> {
+        let [first, count, others, stride] =
+            [own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
+        let sums = [(&self.parts).into(), (&self.others).into()];
+        let args = [&[first, count, others, stride, coefficients], &sums[..], &state].concat();
+        lane.whole(Pass::cheap(&self.finish, &args, own.len()))
+    }
+
+    /// Work-items to a tile.
+    pub fn team(recipe: &Recipe) -> usize {
+        team(recipe)
     }
 }

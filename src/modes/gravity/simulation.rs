@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use super::mutual::Tiles;
+use super::part::Share;
 use super::step::Step;
 use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
@@ -24,49 +25,51 @@ const COMMON_MASS: &str = "common_mass";
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {
-    lane: Lane,
-    params: Gravity,
-    count: usize,
-    recipe: Recipe,
-    device: Device,
+    pub(super) lane: Lane,
+    pub(super) params: Gravity,
+    pub(super) count: usize,
+    pub(super) recipe: Recipe,
+    pub(super) device: Device,
     /// The mass of all who have any, if it stands outside the sum.
-    common_mass: Option<f32>,
-    advance: Kernel,
+    pub(super) common_mass: Option<f32>,
+    pub(super) advance: Kernel,
     /// Where each pair is met once.
-    tiles: Option<Tiles>,
-    drift: Kernel,
-    pack: Kernel,
-    reduction: Reduction,
-    potential: Kernel,
+    pub(super) tiles: Option<Tiles>,
+    pub(super) drift: Kernel,
+    pub(super) pack: Kernel,
+    pub(super) reduction: Reduction,
+    pub(super) potential: Kernel,
     /// Positions now, and where the next pass puts them: swapped by arguments.
-    x: [Buffer<[f32; 4]>; 2],
-    v: Buffer<[f32; 4]>,
-    a: Buffer<[f32; 4]>,
-    snapshot: Snapshot,
+    pub(super) x: [Buffer<[f32; 4]>; 2],
+    pub(super) v: Buffer<[f32; 4]>,
+    pub(super) a: Buffer<[f32; 4]>,
+    pub(super) snapshot: Snapshot,
     /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
-    phi: Buffer<[f32; 2]>,
+    pub(super) phi: Buffer<[f32; 2]>,
     /// Whether `a` belongs to `x[0]` under today's parameters.
-    a_is_current: bool,
+    pub(super) a_is_current: bool,
     /// Whether `a` holds anything yet.
-    a_is_there: bool,
+    pub(super) a_is_there: bool,
     /// Whether the last step was taken under today's parameters. The last pass of a burst always evaluates the force,
     /// where its bodies come from: then `a` belongs to `x[1]`.
-    stepped: bool,
-    burst: Burst,
+    pub(super) stepped: bool,
+    pub(super) burst: Burst,
+    /// What it does among several.
+    pub(super) share: Share,
 }
 
 /// A burst under way: passes in a row, each over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
-struct Burst {
-    steps: u32,
+pub(super) struct Burst {
+    pub(super) steps: u32,
     /// The pass that comes next.
-    pass: u64,
+    pub(super) pass: u64,
     /// How many there are: more than `u32` holds, if the steps fill that.
-    passes: u64,
+    pub(super) passes: u64,
     /// The work-item at which that pass goes on.
-    from: usize,
+    pub(super) from: usize,
     /// Whether the first pass only evaluates the force for an opening drift.
-    evaluates: bool,
+    pub(super) evaluates: bool,
 }
 
 /// The mass of all who have any, if it is the same.
@@ -100,12 +103,18 @@ fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<
 }
 
 impl GravitySimulation {
-    pub fn new(device: &Device, params: &Gravity, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
+    /// `side` is the length of the blocks that `mutual` makes of the bodies.
+    pub fn new(
+        device: &Device,
+        params: &Gravity,
+        (recipe, side): (Recipe, usize),
+        bodies: &Bodies,
+    ) -> Result<Self> {
         let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
         let program = build(device, recipe, params, common_mass)?;
         let advance = program.kernel("advance")?;
         let tiles = match recipe.variant.name {
-            "mutual" => Some(Tiles::new(device, &program, recipe, bodies.len())?),
+            "mutual" => Some(Tiles::new(device, &program, (recipe, side), bodies.len())?),
             name => {
                 advance.check_work_group(name, recipe.work_group)?;
                 None
@@ -135,11 +144,12 @@ impl GravitySimulation {
             a_is_there: false,
             stepped: false,
             burst: Burst::default(),
+            share: Share::default(),
         })
     }
 
     /// The coefficients of a pass; none for the drift that opens a leapfrog burst.
-    fn step_of(&self, pass: u64) -> (bool, Step) {
+    pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         if p.integrator != Integrator::Leapfrog {
             return (true, Step::whole(p));
@@ -169,31 +179,41 @@ impl GravitySimulation {
 
     /// Queues a slice of the next pass.
     fn slice(&mut self) -> Result<()> {
+        let (forces, _) = self.step_of(self.burst.pass);
+        let items = if forces { self.items() } else { self.count };
+        self.slice_of_pass(items)?;
+        if self.burst.from >= items {
+            self.end_pass();
+        }
+        Ok(())
+    }
+
+    /// Queues a slice of the next pass, up to the work-item `end`.
+    pub(super) fn slice_of_pass(&mut self, end: usize) -> Result<()> {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
         let c = Arg::Float8(step.coefficients(if forces { self.common_mass.unwrap_or(1.0) } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
-        let items = if forces { self.items() } else { self.count };
-        let to = if !forces {
+        self.burst.from = if !forces {
             let args = [&[n, c], &state[..]].concat();
-            self.lane.slice(Pass::cheap(&self.drift, &args, items), from)?
+            self.lane.slice(Pass::cheap(&self.drift, &args, end), from)?
         } else if let Some(tiles) = &self.tiles {
             tiles.slice(&mut self.lane, &self.advance, [eps2, c], state, from)?
         } else {
             let args = [&[n, eps2, c], &state[..]].concat();
             let cost = self.count as f64 * self.recipe.bodies_per_item();
             let group = self.recipe.work_group;
-            self.lane.slice(Pass { kernel: &self.advance, args: &args, items, group, cost }, from)?
+            self.lane.slice(Pass { kernel: &self.advance, args: &args, items: end, group, cost }, from)?
         };
-        self.burst.from = to;
-        if to >= items {
-            self.x.swap(0, 1);
-            self.burst.pass += 1;
-            self.burst.from = 0;
-        }
         Ok(())
+    }
+
+    pub(super) fn end_pass(&mut self) {
+        self.x.swap(0, 1);
+        self.burst.pass += 1;
+        self.burst.from = 0;
     }
 }
 

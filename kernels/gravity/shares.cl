@@ -1,0 +1,41 @@
+// What `mutual` needs where several devices share its tiles: each adds up what its own tiles make the bodies feel; and who
+// moves a body adds up what all devices say.
+
+// Slots that hold what no tile of this device has anything to do with.
+__kernel void clear(const uint n, __global float2 *slots)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        slots[i] = (float2)(0.0f);
+}
+
+__kernel void collect(const uint n, const uint length, const uint depth, __global const float *slots,
+                      __global float *parts)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    float3 sum = 0.0f;
+    for (uint s = 0; s < 2 * depth; ++s) {
+        __global const float *felt = slots + 3 * length * (size_t)s + i;
+        sum += (float3)(felt[0], felt[length], felt[2 * length]);
+    }
+    vstore3(sum, i, parts);
+}
+
+// Ends the step of `count` bodies from body `first` on.
+__kernel void finish(const uint first, const uint count, const uint devices, const uint stride, const COEFFICIENTS c,
+                     __global const float *parts, __global const float *others, __global const float4 *x_in,
+                     __global float4 *x_out, __global float4 *v, __global float4 *a)
+{
+    const uint nth = get_global_id(0);
+    if (nth >= count)
+        return;
+    const uint i = first + nth;
+    float3 sum = vload3(i, parts);
+    for (uint d = 0; d < devices; ++d)
+        sum += vload3(nth, others + 3 * stride * (size_t)d);
+    sum = gravity(sum, c);
+    a[i] = (float4)(sum, 0.0f);
+    finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+}

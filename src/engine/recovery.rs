@@ -1,0 +1,131 @@
+//! What is left of a device that failed: the others go on from the last checkpoint.
+
+use std::time::{Duration, Instant};
+
+use super::{Clock, Engine, Resolved, build};
+use crate::error::{Error, Result};
+use crate::modes::{Extra, Simulation};
+use crate::state::State;
+
+/// All that there was at the end of a burst: what a simulation goes on from when a device fails.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    /// Bodies, or the flow.
+    pub state: State,
+    extra: Extra,
+    pub(super) clock: Clock,
+    taken: Instant,
+}
+
+impl Checkpoint {
+    pub(super) fn new(state: State, extra: Extra, clock: Clock) -> Self {
+        Self { state, extra, clock, taken: Instant::now() }
+    }
+
+    /// Steps since the scene began.
+    pub fn step(&self) -> u64 {
+        self.clock.step
+    }
+}
+
+/// How old a checkpoint may be before the next burst takes another: with several devices it is what the others go on
+/// from, with one alone what is saved.
+const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
+
+/// A device that failed, and was left behind.
+#[derive(Debug)]
+pub struct Loss {
+    /// Its failure.
+    pub error: Error,
+    /// The step from which the others went on.
+    pub step: u64,
+}
+
+impl Engine {
+    /// Takes a checkpoint before a burst, if it is time.
+    pub(super) fn check_in(&mut self) -> Result<()> {
+        let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
+        let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
+        if std::mem::take(&mut self.is_fresh) && is_due {
+            let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
+            self.checkpoint = Checkpoint::new(state, extra, self.before);
+            self.is_changed = false;
+        }
+        Ok(())
+    }
+
+    /// Goes on without a device that failed, if others are left: then there is no outcome, but steps to be taken again.
+    pub(super) fn survive<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
+        match outcome {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => self.recover(error).map(|()| None),
+        }
+    }
+
+    /// Goes on without the device that failed with `error`, from the last checkpoint.
+    ///
+    /// # Errors
+    /// `error`, if it is not the failure of one of several devices; or what keeps the others from going on.
+    pub fn recover(&mut self, error: Error) -> Result<()> {
+        let mut failures = vec![error];
+        while let Some(Error::OpenCl { key, .. }) = failures.last() {
+            let left = match self.devices.without(*key) {
+                Ok(Some(left)) => left,
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            };
+            self.config.devices = left.chosen().to_vec();
+            self.devices = left;
+            // What suits another device must not be taken for a wish for other bodies.
+            self.config.bodies = Some(self.resolved.bodies);
+            match self.go_back() {
+                Ok(step) => {
+                    self.losses.extend(failures.into_iter().map(|error| Loss { error, step }));
+                    return Ok(());
+                }
+                // One more.
+                Err(error) => failures.push(error),
+            }
+        }
+        // The first is what it began with.
+        Err(failures.swap_remove(0))
+    }
+
+    /// Starts from the last checkpoint anew, with all steps since then to be taken again; the step that it is of.
+    fn go_back(&mut self) -> Result<u64> {
+        self.resolved = Resolved::new(&self.config, &self.devices[0].info)?;
+        // What is left of the old one may wait for its device in vain, but not for ever.
+        self.simulation = build(&self.devices, &self.config, self.resolved, &self.checkpoint.state)?;
+        if !self.checkpoint.extra.is_empty() {
+            self.simulation.resume(&self.checkpoint.extra)?;
+        }
+        let step = self.checkpoint.clock.step;
+        let again = self.clock.step - step;
+        (self.is_fresh, self.replays) = (false, again > 0);
+        self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        Ok(step)
+    }
+
+    /// Does something that waits, once all steps are taken; and again, if a device fails meanwhile and others are left.
+    pub(super) fn insist<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
+        loop {
+            while self.replays {
+                self.advance()?;
+            }
+            let outcome = work(self.simulation.as_mut());
+            if let Some(outcome) = self.survive(outcome)? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// The devices that were lost since this was last asked.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// The last state that is known to be whole.
+    pub fn checkpoint(&self) -> &Checkpoint {
+        &self.checkpoint
+    }
+}

@@ -1,0 +1,97 @@
+//! Asteroids on several devices. All hold every body; each steps those of its share, and all are told where these are then
+//! and how they move. The cell list stays on one device: it takes little longer to sort all bodies than to look at them.
+
+use super::Asteroids;
+use super::simulation::{AsteroidSimulation, Burst};
+use crate::bodies::Bodies;
+use crate::compute::{Field, Lane};
+use crate::error::Result;
+use crate::modes::fleet::{Duty, Fleet, Need, Part, Plan, Traffic};
+use crate::modes::{Station, common_multiple};
+
+/// What it does among several.
+#[derive(Default)]
+pub(super) struct Share {
+    /// Bodies to a unit of work.
+    grain: usize,
+    /// Where its part of the step begins and ends, in work-items.
+    start: usize,
+    end: usize,
+}
+
+/// A simulation on each of `stations`.
+pub(super) fn together(
+    params: &Asteroids,
+    stations: &[Station],
+    bodies: &Bodies,
+) -> Result<Fleet<AsteroidSimulation>> {
+    let grain = stations.iter().map(|station| station.recipe.bodies_per_group()).fold(1, common_multiple);
+    let build = |Station { device, recipe }: &Station| {
+        let mut part = AsteroidSimulation::new(device, params, *recipe, bodies)?;
+        part.share.grain = grain;
+        Ok(part)
+    };
+    Ok(Fleet::new(stations.iter().map(build).collect::<Result<Vec<_>>>()?))
+}
+
+impl Part for AsteroidSimulation {
+    /// Whether a step led here.
+    type Mark = bool;
+
+    fn mark(&self) -> bool {
+        self.stepped
+    }
+
+    fn follow(&mut self, stepped: bool) {
+        (self.stepped, self.burst) = (stepped, Burst::default());
+    }
+
+    fn lane(&mut self) -> &mut Lane {
+        &mut self.lane
+    }
+
+    fn plan(&self) -> Plan {
+        let grain = self.share.grain;
+        let units = self.count.div_ceil(grain);
+        Plan { units, count: self.count, grain: Some(grain), edge: 0, cut: 1 }
+    }
+
+    fn remains(&self) -> bool {
+        self.burst.step < self.burst.steps
+    }
+
+    fn stages(&self) -> usize {
+        1
+    }
+
+    fn begin(&mut self, _stage: usize, duty: &Duty) -> Result<()> {
+        let items = |bodies: usize| bodies.div_ceil(self.recipe.bodies_per_group()) * self.recipe.work_group;
+        (self.share.start, self.share.end) = (items(duty.own.start), items(duty.own.end));
+        self.burst.from = self.share.start;
+        Ok(())
+    }
+
+    fn feed(&mut self) -> Result<bool> {
+        while self.burst.from < self.share.end && !self.lane.is_full() {
+            self.slice_of_step(self.burst.from == self.share.start, self.share.end)?;
+        }
+        Ok(self.burst.from >= self.share.end)
+    }
+
+    fn traffic(&self, _stage: usize) -> Traffic<'_> {
+        Traffic::All(vec![Field::new(&self.x[1], 1, 1, 0), Field::new(&self.v[1], 1, 1, 0)])
+    }
+
+    fn end_pass(&mut self) -> Result<()> {
+        self.end_step();
+        Ok(())
+    }
+
+    fn kept(&self, _need: Need) -> Vec<Field<'_>> {
+        vec![Field::new(&self.contact, 1, 1, 0)]
+    }
+
+    fn shared(&self) -> Vec<Field<'_>> {
+        vec![Field::new(&self.x[0], 1, 1, 0), Field::new(&self.v[0], 1, 1, 0)]
+    }
+}

@@ -1,0 +1,130 @@
+//! Who does how much: by the speeds that were measured.
+
+use std::ops::Range;
+
+/// A device that falls back by less than this share of a step is left alone: shares are to settle.
+const TOLERANCE: f64 = 0.02;
+
+/// What the devices were seen to do, in units of work a second.
+#[derive(Debug, Clone)]
+pub(super) struct Speeds {
+    rates: Vec<f64>,
+    measured: Vec<bool>,
+}
+
+impl Speeds {
+    /// Guesses, of which only the ratios count.
+    pub fn guess(rates: Vec<f64>) -> Self {
+        Self { measured: vec![false; rates.len()], rates }
+    }
+
+    /// Takes in that a device did `units` in `seconds`.
+    pub fn note(&mut self, device: usize, units: usize, seconds: f64) {
+        if units == 0 || seconds <= 0.0 {
+            return;
+        }
+        let rate = units as f64 / seconds;
+        // A first measurement replaces a guess; later ones are noisy.
+        let weight = if self.measured[device] { 0.5 } else { 1.0 };
+        self.rates[device] += weight * (rate - self.rates[device]);
+        self.measured[device] = true;
+    }
+
+    /// All together, of some devices.
+    pub fn together(&self, devices: &[usize]) -> f64 {
+        devices.iter().map(|&device| self.rates[device]).sum()
+    }
+
+    /// `devices`, the fastest first.
+    pub fn order(&self, devices: &[usize]) -> Vec<usize> {
+        let mut order = devices.to_vec();
+        order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
+        order
+    }
+
+    /// How many of `order` are worth trying together: doublings, and those before a device that is much slower.
+    pub fn crews(&self, order: &[usize]) -> Vec<usize> {
+        let falls = |count: usize| {
+            count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
+        };
+        (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
+    }
+
+    /// Shares of `units` for `devices`, in their order, and none empty: of who has nothing to do nothing would be learnt.
+    /// There are as many units as devices at least.
+    pub fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
+        let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();
+        let shares = split(units - devices.len(), &rates);
+        shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
+    }
+
+    /// Whether `shares` of `devices` hold each other up so much that others would be better.
+    pub fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
+        let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
+        let best = units as f64 / self.together(devices);
+        let slowest =
+            devices.iter().zip(shares).map(|(&device, share)| share.len() as f64 / self.rates[device]);
+        slowest.fold(0.0, f64::max) > (1.0 + TOLERANCE) * best
+    }
+}
+
+/// `units` in ranges one behind the other, in proportion to `weights`.
+pub(super) fn split(units: usize, weights: &[f64]) -> Vec<Range<usize>> {
+    let all: f64 = weights.iter().sum();
+    let mut sum = 0.0;
+    let mut from = 0;
+    let last = weights.len().saturating_sub(1);
+    let range = |(nth, weight): (usize, &f64)| {
+        sum += weight;
+        let to = if nth == last { units } else { (units as f64 * sum / all).round() as usize };
+        let range = from..to.clamp(from, units);
+        from = range.end;
+        range
+    };
+    weights.iter().enumerate().map(range).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_follow_speeds_and_leave_nothing_out() {
+        for units in [0, 1, 3, 1000, 131_328] {
+            for weights in [&[1.0][..], &[1.0, 1.0], &[3.0, 1.0], &[1.0, 1e-6, 2.0], &[1.0, 1.0, 1.0, 1.0]] {
+                let shares = split(units, weights);
+                assert_eq!(shares.first().map(|share| share.start), Some(0));
+                assert_eq!(shares.last().map(|share| share.end), Some(units));
+                assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start), "{shares:?}");
+                let all: f64 = weights.iter().sum();
+                for (share, weight) in shares.iter().zip(weights) {
+                    assert!((share.len() as f64 - units as f64 * weight / all).abs() <= 1.0, "{shares:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_settle() {
+        // Devices of other speeds than guessed; what they take is measured with some noise.
+        let (speeds, devices, units) = ([900.0, 300.0, 10.0], [0, 1, 2], 10_000);
+        let mut known = Speeds::guess(vec![1.0; 3]);
+        assert_eq!(known.shares(&devices, 3), [0..1, 1..2, 2..3]);
+        let mut shares = known.shares(&devices, units);
+        let mut changes = 0;
+        for round in 0..20 {
+            for (&device, share) in devices.iter().zip(&shares) {
+                let noise = 1.0 + 0.005 * f64::from((round * 7 + device as i32 * 3) % 5 - 2);
+                known.note(device, share.len(), share.len() as f64 / speeds[device] * noise);
+            }
+            if known.is_uneven(&devices, &shares) {
+                shares = known.shares(&devices, units);
+                changes = round + 1;
+            }
+        }
+        assert!(changes <= 3, "still at round {changes}");
+        assert!((shares[0].len() as f64 / 7438.0 - 1.0).abs() < 0.03, "{shares:?}");
+        assert_eq!(known.order(&[2, 1, 0]), [0, 1, 2]);
+        assert_eq!(known.crews(&[0, 1, 2]), [1, 2, 3]);
+    }
+}

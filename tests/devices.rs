@@ -1,0 +1,362 @@
+//! Several devices step as one: the same bodies, however many share them, and whatever fails on the way.
+
+mod support;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use gravitile::bodies::{Bodies, Points};
+use gravitile::compute::{self, Buffer, Call, Devices, Fault, Found, Kind, Lane, Pass, Program, Source};
+use gravitile::config::Config;
+use gravitile::engine::Engine;
+use gravitile::lattice::Flow;
+use gravitile::modes::{Together, find};
+use gravitile::state::State;
+use gravitile::{params, rescue};
+
+/// Set for a process whose driver shows several CPU devices.
+const INSIDE: &str = "GRAVITILE_SEVERAL";
+
+/// Runs the test `test` of this file again in a process to which PoCL shows `count` devices.
+fn with_devices(test: &str, count: usize) {
+    eprintln!("{test}: {count} devices");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env("POCL_DEVICES", vec!["pthread"; count].join(" "))
+        .env(INSIDE, count.to_string())
+        // However few bodies there are.
+        .env("GRAVITILE_SHARE", "always")
+        // How long to wait for a device, in seconds.
+        .env("GRAVITILE_PATIENCE", if test.contains("hangs") { "2" } else { "60" })
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "with {count} devices:\n{text}");
+    eprint!("{text}");
+}
+
+/// How many devices PoCL was told to show to this process.
+fn inside() -> Option<usize> {
+    std::env::var(INSIDE).ok().map(|count| count.parse().unwrap())
+}
+
+/// All CPU devices, or what is meant otherwise.
+fn devices(wanted: &str) -> Devices {
+    let found = match wanted {
+        "cpus" => of_kind(Kind::Cpu),
+        _ => compute::select_several(wanted).unwrap(),
+    };
+    Devices::all(found).unwrap()
+}
+
+fn of_kind(kind: Kind) -> Vec<Found> {
+    compute::list().unwrap().into_iter().filter(|found| found.info.kind == kind).collect()
+}
+
+/// The bodies after `steps` steps, in bursts of odd lengths.
+fn stepped(devices: Devices, config: &Config, steps: u32) -> Bodies {
+    let mut engine = Engine::new(devices, config.clone()).unwrap();
+    let mut left = steps;
+    for burst in [1, 2, 7, 30].into_iter().cycle() {
+        let burst = left.min(burst);
+        engine.run(burst, |_| ()).unwrap();
+        left -= burst;
+        if left == 0 {
+            break;
+        }
+    }
+    if devices_share(&engine) {
+        let sharing = engine.sharing().expect("several devices tell how they share");
+        assert!(sharing.members.iter().map(|member| member.share).sum::<f64>() > 0.999, "{sharing:?}");
+    }
+    engine.bodies().unwrap()
+}
+
+fn devices_share(engine: &Engine) -> bool {
+    engine.devices().len() > 1 && engine.resolved().recipe.variant.together != Together::No
+}
+
+/// √(Σ|a − b|² / Σ|b − start|²) over places: relative to how far the bodies went.
+fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
+    let square = |a: &Bodies, b: &Bodies| -> f64 {
+        let pairs = a.positions.iter().zip(&b.positions);
+        pairs.flat_map(|(a, b)| (0..3).map(move |k| f64::from(a[k] - b[k]).powi(2))).sum()
+    };
+    assert_eq!(a.len(), b.len());
+    let went = square(b, start);
+    assert!(went > 0.0, "nothing moved");
+    (square(a, b) / went).sqrt()
+}
+
+/// Every variant of a mode that can be shared, with a number of bodies that no number of devices divides.
+fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: &str, count: usize) {
+    let info = find(mode).unwrap();
+    for variant in info.variants {
+        let mut config = Config::new(info);
+        config.select_scene(info.scene(scene).unwrap());
+        (config.bodies, config.variant) = (Some(bodies), Some(variant));
+        let one = devices(wanted).choose(&[0]).unwrap();
+        let start = Engine::new(one.clone(), config.clone()).unwrap().bodies().unwrap();
+        let expected = stepped(one, &config, 100);
+        let all = devices(wanted);
+        assert_eq!(all.len(), count);
+        let error = difference(&stepped(all, &config, 100), &expected, &start);
+        eprintln!("{mode} {} on {count}: {error:.1e}", variant.name);
+        assert!(error < 1e-6, "{mode} {} on {count} devices: {error:e}", variant.name);
+    }
+}
+
+/// Every variant of the fluid, on a grid whose rows no number of devices divides: bit for bit the same.
+fn same_flow(scene: &str, wanted: &str, count: usize) {
+    let info = find("fluid").unwrap();
+    for variant in info.variants {
+        let mut config = Config::new(info);
+        config.select_scene(info.scene(scene).unwrap());
+        (config.bodies, config.variant) = (Some(70 * 33), Some(variant));
+        params::set(config.mode.as_mut(), "tracers", "500").unwrap();
+        let flow = |devices: Devices| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let (start, mut told) = (engine.state().unwrap().into_flow().unwrap(), Vec::new());
+            for burst in [1, 17, 40, 42] {
+                engine.run(burst, |_| ()).unwrap();
+                told.extend(engine.series().unwrap());
+            }
+            let (points, _) = engine.publish(Points::default()).unwrap().wait().unwrap();
+            assert_eq!(points.series.len(), 42);
+            (engine.state().unwrap().into_flow().unwrap(), told, points, start)
+        };
+        let (one, told, picture, start) = flow(devices(wanted).choose(&[0]).unwrap());
+        let (several, retold, points, _) = flow(devices(wanted));
+        assert!(one.cells != start.cells, "nothing flows");
+        if scene == "cylinder" || variant.name != "half" {
+            assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
+        } else {
+            // Where a burst is cut the push comes in a kernel of its own, and sixteen bits are rounded once more.
+            let off = |a: &Flow, b: &Flow| -> f32 {
+                let pairs = a.cells.iter().flatten().zip(b.cells.iter().flatten());
+                pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+            };
+            let error = off(&one, &several) / off(&one, &start);
+            assert!(error < 1e-2, "fluid half on {count} devices: {error}");
+            continue;
+        }
+        assert!(*picture.image.values == *points.image.values, "fluid {}: another picture", variant.name);
+        // Where a burst is cut the push of the next step is not yet seen, so where there is one tracers may differ by
+        // what it makes of a step.
+        let is_near = |(a, b): (&[f32; 2], &[f32; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) < 0.3;
+        let near = one.tracers.iter().zip(&several.tracers).filter(|pair| is_near(*pair)).count();
+        match scene {
+            "cylinder" => {
+                assert_eq!(one.tracers, several.tracers, "fluid {} on {count} devices", variant.name)
+            }
+            _ => {
+                assert!(near >= 490, "fluid {}: {near} of 500 tracers are where they should be", variant.name)
+            }
+        }
+        assert_eq!(told.len(), retold.len());
+        for (a, b) in told.iter().zip(&retold) {
+            assert!((a - b).abs() <= 1e-6 * a.abs(), "fluid {}: mean speed {a} or {b}", variant.name);
+        }
+        eprintln!("fluid {scene} {} on {count}: the same", variant.name);
+    }
+}
+
+#[test]
+fn parts_of_a_cpu_step_the_same_bodies() {
+    match inside() {
+        Some(_) => {
+            same_bodies("gravity", "plummer", 1001, "sub:2", 2);
+            same_bodies("asteroids", "belt", 1001, "sub:2", 2);
+            same_flow("cylinder", "sub:2", 2);
+        }
+        None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),
+    }
+}
+
+#[test]
+fn several_devices_step_the_same_bodies() {
+    match inside() {
+        Some(count) => {
+            same_bodies("gravity", "plummer", 1001, "cpus", count);
+            same_bodies("asteroids", "clouds", 1001, "cpus", count);
+            same_flow("box-wall", "cpus", count);
+            same_flow("cylinder", "cpus", count);
+        }
+        None => [2, 3, 4]
+            .into_iter()
+            .for_each(|count| with_devices("several_devices_step_the_same_bodies", count)),
+    }
+}
+
+/// A step on which one device fails in each kind of call, the n-th from there on for some n: the run goes on with the
+/// other, and comes to the same bodies.
+fn survives(mode: &str, variant: &str, wanted: &str) {
+    let info = find(mode).unwrap();
+    let mut config = Config::new(info);
+    (config.bodies, config.variant) = (Some(if mode == "fluid" { 2000 } else { 999 }), info.variant(variant));
+    let places = |engine: &mut Engine| match engine.state().unwrap() {
+        State::Bodies(bodies) => bodies.positions.concat(),
+        State::Flow(flow) => flow.cells.concat(),
+    };
+    let mut one = Engine::new(devices(wanted).choose(&[0]).unwrap(), config.clone()).unwrap();
+    let start = places(&mut one);
+    one.run(20, |_| ()).unwrap();
+    one.run(20, |_| ()).unwrap();
+    let expected = places(&mut one);
+    for (call, nth) in Call::ALL.into_iter().flat_map(|call| [1, 4].map(|nth| (call, nth))) {
+        for failing in [0, 1] {
+            let mut engine = Engine::new(devices(wanted), config.clone()).unwrap();
+            assert!(engine.devices().len() > 1);
+            engine.run(20, |_| ()).unwrap();
+            engine.devices()[failing].inject(call, nth, Fault::Refused);
+            engine.run(20, |_| ()).unwrap();
+            let case = format!("{mode} {variant}, {call:?} {nth} of device {failing}");
+            let now = places(&mut engine);
+            let (mut error, mut size) = (0.0, 0.0);
+            for ((a, b), c) in now.iter().zip(&expected).zip(&start) {
+                error += f64::from(a - b).powi(2);
+                size += f64::from(b - c).powi(2);
+            }
+            assert!(size > 0.0 && (error / size).sqrt() < 1e-5, "{case}: {}", (error / size).sqrt());
+            let losses = engine.take_losses();
+            // Nothing is built or reserved in the course of a run.
+            let is_met = !matches!(call, Call::Build | Call::Allocate);
+            match losses.as_slice() {
+                [] if !is_met => {}
+                [loss] => {
+                    let text = loss.error.to_string();
+                    assert!(text.contains("not available any more"), "{case}: {text}");
+                    assert!(text.contains("device "), "{case}: {text}");
+                    assert_eq!(engine.devices().len(), 1, "{case}");
+                    assert_eq!(engine.clock().0, 40, "{case}");
+                }
+                losses => panic!("{case}: {losses:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_fails_is_left_behind() {
+    match inside() {
+        Some(_) => {
+            survives("gravity", "mutual", "sub:2");
+            survives("gravity", "blocked", "sub:2");
+            survives("asteroids", "tiled", "sub:2");
+            survives("fluid", "soa", "sub:2");
+        }
+        None => with_devices("a_device_that_fails_is_left_behind", 1),
+    }
+}
+
+/// Calls in the course of a change: it is refused, or the failed device is left behind; what ran runs on.
+#[test]
+fn a_change_that_fails_leaves_what_was() {
+    if inside().is_none() {
+        return with_devices("a_change_that_fails_leaves_what_was", 1);
+    }
+    let info = find("gravity").unwrap();
+    for call in [Call::Build, Call::Allocate, Call::Write] {
+        let mut config = Config::new(info);
+        (config.bodies, config.variant) = (Some(999), info.variant("tiled"));
+        let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        let before = engine.bodies().unwrap();
+        engine.devices()[1].inject(call, 1, Fault::Refused);
+        config.variant = info.variant("mutual");
+        let error = engine.configure(config.clone()).unwrap_err().to_string();
+        assert!(error.contains("device 0") && error.contains("part 2"), "{call:?}: {error}");
+        assert_eq!(engine.config().variant, info.variant("tiled"));
+        assert_eq!(engine.bodies().unwrap(), before, "{call:?}");
+        engine.run(10, |_| ()).unwrap();
+        // Once it is over, the same change is possible.
+        engine.configure(config).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        assert_eq!(engine.resolved().recipe.variant.name, "mutual");
+        assert!(engine.take_losses().is_empty(), "{call:?}");
+    }
+}
+
+#[test]
+fn the_last_device_leaves_its_state() {
+    if inside().is_none() {
+        return with_devices("the_last_device_leaves_its_state", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(500);
+    let mut engine = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = engine.bodies().unwrap();
+    engine.run(3, |_| ()).unwrap();
+    engine.devices()[0].inject(Call::Kernel, 1, Fault::Refused);
+    let error = engine.run(3, |_| ()).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(&folder).unwrap();
+    let text = rescue::keep(&engine, error).to_string();
+    assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
+    let kept = gravitile::scene::csv::load(&folder.path().join("gravitile-step-0.csv")).unwrap();
+    assert_eq!(kept, start);
+}
+
+/// A device that does not answer: no silent wait, and the other goes on.
+#[test]
+fn a_device_that_hangs_is_left_behind() {
+    if inside().is_none() {
+        return with_devices("a_device_that_hangs_is_left_behind", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(999);
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Wait, 3, Fault::Hangs);
+    let clock = Instant::now();
+    engine.run(5, |_| ()).unwrap();
+    assert!(clock.elapsed() < Duration::from_secs(20), "{:?}", clock.elapsed());
+    let losses = engine.take_losses();
+    let text = losses[0].error.to_string();
+    assert!(losses.len() == 1 && text.contains("did not answer within 2 s"), "{text}");
+    assert_eq!((engine.devices().len(), engine.clock().0), (1, 10));
+    let mut one = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = one.bodies().unwrap();
+    one.run(10, |_| ()).unwrap();
+    let error = difference(&engine.bodies().unwrap(), &one.bodies().unwrap(), &start);
+    assert!(error < 1e-6, "{error:e}");
+}
+
+/// On as many GPUs as there are.
+#[test]
+fn several_gpus_step_the_same_bodies() {
+    let gpus = of_kind(Kind::Gpu).len();
+    if gpus < 2 {
+        eprintln!("SKIPPED on several GPUs: there is {gpus} here");
+        return;
+    }
+    match inside() {
+        Some(count) => {
+            assert_eq!(of_kind(Kind::Gpu).len(), count);
+            same_bodies("gravity", "plummer", 20_001, "gpus", count);
+            same_bodies("asteroids", "clouds", 5_001, "gpus", count);
+            same_flow("cylinder", "gpus", count);
+        }
+        None => with_devices("several_gpus_step_the_same_bodies", gpus),
+    }
+}
+
+/// Compilers that do not take an option are asked again without it.
+#[test]
+fn options_that_are_refused_are_left_out() {
+    let device = support::cpu();
+    let source = |text| Source { file: "set.cl", text };
+    let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");
+    device.inject(Call::Build, 1, Fault::Options);
+    let kernel = Program::build(&device, &[set], &[]).unwrap().kernel("set").unwrap();
+    let x = Buffer::<f32>::zeroed(&device, 64).unwrap();
+    let mut lane = Lane::new(&device);
+    lane.whole(Pass::cheap(&kernel, &[(&x).into()], 64)).unwrap();
+    lane.finish().unwrap();
+    assert_eq!(x.read().unwrap(), [3.0; 64]);
+    // What is wrong with the program is still said.
+    let wrong = source("__kernel void set(__global float *x) { x[0] = nothing; }");
+    device.inject(Call::Build, 1, Fault::Options);
+    let error = Program::build(&device, &[wrong], &[]).unwrap_err().to_string();
+    assert!(error.contains("set.cl:1") && error.contains("nothing"), "{error}");
+}
