@@ -11,6 +11,7 @@ use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::lattice::Flow;
 use gravitile::modes::{Together, find};
+use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
 use gravitile::{params, rescue};
 
@@ -293,8 +294,8 @@ fn the_last_device_leaves_its_state() {
     std::env::set_current_dir(&folder).unwrap();
     let text = rescue::keep(&engine, error).to_string();
     assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
-    let kept = gravitile::scene::csv::load(&folder.path().join("gravitile-step-0.csv")).unwrap();
-    assert_eq!(kept, start);
+    let kept = Snapshot::load(&folder.path().join("gravitile-step-0.gravitile")).unwrap();
+    assert_eq!(kept.runs[0].state, start.into());
 }
 
 /// A device that does not answer: no silent wait, and the other goes on.

@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("session", "trial rescue engine snapshot config modes compute bodies lattice error params"),
     ("chart", "trial config modes compute"),
     ("trial", "engine config tuned modes scene compute state bodies error params"),
-    ("rescue", "engine config modes scene state files error params"),
+    ("rescue", "engine snapshot error"),
     ("engine", "snapshot config tuned modes scene compute state bodies lattice error params"),
     ("snapshot", "config tuned modes scene state bodies lattice files error params"),
     ("config", "tuned modes scene bodies lattice error params"),

@@ -73,7 +73,12 @@ impl Kept {
         }
     }
 
-    /// Keeps what runs and the settings now and then. `view` tells from where it is looked at.
+    /// Whether it is time to keep what runs.
+    pub fn is_due(&self) -> bool {
+        self.file.is_some() && Instant::now() >= self.due
+    }
+
+    /// Keeps what runs and the settings, once that [is due](Self::is_due). `view` tells from where it is looked at.
     pub fn tick(
         &mut self,
         session: &Session,
@@ -82,7 +87,7 @@ impl Kept {
         view: impl FnOnce() -> String,
     ) {
         let now = (shown.generation, shown.step);
-        if self.file.is_none() || Instant::now() < self.due || shown.generation == 0 {
+        if !self.is_due() || shown.generation == 0 {
             return;
         }
         self.due = Instant::now() + EVERY;

@@ -93,6 +93,7 @@ impl Open {
         let mut ui = Ui::new(&window.egui());
         ui.panel = kept.settings().panel;
         ui.folder().clone_from(&kept.settings().folder);
+        kept.settings().dress(&mut look);
         let zoom = kept.settings().zoom;
         window.egui().set_zoom_factor(zoom);
         // The panel shows what it was left with, unless something else was asked for.
@@ -254,6 +255,9 @@ impl Open {
 
     /// Keeps what runs, and the settings, now and then.
     fn keep(&mut self) {
+        if !self.kept.is_due() {
+            return;
+        }
         let settings = self.settings();
         let Self { kept, session, shown, rig, .. } = self;
         kept.tick(session, shown, settings, || view_of(&rig.camera));
@@ -261,7 +265,14 @@ impl Open {
 
     fn settings(&mut self) -> Settings {
         let folder = self.ui.folder().clone();
-        Settings { size: self.window.logical_size(), panel: self.ui.panel, zoom: self.window.zoom(), folder }
+        let look = Settings::of_look(&self.look);
+        Settings {
+            size: self.window.logical_size(),
+            panel: self.ui.panel,
+            zoom: self.window.zoom(),
+            folder,
+            look,
+        }
     }
 
     /// Writes the chart to a file of its own in the working directory.

@@ -1,5 +1,6 @@
 //! Settings that are kept from one start of the program to the next, in a file that a person may edit or delete.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files::Output;
+use crate::look::Look;
+use crate::params::{self, Values};
 
 /// More than the file can be meant to have.
 const MOST_BYTES: u64 = 1 << 16;
@@ -28,11 +31,14 @@ pub(super) struct Settings {
     /// Where dialogs begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
+    /// How the picture looks, where that is not as it comes: as `--look` takes it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub look: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { size: (1280, 800), panel: true, zoom: 1.0, folder: None }
+        Self { size: (1280, 800), panel: true, zoom: 1.0, folder: None, look: BTreeMap::new() }
     }
 }
 
@@ -72,6 +78,23 @@ impl Settings {
         })
     }
 
+    /// What is worth to be kept of `look`. Whom it follows is about the scene.
+    pub fn of_look(look: &Look) -> BTreeMap<String, String> {
+        let usual = Values::collect(&mut Look::default());
+        let others = Values::collect(&mut look.clone());
+        let others = others.iter().filter(|(key, value)| usual.get(key) != Some(*value) && *key != "follow");
+        others.map(|(key, value)| (key.to_owned(), value.to_string())).collect()
+    }
+
+    /// Gives `look` what was kept, but for what is already not as it comes. What is no longer understood is left out.
+    pub fn dress(&self, look: &mut Look) {
+        let asked_for = Self::of_look(look);
+        for (key, text) in self.look.iter().filter(|(key, _)| !asked_for.contains_key(*key)) {
+            // A newer or older program may have said it.
+            let _ = params::set(look, key, text);
+        }
+    }
+
     /// Writes the file `path`, and its folder.
     ///
     /// # Errors
@@ -92,11 +115,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_look_is_kept_but_what_is_asked_for_counts() {
+        let mut look = Look::default();
+        params::set(&mut look, "exposure", "2").unwrap();
+        let kept = Settings { look: Settings::of_look(&look), ..Settings::default() };
+        assert_eq!(kept.look.len(), 1);
+        let mut again = Look::default();
+        kept.dress(&mut again);
+        assert_eq!(again, look);
+        let mut asked = Look::default();
+        params::set(&mut asked, "exposure", "3").unwrap();
+        let before = asked.clone();
+        kept.dress(&mut asked);
+        assert_eq!(asked, before);
+        let nonsense =
+            [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
+        Settings { look: nonsense.into(), ..Settings::default() }.dress(&mut again);
+        assert_eq!(again, look);
+    }
+
+    #[test]
     fn what_is_kept_is_found_again_and_nonsense_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("settings.toml");
         assert_eq!(Settings::load(&path).unwrap(), Settings::default());
-        let other = Settings { size: (900, 700), panel: false, zoom: 1.5, folder: Some("x".into()) };
+        let other = Settings {
+            size: (900, 700),
+            panel: false,
+            zoom: 1.5,
+            folder: Some("x".into()),
+            ..Settings::default()
+        };
         other.save(&path).unwrap();
         assert_eq!(Settings::load(&path).unwrap(), other);
         for (text, size) in [("", (1280, 800)), ("size = [1, 99999]\nzoom = nan\nlater = 3\n", (1280, 800))] {

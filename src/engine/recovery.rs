@@ -12,7 +12,7 @@ use crate::state::State;
 pub struct Checkpoint {
     /// Bodies, or the flow.
     pub state: State,
-    extra: Extra,
+    pub(super) extra: Extra,
     pub(super) clock: Clock,
     taken: Instant,
 }

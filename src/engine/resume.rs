@@ -67,6 +67,19 @@ impl Engine {
         })
     }
 
+    /// What it was at the last checkpoint, to be resumed, without asking a device.
+    pub fn last_snapshot(&self) -> Snapshot {
+        let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
+        let (config, resolved) = (self.config.clone(), self.resolved);
+        let first = Parked { config, resolved, state, extra, clock }.run();
+        let others = self.parked.iter().map(|parked| parked.clone().run());
+        Snapshot {
+            device: signature(&self.devices[0].info),
+            view: String::new(),
+            runs: std::iter::once(first).chain(others).collect(),
+        }
+    }
+
     /// What is shown, as it would be put aside. Waits.
     pub(super) fn shown(&mut self) -> Result<Parked> {
         Ok(Parked {
