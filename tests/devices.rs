@@ -294,7 +294,11 @@ fn the_last_device_leaves_its_state() {
     let text = rescue::keep(&engine, error).to_string();
     assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
     let kept = gravitile::scene::csv::load(&folder.path().join("gravitile-step-0.csv")).unwrap();
-    assert_eq!(kept, start);
+    let numbers = |bodies: &Bodies| -> Vec<f32> {
+        let rows = bodies.positions.iter().zip(&bodies.velocities);
+        rows.flat_map(|(x, v)| [x[0], x[1], x[2], x[3], v[0], v[1], v[2]]).collect()
+    };
+    assert_eq!(numbers(&kept), numbers(&start));
 }
 
 /// A device that does not answer: no silent wait, and the other goes on.
