@@ -82,7 +82,7 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
             assert!(told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE), "{}: {told}", name());
             // Where there is an error to tell, there is an effect that it is relative to.
             let error = error(&mut watched).unwrap();
-            assert!(error < TOLERANCE, "{}: {error}", name());
+            assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());
         }
         assert!(watched.state().unwrap() == alone.state().unwrap(), "{}", name());
     }

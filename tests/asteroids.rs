@@ -298,3 +298,24 @@ fn bodies_that_stop_being_finite_are_held_out() {
         assert!(end.positions.iter().flatten().all(|x| x.is_finite()));
     }
 }
+
+#[test]
+fn who_is_held_out_hides_no_one() {
+    for variant in INFO.variants {
+        for out in 0..4 {
+            // Two that meet, whoever of four they are.
+            let [a, b] = [(out + 1) % 4, (out + 2) % 4];
+            let mut start = Bodies { positions: vec![[0.0; 4]; 4], velocities: vec![[0.0; 4]; 4] };
+            for (i, x) in start.positions.iter_mut().enumerate() {
+                *x = [5.0 * i as f32, 1.0, 0.0, 1.0];
+            }
+            (start.positions[a], start.positions[b]) = ([0.0, 0.0, 0.0, 1.0], [0.015, 0.0, 0.0, 1.0]);
+            start.velocities[a][0] = 1.0;
+            start.velocities[out] = [f32::NAN; 4];
+            let mode =
+                Asteroids { restitution: 1.0, friction: 0.0, push: 0.0, radius: 0.01, dt: 1e-3, ..space() };
+            let end = run(build(&mode, variant, &start).as_mut(), 1);
+            assert!((end.velocities[b][0] - 1.0).abs() < 1e-5, "{} with {out} out", variant.name);
+        }
+    }
+}

@@ -7,13 +7,16 @@ mod oclgrind;
 use gravitile::compute::Device;
 use gravitile::modes::{MODES, ModeInfo, Recipe, Variant};
 use gravitile::scene::Setup;
+use gravitile::state::Matter;
 use oclgrind::{BARRIER, Parts, under_oclgrind};
 
 /// Several tiles and a tail.
 const BODIES: usize = 70;
 /// The barrier of `grid` that takes a quarter of a million cells to be needed.
 const NOT_SEEN: (&str, usize) = ("grid", 3);
-const WORK_GROUP: usize = 8;
+/// More than a sum in two stages has shares; and where it covers a grid, wide and high enough for two steps to a launch.
+const WORK_GROUP: usize = 24;
+const WIDTH: u32 = 4;
 
 #[test]
 fn every_barrier_is_needed_and_none_is_missing() {
@@ -52,9 +55,11 @@ fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
         .with_knob("unroll", 8)
         // Several blocks, and so tiles that may run at the same time.
         .with_knob("block", 32)
-        .with_knob("k", 2);
+        .with_knob("k", 2)
+        .with_knob("width", WIDTH);
     let mut simulation = mode.build(device, recipe, &state).unwrap();
-    simulation.start(1);
+    // The last is taken alone.
+    simulation.start(if info.work.matter == Matter::Flow { 3 } else { 1 });
     while simulation.advance().unwrap() {}
     simulation.finish().unwrap();
 }

@@ -1,4 +1,6 @@
-// For CPUs: BODIES bodies a work-item against 16 others at once, and a look at single ones only where one of 64 is near.
+// For CPUs: BODIES bodies against 16 others at once, and a look at single ones only where one of 64 is near. Who touches
+// whom is the same from either side: each pair is looked at once, by `find`, and those who touch are listed with both.
+// `advance` does without lists, for whoever steps only some of the bodies.
 //
 // Who is near is asked of |x_i - x_j|² - (r_i + r_j)² = h_i + h_j - 2·(x_i·x_j + r_i·r_j) with h = |x|² - r², which takes
 // four multiply-adds. Its rounding errors are a few parts in 10⁷ of the squares; h leaves out MARGIN of them, so that
@@ -11,13 +13,14 @@ float threshold(float4 x)
     return (1.0f - MARGIN) * square(x.xyz) - (1.0f + MARGIN) * x.w * x.w;
 }
 
-// (x, y, z, radius) and h in columns of `rows`, filled up with NaN, which is near to nobody.
+// (x, y, z, radius) and h in columns of `rows`, filled up with NaN, which is near to nobody; and no one is listed.
 __kernel void columns(const uint n, const uint rows, const float radius, __global const float4 *x_in,
-                      __global float *column)
+                      __global float *column, __global uint *met)
 {
     const uint i = get_global_id(0);
     if (i >= rows)
         return;
+    met[i] = 0;
     float4 x = i < n ? x_in[i] : (float4)(NAN);
     x.w *= radius;
     column[i] = x.x;
@@ -47,6 +50,125 @@ float least(float16 x)
     return fmin(c.x, c.y);
 }
 
+// BODIES bodies from `first` on, and what they are looked at with.
+typedef struct {
+    float4 own[BODIES], twice[BODIES];
+    float h[BODIES];
+} Few;
+
+void take(Few *few, uint first, uint n, __global const float4 *x_in, COEFFICIENTS c)
+{
+    for (uint b = 0; b < BODIES; ++b) {
+        // The tail repeats its last body; nobody asks for that one.
+        const float4 x = x_in[min(first + b, n - 1)];
+        const float4 scaled = (float4)(x.xyz, x.w * c.s5);
+        few->own[b] = x;
+        few->twice[b] = -2.0f * scaled;
+        // Who is held out is near to nobody, and does not hide the others: NaN would.
+        few->h[b] = isnan(x.w) ? INFINITY : threshold(scaled);
+    }
+}
+
+// For each of `few` the least distance, squared and less what it takes to touch, to any of the 64 others from j on. False
+// if none is near to any.
+bool look(const Few *few, uint j, uint rows, __global const float *column, float *near)
+{
+    // Written out: vectors in an array would live in memory.
+    float16 near0 = (float16)(INFINITY), near1 = near0, near2 = near0, near3 = near0;
+    for (uint k = j; k < j + 64; k += 16) {
+        const float16 x = vload16(0, column + k);
+        const float16 y = vload16(0, column + rows + k);
+        const float16 z = vload16(0, column + 2 * rows + k);
+        const float16 r = vload16(0, column + 3 * rows + k);
+        const float16 h = vload16(0, column + 4 * rows + k);
+        near0 = lesser(nearness(few->twice[0], x, y, z, r, h), near0);
+        near1 = lesser(nearness(few->twice[1], x, y, z, r, h), near1);
+        near2 = lesser(nearness(few->twice[2], x, y, z, r, h), near2);
+        near3 = lesser(nearness(few->twice[3], x, y, z, r, h), near3);
+    }
+    near0 += few->h[0];
+    near1 += few->h[1];
+    near2 += few->h[2];
+    near3 += few->h[3];
+    if (least(lesser(lesser(near0, near1), lesser(near2, near3))) >= 0.0f)
+        return false;
+    near[0] = least(near0);
+    near[1] = least(near1);
+    near[2] = least(near2);
+    near[3] = least(near3);
+    return true;
+}
+
+// Others that are listed with a body; who touches more looks at all again.
+#define LISTED 32
+
+void note(__global uint *met, __global uint *others, uint i, uint k)
+{
+    const uint at = atomic_inc(&met[i]);
+    if (at < LISTED)
+        others[i * LISTED + at] = k;
+}
+
+// Lists who touches whom, among BODIES bodies from the front and as many from the back: so every item has as much to do.
+__kernel WHOLE_GROUPS void find(const uint n, const COEFFICIENTS c, __global const float4 *x_in, const uint rows,
+                                __global const float *column, __global uint *met, __global uint *others)
+{
+    const uint all = (n + BODIES - 1) / BODIES, front = get_global_id(0), back = all - 1 - front;
+    if (front >= (all + 1) / 2)
+        return;
+    for (uint side = 0; side < (front == back ? 1 : 2); ++side) {
+        const uint first = BODIES * (side == 0 ? front : back);
+        Few few;
+        take(&few, first, n, x_in, c);
+        for (uint j = first / 64 * 64; j < rows; j += 64) {
+            float near[BODIES];
+            if (!look(&few, j, rows, column, near))
+                continue;
+            for (uint b = 0; b < BODIES; ++b) {
+                const uint i = first + b;
+                if (i >= n || near[b] >= 0.0f)
+                    continue;
+                for (uint k = max(j, i + 1); k < min(j + 64, n); ++k) {
+                    if (touches(few.own[b], x_in[k], c)) {
+                        note(met, others, i, k);
+                        note(met, others, k, i);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// The step of a body that knows whom it touches. They came in any order and count in their own, so that sums are the same
+// every time.
+__kernel void collide_listed(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
+                             __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
+                             __global float4 *contact, __global const uint *met, __global const uint *others)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    const float4 own = x_in[i], own_v = v_in[i];
+    Contacts s = no_contacts();
+    const uint count = met[i];
+    uint next = 0;
+    for (uint nth = 0; nth < (count > LISTED ? n : count); ++nth) {
+        uint k = nth;
+        if (count <= LISTED) {
+            k = n;
+            for (uint at = 0; at < count; ++at) {
+                const uint other = others[i * LISTED + at];
+                k = other >= next ? min(k, other) : k;
+            }
+            next = k + 1;
+        } else if (k == i || !touches(own, x_in[k], c)) {
+            continue;
+        }
+        collide(&s, i, k, own, own_v, x_in[k], v_in[k], c);
+    }
+    finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+}
+
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
                                    __global float4 *contact, const uint rows, __global const float *column)
@@ -54,44 +176,25 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     const uint first = BODIES * get_global_id(0);
     if (first >= n)
         return;
-    float4 own[BODIES], twice[BODIES];
-    float h[BODIES];
+    Few few;
+    take(&few, first, n, x_in, c);
     Contacts s[BODIES];
-    for (uint b = 0; b < BODIES; ++b) {
-        // The tail repeats its last body; it is finished once.
-        own[b] = x_in[min(first + b, n - 1)];
-        const float4 scaled = (float4)(own[b].xyz, own[b].w * c.s5);
-        twice[b] = -2.0f * scaled;
-        h[b] = threshold(scaled);
+    for (uint b = 0; b < BODIES; ++b)
         s[b] = no_contacts();
-    }
     for (uint j = 0; j < rows; j += 64) {
-        // Written out: vectors in an array would live in memory.
-        float16 near0 = (float16)(INFINITY), near1 = near0, near2 = near0, near3 = near0;
-        for (uint k = j; k < j + 64; k += 16) {
-            const float16 x = vload16(0, column + k);
-            const float16 y = vload16(0, column + rows + k);
-            const float16 z = vload16(0, column + 2 * rows + k);
-            const float16 r = vload16(0, column + 3 * rows + k);
-            const float16 hj = vload16(0, column + 4 * rows + k);
-            near0 = lesser(nearness(twice[0], x, y, z, r, hj), near0);
-            near1 = lesser(nearness(twice[1], x, y, z, r, hj), near1);
-            near2 = lesser(nearness(twice[2], x, y, z, r, hj), near2);
-            near3 = lesser(nearness(twice[3], x, y, z, r, hj), near3);
-        }
-        if (least(lesser(lesser(near0 + h[0], near1 + h[1]), lesser(near2 + h[2], near3 + h[3]))) >= 0.0f)
+        float near[BODIES];
+        if (!look(&few, j, rows, column, near))
             continue;
-        const float4 near = (float4)(least(near0), least(near1), least(near2), least(near3));
         for (uint b = 0; b < BODIES; ++b) {
             const uint i = first + b;
-            if (i >= n || ((const float *)&near)[b] + h[b] >= 0.0f)
+            if (i >= n || near[b] >= 0.0f)
                 continue;
             for (uint k = j; k < min(j + 64, n); ++k) {
-                if (touches(own[b], x_in[k], c) && k != i)
-                    collide(&s[b], i, k, own[b], v_in[i], x_in[k], v_in[k], c);
+                if (touches(few.own[b], x_in[k], c) && k != i)
+                    collide(&s[b], i, k, few.own[b], v_in[i], x_in[k], v_in[k], c);
             }
         }
     }
     for (uint b = 0; b < BODIES && first + b < n; ++b)
-        finish_step(s[b], own[b], v_in[first + b], c, &x_out[first + b], &v_out[first + b], &contact[first + b]);
+        finish_step(s[b], few.own[b], v_in[first + b], c, &x_out[first + b], &v_out[first + b], &contact[first + b]);
 }

@@ -67,7 +67,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
 #[test]
 fn it_stands_beside_panel_and_overlay() {
     let mut window = open(MODES[0]);
-    window.set_size(vec2(1280.0, 720.0));
+    window.set_size(vec2(1280.0, 800.0));
     window.run();
     study(&mut window, "Bodies");
     for trial in trials(window.state(), 4096, 8) {

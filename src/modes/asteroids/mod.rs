@@ -1,10 +1,12 @@
 //! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
 
+mod columns;
 mod grid;
 mod part;
 mod reference;
 mod simulation;
 
+use self::columns::Columns;
 use self::simulation::AsteroidSimulation;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
@@ -26,7 +28,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
-    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 1, 0.0)),
+    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 2, 0.0)),
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
     scenes: &scene::asteroids::SCENES,
@@ -55,7 +57,8 @@ static VARIANTS: [Variant; 5] = [
     Variant {
         work_group: |_| 16,
         bodies_per_group: |recipe| 4 * recipe.work_group,
-        ..variant!("asteroids", "vector", "for CPUs: four bodies against 16 others at once, 64 to a branch")
+        sides: 2.0,
+        ..variant!("asteroids", "vector", "for CPUs: each pair once, four bodies against 16 others at once")
     },
     Variant {
         together: Together::No,
@@ -248,8 +251,9 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Places and velocities twice, and once more sorted or in columns; contacts; groups; what is drawn; the cell list.
-        7 * size_of::<[f32; 4]>() + size_of::<f32>() + Snapshot::BYTES_PER_BODY + 2 * size_of::<[u32; 4]>()
+        // Places and velocities twice, and once more sorted or in columns; contacts; groups; what is drawn; the cell list, or
+        // who touches whom.
+        7 * size_of::<[f32; 4]>() + size_of::<f32>() + Snapshot::BYTES_PER_BODY + Columns::BYTES_PER_BODY
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

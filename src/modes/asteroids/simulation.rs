@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 
 use glam::DVec3;
 
+use super::columns::Columns;
 use super::grid::Grid;
 use super::part::Share;
 use super::reference::{body, finite};
@@ -23,8 +24,6 @@ const MEASURE: Source = source!("asteroids/measure.cl");
 
 /// Others that a body of the cell list meets, roughly: what a slice of it costs.
 const GRID_COST: f64 = 64.0;
-/// Bodies that the inner loop of `vector` looks at before it branches.
-const VECTOR_ROWS: usize = 64;
 
 /// Lists of what is carried on.
 const SIZES: &str = "sizes";
@@ -64,8 +63,8 @@ pub(super) struct AsteroidSimulation {
 pub(super) enum Finder {
     /// Nothing.
     AllPairs,
-    /// Places in columns, this many rows long.
-    Columns { kernel: Kernel, rows: usize, columns: Buffer<f32> },
+    /// Places in columns, and each pair once.
+    Columns(Box<Columns>),
     /// Bodies sorted into cells.
     Cells(Box<Grid>),
 }
@@ -88,14 +87,7 @@ impl AsteroidSimulation {
         advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();
         let finder = match variant.name {
-            "vector" => {
-                let rows = count.next_multiple_of(VECTOR_ROWS);
-                Finder::Columns {
-                    kernel: program.kernel("columns")?,
-                    rows,
-                    columns: Buffer::new(device, 5 * rows)?,
-                }
-            }
+            "vector" => Finder::Columns(Box::new(Columns::new(device, &program, recipe, count)?)),
             "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
             _ => Finder::AllPairs,
         };
@@ -130,10 +122,21 @@ impl AsteroidSimulation {
         Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
     }
 
+    /// Work-items of a step of all bodies.
+    fn items(&self) -> usize {
+        match &self.finder {
+            Finder::Columns(columns) => columns.items(&self.recipe, self.count),
+            Finder::AllPairs | Finder::Cells(_) => self.recipe.items(self.count),
+        }
+    }
+
     /// Queues a slice of the next step.
     fn slice(&mut self) -> Result<()> {
-        let items = self.recipe.items(self.count);
-        self.slice_of_step(self.burst.from == 0, items)?;
+        let items = self.items();
+        match &self.finder {
+            Finder::Columns(_) => self.slice_of_search(items)?,
+            Finder::AllPairs | Finder::Cells(_) => self.slice_of_step(self.burst.from == 0, items)?,
+        }
         if self.burst.from >= items {
             self.end_step();
         }
@@ -147,6 +150,25 @@ impl AsteroidSimulation {
         self.burst.from = 0;
     }
 
+    /// Queues a slice of the search for all who touch, each pair once; after the last their step.
+    fn slice_of_search(&mut self, items: usize) -> Result<()> {
+        let Finder::Columns(columns) = &self.finder else { return Ok(()) };
+        let (n, c, x) = (Arg::Uint(self.count as u32), self.coefficients(), Arg::from(&self.x[0]));
+        if self.burst.from == 0 {
+            columns.fill(&mut self.lane, n, self.params.radius, x)?;
+        }
+        let cost = self.count as f64 * self.recipe.bodies_per_item();
+        let (kernel, args) = columns.search(n, c, x);
+        let pass = Pass { kernel, args: &args, items, group: self.recipe.work_group, cost };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
+        if self.burst.from >= items {
+            let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
+            let common = [&[n, c, x, (&self.v[0]).into()], &to[..]].concat();
+            columns.finish(&mut self.lane, &common, self.count)?;
+        }
+        Ok(())
+    }
+
     /// Queues a slice of the next step up to the work-item `end`, and where it `starts` what the variant prepares.
     pub(super) fn slice_of_step(&mut self, starts: bool, end: usize) -> Result<()> {
         let n = Arg::Uint(self.count as u32);
@@ -156,16 +178,11 @@ impl AsteroidSimulation {
         let mut cost = self.count as f64 * self.recipe.bodies_per_item();
         match &self.finder {
             Finder::AllPairs => {}
-            Finder::Columns { kernel, rows, columns } => {
-                let rows_arg = Arg::Uint(*rows as u32);
+            Finder::Columns(columns) => {
                 if starts {
-                    self.lane.whole(Pass::cheap(
-                        kernel,
-                        &[n, rows_arg, Arg::Float(self.params.radius), x.into(), columns.into()],
-                        *rows,
-                    ))?;
+                    columns.fill(&mut self.lane, n, self.params.radius, x.into())?;
                 }
-                more = vec![rows_arg, columns.into()];
+                more = columns.args();
             }
             Finder::Cells(grid) => {
                 if starts {
@@ -241,7 +258,7 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, from } = self.burst;
-        (step as f32 + from as f32 / self.recipe.items(self.count).max(1) as f32) / steps.max(1) as f32
+        (step as f32 + from as f32 / self.items().max(1) as f32) / steps.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {

@@ -284,7 +284,8 @@ impl Simulation for GravitySimulation {
     fn resume(&mut self, extra: &Extra) -> Result<()> {
         if extra.contains_key(ACCELERATION) {
             let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
-            (self.a, self.a_is_current) = (Buffer::from_slice(&self.device, rows)?, true);
+            self.a = Buffer::from_slice(&self.device, rows)?;
+            (self.a_is_current, self.a_is_there) = (true, true);
         }
         let common_mass = match extra.contains_key(COMMON_MASS) {
             true => Some(list(extra, COMMON_MASS, 1)?[0]),
