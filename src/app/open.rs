@@ -166,9 +166,9 @@ impl Open {
             self.clock.redraw_after(Duration::ZERO);
         }
         let Self { view, rig, recorder, .. } = self;
-        let context = self.window.context().clone();
+        let (context, stands) = (self.window.context().clone(), !self.config.running);
         self.window.draw(
-            |surface| recorder.drawing(&context, || view.draw(surface, &rig.camera, Some(area))),
+            |surface| recorder.drawing(&context, stands, || view.draw(surface, &rig.camera, Some(area))),
             &mut self.stats,
         )?;
         // 5: with the panel over it, and shown.
@@ -296,7 +296,6 @@ impl Open {
 
     /// Takes the newest frame, if there is one, and frames a scene that is new.
     fn upload(&mut self) -> Result<()> {
-        let start = Instant::now();
         let (frame, fresh) = self.session.frame();
         let is_something = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
         let is_new = self.generation != frame.stats.generation && is_something;
@@ -340,6 +339,7 @@ impl Open {
             self.middle = view::middle(&frame.points);
         }
         if fresh {
+            let start = Instant::now();
             self.view.upload(&frame.points, frame.value_range)?;
             self.shown = frame.stats.clone();
             self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -24,11 +24,11 @@ pub(super) struct Recorder {
     frames: u64,
     /// Work of each frame and the time since the one before, in ms.
     times: Vec<[f32; 2]>,
-    /// Of the frames that showed new bodies: all work, the upload, and the drawing, in ms.
-    news_times: Vec<[f32; 3]>,
+    /// Of the frames that showed new bodies: all work, and the upload, in ms.
+    news_times: Vec<[f32; 2]>,
     has_news: bool,
-    /// What the last drawing of new bodies took.
-    drawing: Duration,
+    /// What drawings of new bodies took that stand still, in ms.
+    drawings: Vec<f32>,
     events: Vec<Event>,
     /// Where each control was in the last frame: x, y, width, height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
@@ -57,7 +57,8 @@ struct Report<'a> {
     news_ms: Percentiles,
     /// ... what it took of that to hand them to OpenGL, after `stats.read_ms` to read them back, ...
     upload_ms: Percentiles,
-    /// ... and to draw them, until OpenGL has done so: without the panel, and without showing them.
+    /// ... and to draw them, until OpenGL has done so: without the panel, and without showing them. Measured while the
+    /// simulation stands still: waiting would take time from its steps.
     draw_ms: Percentiles,
     /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
     interval_ms: Percentiles,
@@ -110,7 +111,7 @@ impl Recorder {
             times: Vec::new(),
             news_times: Vec::new(),
             has_news: false,
-            drawing: Duration::ZERO,
+            drawings: Vec::new(),
             events: Vec::new(),
             controls: BTreeMap::new(),
         }
@@ -127,18 +128,22 @@ impl Recorder {
         if self.output.is_some() {
             let [work, interval] = [work, interval].map(|time| time.as_secs_f32() * 1e3);
             self.times.push([work, interval]);
-            let drawing = self.drawing.as_secs_f32() * 1e3;
-            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32, drawing]));
+            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32]));
         }
     }
 
-    /// Draws. For a report on new bodies it waits until OpenGL has done so.
-    pub fn drawing(&mut self, context: &Context, draw: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Draws. For a report on new bodies that stand still it waits until OpenGL has done so.
+    pub fn drawing(
+        &mut self,
+        context: &Context,
+        stands: bool,
+        draw: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let start = Instant::now();
         draw()?;
-        if self.output.is_some() && self.has_news {
+        if self.output.is_some() && self.has_news && stands {
             context.finish();
-            self.drawing = start.elapsed();
+            self.drawings.push(start.elapsed().as_secs_f32() * 1e3);
         }
         Ok(())
     }
@@ -194,7 +199,7 @@ impl Recorder {
         device: &DeviceInfo,
     ) -> Result<()> {
         let Some(output) = self.output.take() else { return Ok(()) };
-        let Self { started, first_frame, frames, times, news_times, events, controls, .. } = self;
+        let Self { started, first_frame, frames, times, news_times, drawings, events, controls, .. } = self;
         let report = Report {
             frames: *frames,
             seconds: started.elapsed().as_secs_f64(),
@@ -202,7 +207,7 @@ impl Recorder {
             frame_ms: Percentiles::of(times.iter().map(|row| row[0])),
             news_ms: Percentiles::of(news_times.iter().map(|row| row[0])),
             upload_ms: Percentiles::of(news_times.iter().map(|row| row[1])),
-            draw_ms: Percentiles::of(news_times.iter().map(|row| row[2])),
+            draw_ms: Percentiles::of(drawings.iter().copied()),
             // The first interval reaches back to before the window.
             interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
             device_busy: stats.device_busy_overall,
