@@ -72,7 +72,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         Some(path) => Some((Export::of(path)?, Output::create(path)?)),
         None => None,
     };
-    let device = open(args.device.device.as_deref())?;
+    let device = open(&args.device, &args.kernels)?;
     let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
         ([], suited) if args.plot.is_some() => sweep(suited.telling),
         ([], suited) => suited.bench.to_vec(),

@@ -75,7 +75,7 @@ impl Row {
 }
 
 pub(super) fn call(args: &Check) -> Result<ExitCode> {
-    let device = open(args.device.device.as_deref())?;
+    let device = open(&args.device, &args.kernels)?;
     let mut plan = Vec::new();
     for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
         let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
