@@ -151,7 +151,12 @@ impl Share {
 
     fn buttons(&self, ui: &mut egui::Ui, sink: &mut Sink) {
         let Some((done, frames)) = self.filming else {
-            button(ui, sink, ("take picture", "Picture", &keys::hint(Command::Picture)), Command::Picture);
+            button(
+                ui,
+                sink,
+                ("take picture", "Save picture", &keys::hint(Command::Picture)),
+                Command::Picture,
+            );
             button(ui, sink, ("record", "● Record", &keys::hint(Command::Record)), Command::Record);
             return;
         };
