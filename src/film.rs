@@ -254,7 +254,12 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     command.args(["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &format!("{width}x{height}")]);
     command.args(["-r", &rate.to_string(), "-i", "-", "-an"]);
     // Colours at half the resolution, which is what players take, need even sides.
-    command.args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-c:v"]).args(codec);
+    command.args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709,format=yuv420p"]);
+    // What players take pictures of this size for, said all the same.
+    for kind in ["-colorspace", "-color_primaries", "-color_trc"] {
+        command.args([kind, "bt709"]);
+    }
+    command.arg("-c:v").args(codec);
     command.args(["-f", format.extension()]).arg(draft.path());
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     command.stderr(words.try_clone().map_err(start)?);

@@ -32,7 +32,9 @@
 //! * scenes: files in `assets/scenes/`, read by [`scene::file`] as a person's own are; their order:
 //!   [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; what they may name: the tables of
 //!   generators beside these
-//! * shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
+//! * kernels: files in `kernels/`; those that a person edits stand in for them, see [`kernels`] and [`compute::Device::edits`]
+//! * what a film is written as: [`film::Format`]; read by panel, `render --frames`
+//! * shortcuts: [`ui::CONTROLS`], which the panel's help and the command palette read; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
 //!   [`modes::Simulation::state`] and [`modes::Simulation::extra`]
 
 pub mod app;

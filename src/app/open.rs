@@ -492,7 +492,9 @@ impl Open {
             &self.window,
             first(&self.pool, &self.config),
         )?;
+        let shared = self.close_studio();
         self.session.close(view_of(&self.rig.camera));
+        shared?;
         self.failure.map_or(Ok(()), Err)
     }
 }

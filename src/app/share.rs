@@ -2,6 +2,7 @@
 //! writes; none is left out, however long that takes.
 
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
@@ -28,6 +29,8 @@ pub(super) struct Studio {
     wanted: Option<(u32, u32)>,
     filming: Option<Filming>,
     written: (Sender<Written>, Receiver<Written>),
+    /// Threads that write.
+    writers: Vec<JoinHandle<()>>,
 }
 
 /// A film that is being made.
@@ -53,11 +56,29 @@ enum Message {
 
 impl Default for Studio {
     fn default() -> Self {
-        Self { wanted: None, filming: None, written: unbounded() }
+        Self { wanted: None, filming: None, written: unbounded(), writers: Vec::new() }
+    }
+}
+
+impl Studio {
+    /// Lets a thread write.
+    fn begin(&mut self, write: impl FnOnce() + Send + 'static) {
+        self.writers.retain(|writer| !writer.is_finished());
+        self.writers.push(std::thread::spawn(write));
     }
 }
 
 impl Open {
+    /// Ends the film, which is kept, and waits for all that is being written; what could not be.
+    pub(super) fn close_studio(&mut self) -> Result<()> {
+        self.end_film(true);
+        for writer in self.studio.writers.drain(..) {
+            // A panic over there was printed there.
+            let _ = writer.join();
+        }
+        self.studio.written.1.try_iter().try_for_each(|outcome| outcome.map(drop))
+    }
+
     /// Pixels of a picture.
     fn pixels(&self, size: PictureSize) -> (u32, u32) {
         match size {
@@ -89,7 +110,7 @@ impl Open {
         };
         let (writer, pictures) = bounded(WAITING);
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
-        std::thread::spawn(move || {
+        self.studio.begin(move || {
             if let Some(outcome) = write(film, &pictures, &wake) {
                 let _ = written.send(outcome.map(|()| (path, None)));
             }
@@ -109,8 +130,8 @@ impl Open {
         let Some(filming) = self.studio.filming.take() else { return };
         self.ui.filming(None);
         if keeps {
-            // Behind what waits; the thread that writes is not waited for.
-            std::thread::spawn(move || {
+            // Behind what waits; the window does not wait for that.
+            self.studio.begin(move || {
                 for message in filming.waiting.into_iter().chain([Message::Finish]) {
                     let _ = filming.writer.send(message);
                 }
@@ -199,7 +220,7 @@ impl Open {
         let path = free_name(&format!("gravitile-{}", self.config.start.name), snapshot::PICTURE, false);
         let snapshot = Snapshot { view: view_of(&self.rig.camera), ..snapshot };
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
-        std::thread::spawn(move || {
+        self.studio.begin(move || {
             let outcome = save(&path, &picture, &snapshot);
             let _ = written.send(outcome.map(|extent| (path, extent.note())));
             wake();

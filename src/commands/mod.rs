@@ -64,6 +64,12 @@ fn edits(args: &KernelArgs) -> Result<Edits> {
     Ok(args.kernels.as_deref().map(kernels::read).transpose()?.unwrap_or_default())
 }
 
+/// Which kernels are not the program's own, for the line above a table.
+fn edited(device: &Device) -> String {
+    let names: Vec<String> = device.edits().keys().cloned().collect();
+    if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
+}
+
 /// The devices that are meant.
 fn find(args: &DevicesArgs) -> Result<Vec<Found>> {
     match &args.devices {

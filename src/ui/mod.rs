@@ -386,6 +386,7 @@ impl Ui {
         self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
         plots::show(ctx, &mut self.plots, &self.history, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
+        self.share.show_progress(ctx, &mut sink);
         self.notes.show(ctx, &mut sink);
         let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);

@@ -308,20 +308,24 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
 /// Where the kernels come from, and the way to edit them.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, sink: &mut Sink) {
     row(ui, "Source", "The kernels' text: OpenCL C, to be edited while it runs.", |ui, _| {
-        let (key, text, which) = match folder {
-            None => ("edit kernels", "Edit…", Command::EditKernels),
-            Some(_) => ("own kernels", "Own again", Command::OwnKernels),
+        let (key, text, which, help) = match folder {
+            None => {
+                let help = "write the kernels to a folder and watch it: a file that is saved runs at once";
+                ("edit kernels", "Edit…", Command::EditKernels, help)
+            }
+            Some(_) => {
+                let help = "go back to the program's own kernels; the files stay";
+                ("own kernels", "Own again", Command::OwnKernels, help)
+            }
         };
-        let help = match folder {
-            None => "write the kernels to a folder and watch it: a file that is saved runs at once",
-            Some(_) => "go back to the program's own kernels; the files stay",
-        };
-        command(ui, sink, (key, text, help), which);
-        if let Some(folder) = folder {
-            let text = folder.display().to_string();
-            let name = egui::Label::new(RichText::new(&text).small().color(theme::of(ui).weak)).truncate();
-            ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));
-        }
+        ui.horizontal(|ui| {
+            command(ui, sink, (key, text, help), which);
+            if let Some(folder) = folder {
+                let text = folder.display().to_string();
+                let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
+                ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));
+            }
+        });
     });
 }
 

@@ -98,8 +98,9 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
         (false, None) => colours.weak,
     });
     let keys = RichText::new(&entry.keys).small().color(colours.accent);
-    let button = egui::Button::new((text, egui::Atom::grow(), keys)).frame_when_inactive(false);
-    ui.add(button.selected(is_chosen).truncate().min_size(vec2(ui.available_width(), 0.0)))
+    let fill = if is_chosen { colours.accent_fill } else { egui::Color32::TRANSPARENT };
+    let button = egui::Button::new((text, egui::Atom::grow(), keys)).fill(fill).truncate();
+    ui.add(button.min_size(vec2(ui.available_width(), 0.0)))
 }
 
 /// What all typed words are in: first what begins with what was typed, then in the order of the list.

@@ -150,21 +150,36 @@ impl Share {
     }
 
     fn buttons(&self, ui: &mut egui::Ui, sink: &mut Sink) {
-        let Some((done, frames)) = self.filming else {
-            button(
-                ui,
-                sink,
-                ("take picture", "Save picture", &keys::hint(Command::Picture)),
-                Command::Picture,
-            );
-            button(ui, sink, ("record", "● Record", &keys::hint(Command::Record)), Command::Record);
+        if self.filming.is_some() {
+            end_buttons(ui, sink, "");
             return;
-        };
-        button(ui, sink, ("end film", "■ Keep", "end the film here and keep it"), Command::Record);
-        button(ui, sink, ("cancel film", "Cancel", "end the film and leave no file"), Command::CancelFilm);
-        let share = done as f32 / frames.max(1) as f32;
-        ui.add(ProgressBar::new(share).text(format!("{done} of {frames}"))).on_hover_text(
-            "each picture is drawn, however long it takes; the simulation steps as the film needs it",
-        );
+        }
+        button(ui, sink, ("take picture", "Save picture", &keys::hint(Command::Picture)), Command::Picture);
+        button(ui, sink, ("record", "● Record", &keys::hint(Command::Record)), Command::Record);
     }
+
+    /// Shows how far a film is, at the foot of the picture, however the panel is. It is not in the film.
+    pub fn show_progress(&self, ctx: &egui::Context, sink: &mut Sink) {
+        let Some((done, frames)) = self.filming else { return };
+        let foot = ctx.available_rect().center_bottom() - egui::vec2(0.0, 60.0);
+        let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(foot);
+        area.show(ctx, |ui| {
+            egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    let share = done as f32 / frames.max(1) as f32;
+                    let bar = ProgressBar::new(share).desired_width(220.0).text(format!("{done} of {frames}"));
+                    let help = "each picture is drawn, however long it takes; the simulation steps as the film needs it";
+                    ui.add(bar).on_hover_text(help);
+                    end_buttons(ui, sink, " at foot");
+                });
+            });
+        });
+    }
+}
+
+fn end_buttons(ui: &mut egui::Ui, sink: &mut Sink, place: &str) {
+    let (keep, cancel) = (format!("end film{place}"), format!("cancel film{place}"));
+    button(ui, sink, (&keep, "■ Keep", &keys::hint(Command::Record)), Command::Record);
+    let help = "end the film and keep nothing, but for PNG files that are written";
+    button(ui, sink, (&cancel, "Cancel", help), Command::CancelFilm);
 }

@@ -457,7 +457,8 @@ fn check_says_whether_edited_kernels_are_right() {
     let right = fs::read_to_string(&file).unwrap();
     fs::write(&file, right.replacen("return sum + d", "return sum - d", 1)).unwrap();
     let output = gravitile(folder.path(), args).assert().code(1).get_output().stdout.clone();
-    assert!(String::from_utf8(output).unwrap().contains("FAILS"));
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.contains("FAILS") && output.contains("edited: gravity/force.cl"), "{output}");
     let bench = "bench --kernels mine --mode gravity --variant naive --bodies 512 --repeats 1 --json";
     let row = json(folder.path(), bench)["rows"][0].clone();
     assert!(row["relative_error"].as_f64().unwrap() > 0.1, "{row}");

@@ -44,8 +44,11 @@ fn a_film_is_recorded_ended_and_cancelled() {
     assert!(window.query_by_label_contains("12 of 60").is_some());
     press(&mut window, Key::F9);
     assert_eq!(last(&window), Action::EndFilm { keeps: true });
+    // At the foot of the picture, so that it can be ended with the panel hidden.
+    press(&mut window, Key::H);
     click(&mut window, Role::Button, "Cancel");
     assert_eq!(last(&window), Action::EndFilm { keeps: false });
+    press(&mut window, Key::H);
     window.state_mut().ui().filming(None);
     window.run();
     assert!(window.query_by_role_and_label(Role::Button, "● Record").is_some());
