@@ -40,6 +40,10 @@ impl Open {
         let lab = kernels::prepare(folder).and_then(|place| Lab::new(place, waker(&self.proxy)));
         match lab {
             Ok(lab) => {
+                if self.lab.is_some() {
+                    // What another folder held is forgotten.
+                    self.own_kernels();
+                }
                 let place = lab.folder().to_owned();
                 self.ui.say(format!("Edit a file in {} and save it: it runs at once", place.display()));
                 self.ui.watched(Some(place));

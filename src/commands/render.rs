@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -43,10 +45,29 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
             let config = studio.engine.config();
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-            studio.film(film, frames, pace, args.fps)?;
+            if !studio.film(film, frames, pace, args.fps)? {
+                eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
+                return Ok(ExitCode::from(CANCELLED));
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What shells expect of a program that Ctrl+C ended.
+const CANCELLED: u8 = 130;
+
+/// Becomes true at Ctrl+C; another one ends the program at once.
+fn cancellation() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let told = flag.clone();
+    let hear = move || {
+        if told.swap(true, Ordering::Relaxed) {
+            std::process::exit(CANCELLED.into());
+        }
+    };
+    ctrlc::set_handler(hear).map_err(|error| Error::Invalid(format!("Ctrl+C cannot be heard: {error}")))?;
+    Ok(flag)
 }
 
 enum Target {
@@ -122,12 +143,17 @@ impl<'a> Studio<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// `frames` pictures, `pace` steps from one to the next.
-    fn film(&mut self, mut film: Film, frames: u32, pace: u32, rate: u32) -> Result<()> {
+    /// `frames` pictures, `pace` steps from one to the next; false if it was cancelled, of which nothing is left.
+    fn film(&mut self, mut film: Film, frames: u32, pace: u32, rate: u32) -> Result<bool> {
+        let is_cancelled = cancellation()?;
         let bar = ProgressBar::new(frames.into());
         let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} to go");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         for nth in 0..frames {
+            if is_cancelled.load(Ordering::Relaxed) {
+                bar.finish_and_clear();
+                return Ok(false);
+            }
             if nth > 0 {
                 self.take(pace)?;
             }
@@ -137,6 +163,6 @@ impl<'a> Studio<'a> {
             bar.inc(1);
         }
         bar.finish_and_clear();
-        film.finish()
+        film.finish().map(|()| true)
     }
 }

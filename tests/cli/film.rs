@@ -95,3 +95,29 @@ fn a_picture_is_resumed_unless_it_is_bare() {
     let pixels = |name: &str| image::open(folder.path().join(name)).unwrap().into_rgb8();
     assert_eq!(pixels("film.png"), pixels("filmed.png"));
 }
+
+#[test]
+fn ctrl_c_ends_a_film_and_leaves_nothing() {
+    let folder = folder();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
+    let args = format!("{RENDER} --frames 1000000 --out film.gif");
+    command.args(args.split_whitespace()).current_dir(folder.path()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let start = std::time::Instant::now();
+    // Until pictures are being written.
+    let is_long = || {
+        let mut files =
+            fs::read_dir(folder.path()).unwrap().filter_map(|entry| entry.unwrap().metadata().ok());
+        files.any(|file| file.len() > 20_000)
+    };
+    while !is_long() {
+        assert!(start.elapsed() < super::PATIENCE, "nothing is written");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    // SAFETY: the process is ours, and is not waited for yet.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cancelled"));
+    assert_eq!(names(folder.path()), [""; 0]);
+}

@@ -44,7 +44,7 @@ fn the_palette_finds_what_is_typed_and_does_it() {
         press(&mut window, Key::Escape);
         assert!(!is_open(&window), "Escape closes it");
     }
-    assert!(window.state().plots == false, "Ctrl+P is not P");
+    assert!(!window.state().plots, "Ctrl+P is not P");
 }
 
 #[test]
