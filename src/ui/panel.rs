@@ -44,10 +44,10 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, tools: Tools, sink: &
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
                 picture::show(ui, model.look, sink);
-                share.show(ui, sink);
                 kernel(ui, model, (lab, kernels), sink);
                 devices(ui, model, sink);
                 parameters(ui, model.config, sink);
+                share.show(ui, sink);
             });
         },
     );
@@ -240,9 +240,12 @@ fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut S
 }
 
 fn kernel(ui: &mut egui::Ui, model: &mut Model, (lab, kernels): (&Lab, Option<&Path>), sink: &mut Sink) {
-    section(ui, "Kernel");
+    ui.add_space(10.0);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Kernel").strong().color(theme::of(ui).accent));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| sources(ui, kernels, sink));
+    });
     variant(ui, model, sink);
-    sources(ui, kernels, sink);
     work_group(ui, model, sink);
     shape(ui, model, sink);
     tuning(ui, model, lab, sink);
@@ -305,28 +308,17 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     }
 }
 
-/// Where the kernels come from, and the way to edit them.
+/// The way to edit the kernels' text, and where that is.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, sink: &mut Sink) {
-    row(ui, "Source", "The kernels' text: OpenCL C, to be edited while it runs.", |ui, _| {
-        let (key, text, which, help) = match folder {
-            None => {
-                let help = "write the kernels to a folder and watch it: a file that is saved runs at once";
-                ("edit kernels", "Edit…", Command::EditKernels, help)
-            }
-            Some(_) => {
-                let help = "go back to the program's own kernels; the files stay";
-                ("own kernels", "Own again", Command::OwnKernels, help)
-            }
-        };
-        ui.horizontal(|ui| {
-            command(ui, sink, (key, text, help), which);
-            if let Some(folder) = folder {
-                let text = folder.display().to_string();
-                let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
-                ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));
-            }
-        });
-    });
+    let Some(folder) = folder else {
+        let help = "write the kernels, OpenCL C, to a folder and watch it: a file that is saved runs at once";
+        return command(ui, sink, ("edit kernels", "Edit…", help), Command::EditKernels);
+    };
+    let help = "go back to the program's own kernels; the files stay";
+    command(ui, sink, ("own kernels", "Own again", help), Command::OwnKernels);
+    let text = folder.display().to_string();
+    let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
+    ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));
 }
 
 fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
