@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gravitile::compute::Edits;
+use gravitile::compute::{self, Devices, Edits};
 use gravitile::engine::Engine;
 use gravitile::error::Error;
 use gravitile::kernels::{self, Watch};
@@ -189,4 +189,23 @@ fn only_kernels_are_news() {
     assert_eq!(edits[FILE], "other");
     drop(watch);
     assert!(news.recv_timeout(Duration::from_secs(20)).is_err() && news.is_empty());
+}
+
+#[test]
+fn all_devices_take_the_same_kernels_and_so_do_those_that_are_chosen_later() {
+    let found = compute::select_several("sub:2").expect("PoCL's CPU can be parted");
+    let devices = Devices::all(found).unwrap();
+    let mut config = engine().config().clone();
+    config.devices = vec![0, 1];
+    let mut engine = Engine::new(devices, config).unwrap();
+    let edits = Edits::from([("gravity/force.cl".to_owned(), turned_round())]);
+    engine.set_edits(edits.clone()).unwrap();
+    engine.run(2, |_| ()).unwrap();
+    let devices = engine.devices();
+    assert!(devices.iter().all(|device| *device.edits() == edits));
+    for chosen in [&[1][..], &[1, 0]] {
+        assert!(devices.choose(chosen).unwrap().iter().all(|device| *device.edits() == edits), "{chosen:?}");
+    }
+    let left = devices.without(devices[0].key()).unwrap().expect("one is left");
+    assert_eq!(*left.edits(), edits);
 }
