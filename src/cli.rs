@@ -25,7 +25,7 @@ pub enum Command {
     View(View),
     /// Step without a window and report speed, energy and momentum
     Run(Run),
-    /// Step without a window and draw the result to a PNG
+    /// Step without a window and draw the result to a PNG, or to a film
     Render(Render),
     /// Measure speed and error of variants × numbers of bodies × work-group sizes
     Bench(Bench),
@@ -55,12 +55,24 @@ pub struct DevicesArgs {
     pub devices: Option<String>,
 }
 
+/// Which kernels.
+#[derive(Debug, Clone, Args)]
+pub struct KernelArgs {
+    /// Take kernels from this folder in place of the program's own; `view` writes those to it if it has none, and watches
+    /// it: a file that is saved runs at once
+    #[arg(long, value_name = "FOLDER")]
+    pub kernels: Option<PathBuf>,
+}
+
 /// What to simulate.
 #[derive(Debug, Clone, Args)]
 pub struct Simulation {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub device: DevicesArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernels: KernelArgs,
     /// What is simulated [default: gravity, or what the scene is of]
     #[arg(long)]
     pub mode: Option<String>,
@@ -70,7 +82,7 @@ pub struct Simulation {
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub load: Option<PathBuf>,
-    /// Go on exactly where a snapshot was taken; --set, --variant, --work-group and --knob may change how
+    /// Go on exactly where a snapshot, or a picture that carries one, was taken; --set, --variant, --work-group and --knob may change how
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
     pub resume: Option<PathBuf>,
     /// Start with a fluid on the grid of a parameter file of seven lines: nx, ny, steps, reynolds_dim, density, accel, omega
@@ -189,9 +201,28 @@ pub struct Render {
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     pub size: String,
-    /// The PNG file
+    /// The PNG file, which carries what is in it for --resume; with --frames a .gif, .mp4 or .webm, or .png files such as
+    /// name-%04d.png
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Make a film of so many pictures; .mp4 and .webm need the program ffmpeg
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+    /// Steps between two pictures of a film
+    #[arg(
+        long,
+        value_name = "N|auto",
+        default_value = "auto",
+        requires = "frames",
+        allow_negative_numbers = true
+    )]
+    pub steps_per_frame: String,
+    /// Pictures of a film that are shown in a second
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = clap::value_parser!(u32).range(1..=120))]
+    pub fps: u32,
+    /// Leave out of the PNG what would let others go on from it
+    #[arg(long, conflicts_with = "frames")]
+    pub bare: bool,
 }
 
 /// `gravitile bench`.
@@ -208,6 +239,9 @@ pub struct Bench {
     /// The devices that --devices counts: numbers, names, `all`, `gpus`, `sub:K` [default: all of the first one's kind]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub among: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernels: KernelArgs,
     /// Only this mode
     #[arg(long)]
     pub mode: Option<String>,
@@ -227,7 +261,7 @@ pub struct Bench {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,
     /// Search for the fastest variant and its numbers, and let `auto` take them from now on
-    #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats"])]
+    #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub tune: bool,
     /// Draw the speeds to a PNG, or write them to a CSV, as the file's name ends: against the number of bodies, or
     /// against the work-group size where several are asked for or there is one number of bodies alone
@@ -247,6 +281,9 @@ pub struct Check {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub device: DeviceArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub kernels: KernelArgs,
     /// Only this mode
     #[arg(long)]
     pub mode: Option<String>,

@@ -53,6 +53,60 @@ impl Output {
     }
 }
 
+impl Output {
+    /// A file that is written bit by bit, or by another program, before it is given its name.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if nothing can be written there, or only into a pipe or device.
+    pub fn draft(self) -> Result<Draft> {
+        let error = write_error(&self.path);
+        let begin = || match fs::metadata(&self.path) {
+            Ok(there) if !there.is_file() => Err(io::Error::other("it is no file")),
+            _ => {
+                let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+                Ok((beside(&target)?, target))
+            }
+        };
+        begin().map(|(file, target)| Draft { file, target }).map_err(error)
+    }
+}
+
+/// A file that stands beside its place until it is whole, and vanishes if it never is.
+#[derive(Debug)]
+pub struct Draft {
+    file: NamedTempFile,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it is gone.
+    pub fn file(&self) -> Result<File> {
+        self.file.reopen().map_err(self.error())
+    }
+
+    /// Gives it its name, in place of an older file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if that is not possible.
+    pub fn keep(self) -> Result<()> {
+        let error = self.error();
+        self.file.persist(&self.target).map(drop).map_err(|why| error(why.error))
+    }
+
+    /// Names what could not be written.
+    pub fn error(&self) -> impl FnOnce(io::Error) -> Error + use<> {
+        write_error(&self.target)
+    }
+}
+
 /// A file in the folder of `path` that vanishes unless it is given a name.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
@@ -65,6 +119,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    move |source| Error::Io { doing: "write", path: path.to_owned(), source }
+fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |source| Error::Io { doing: "write", path, source }
 }

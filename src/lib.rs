@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes, kernels → scene, compute → state, look → bodies → lattice, film → files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -32,7 +32,9 @@
 //! * scenes: files in `assets/scenes/`, read by [`scene::file`] as a person's own are; their order:
 //!   [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; what they may name: the tables of
 //!   generators beside these
-//! * shortcuts: [`ui::CONTROLS`]; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
+//! * kernels: files in `kernels/`; those that a person edits stand in for them, see [`kernels`] and [`compute::Device::edits`]
+//! * what a film is written as: [`film::Format`]; read by panel, `render --frames`
+//! * shortcuts: [`ui::CONTROLS`], which the panel's help and the command palette read; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
 //!   [`modes::Simulation::state`] and [`modes::Simulation::extra`]
 
 pub mod app;
@@ -45,6 +47,8 @@ pub mod config;
 pub mod engine;
 pub mod error;
 pub mod files;
+pub mod film;
+pub mod kernels;
 pub mod lattice;
 pub mod look;
 pub mod memory;

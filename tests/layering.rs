@@ -18,15 +18,15 @@ const LAYERS: &[(&str, &str)] = &[
     ("lib", ""),
     (
         "commands",
-        "cli app ui view session chart trial rescue engine snapshot config tuned modes scene compute look state bodies files error params",
+        "cli app ui view session chart trial rescue engine snapshot config tuned kernels modes scene compute look state bodies film files error params",
     ),
     ("cli", "config modes scene compute error params"),
     (
         "app",
-        "ui view session chart trial engine snapshot config tuned modes scene compute look state bodies lattice files error params",
+        "ui view session chart trial engine snapshot config tuned kernels modes scene compute look state bodies lattice film files error params",
     ),
     // `compute` for DeviceInfo, which is plain data.
-    ("ui", "session chart trial snapshot config tuned modes scene compute look state error params"),
+    ("ui", "session chart trial snapshot config tuned modes scene compute look state film error params"),
     ("view", "look bodies lattice error params"),
     ("session", "trial rescue engine snapshot config modes compute bodies lattice error params"),
     ("chart", "trial config modes compute"),
@@ -36,6 +36,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("snapshot", "config tuned modes scene state bodies lattice files error params"),
     ("config", "tuned modes scene bodies lattice error params"),
     ("tuned", "modes compute files error params"),
+    ("kernels", "compute files error"),
     ("modes", "scene compute state bodies lattice error params"),
     ("scene", "state bodies lattice error params"),
     // Knows no physics: neither bodies nor parameters.
@@ -44,6 +45,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("state", "bodies lattice error"),
     ("bodies", "lattice memory error params"),
     ("lattice", "memory"),
+    ("film", "files error"),
     ("files", "error"),
     ("memory", ""),
     ("error", "params"),

@@ -3,7 +3,7 @@
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use gravitile::engine::Engine;
 use gravitile::error::Error;
 use gravitile::modes::MODES;
 use gravitile::scene::{Scene, tipsy};
-use gravitile::snapshot::Snapshot;
+use gravitile::snapshot::{Carried, Snapshot, embed};
 use gravitile::tuned::Tuned;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -161,6 +161,30 @@ fn from_file<T>(bytes: &[u8], name: &str, read: impl Fn(&std::path::Path) -> T) 
     read(&path)
 }
 
+/// A picture of three by two pixels that carries each of the snapshots.
+static PICTURES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let png = gravitile::film::png(&image::RgbImage::new(3, 2)).unwrap();
+    let snapshots = SNAPSHOTS.iter().map(|bytes| Snapshot::from_bytes(bytes).unwrap());
+    snapshots.map(|snapshot| embed(&png, &snapshot).unwrap().0).collect()
+});
+
+/// A picture without pixels that carries `data`, with the right checksum.
+fn carrying(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    let chunk = [&name[..], data].concat();
+    let crc = crc32fast::hash(&chunk).to_be_bytes();
+    let length = (data.len() as u32).to_be_bytes();
+    [b"\x89PNG\r\n\x1a\n", &length[..], &chunk, &crc, b"\0\0\0\0IEND\xae\x42\x60\x82"].concat()
+}
+
+/// What is not an error goes on to be written again.
+fn check_carried(bytes: &[u8]) {
+    match check(Carried::read(Cursor::new(bytes))) {
+        Some(Carried::Snapshot(snapshot)) => drop(check(snapshot.to_bytes()).unwrap()),
+        Some(Carried::Scene(config)) => drop(check(config.to_file()).unwrap()),
+        None => {}
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) })]
 
@@ -182,6 +206,20 @@ proptest! {
             prop_assert!(!snapshot.runs.is_empty());
             check(snapshot.to_bytes()).unwrap();
         }
+    }
+
+    #[test]
+    fn damaged_pictures_do_no_harm(nth in 0..3usize, damage in damage()) {
+        check_carried(&damaged(&PICTURES[nth], &damage));
+    }
+
+    #[test]
+    fn pictures_that_carry_damage_with_the_right_checksums_do_no_harm(nth in 0..3usize, damage in damage()) {
+        let whole = &SNAPSHOTS[nth];
+        check_carried(&carrying(b"gvSt", &damaged(whole, &damage)));
+        check_carried(&carrying(b"gvSt", &sealed(whole, &damaged(&unsealed(whole), &damage))));
+        let scene = Config::new(MODES[nth]).to_file().unwrap();
+        check_carried(&carrying(b"gvSc", &damaged(scene.as_bytes(), &damage)));
     }
 
     #[test]
@@ -227,6 +265,23 @@ fn snapshots_with_other_numbers_resume_or_are_refused() {
             catch_unwind(AssertUnwindSafe(resume)).unwrap_or_else(|_| panic!("{damage:?} of snapshot {nth}"));
     }
     assert!(resumed > 10, "only {resumed} of them went on: the damage is too great to show anything");
+}
+
+#[test]
+fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
+    assert!(matches!(Carried::read(Cursor::new(carrying(b"gvSt", &SNAPSHOTS[0]))), Ok(Carried::Snapshot(_))));
+    let scene = Config::new(MODES[1]).to_file().unwrap();
+    assert!(matches!(Carried::read(Cursor::new(carrying(b"gvSc", scene.as_bytes()))), Ok(Carried::Scene(_))));
+    // A hundred megabytes of nothing take a hundred kilobytes.
+    let bomb = sealed(&SNAPSHOTS[0], &vec![0; 100 << 20]);
+    let mut long = carrying(b"gvSt", &[]);
+    long[8..12].copy_from_slice(&u32::MAX.to_be_bytes());
+    for (bytes, told) in
+        [(carrying(b"gvSt", &bomb), "too much"), (long, "too much"), (carrying(b"gvSt", &[]), "no snapshot")]
+    {
+        let error = Carried::read(Cursor::new(bytes)).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }
 
 #[test]

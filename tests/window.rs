@@ -25,8 +25,15 @@ fn leaves_by_itself_after_the_frames_asked_for() {
 #[test]
 fn what_the_panel_is_told_is_what_runs() {
     let display = Display::open();
-    let controls = display.run(&format!("{SMALL} --frames 20"));
-    let viewer = display.view(SMALL);
+    // Small enough that all of the panel is in sight.
+    let small = || {
+        let viewer = display.view(&format!("{SMALL} --clean"));
+        viewer.key("ctrl+minus");
+        viewer.key("ctrl+minus");
+        viewer
+    };
+    let controls = small().quit();
+    let viewer = small();
 
     // From the bottom up: what is chosen is explained below it, and that moves what comes after.
     viewer.click(controls.control("integrator euler"));

@@ -3,13 +3,16 @@
 mod clock;
 mod input;
 mod kept;
+mod kernels;
 mod open;
 mod opening;
 mod report;
 mod rig;
 mod settings;
+mod share;
 mod window;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
@@ -18,6 +21,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy}
 use winit::window::WindowId;
 
 use self::open::Open;
+pub(crate) use self::rig::Rig;
 use crate::compute::Found;
 use crate::config::Config;
 use crate::engine::Engine;
@@ -39,6 +43,8 @@ pub struct Options {
     pub size: Option<(u32, u32)>,
     /// Whether settings and what runs are kept from one start of the program to the next.
     pub keeps: bool,
+    /// A folder of kernels that is watched.
+    pub kernels: Option<PathBuf>,
     /// Whether it was said what to begin with: then there is no offer to go on where the program was left.
     pub is_chosen: bool,
     /// Leave after so many frames.

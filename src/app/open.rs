@@ -11,10 +11,12 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::clock::FrameClock;
 use super::input::Mouse;
 use super::kept::Kept;
+use super::kernels::Lab;
 use super::opening::Opening;
 use super::report::Recorder;
 use super::rig::Rig;
 use super::settings::Settings;
+use super::share::Studio;
 use super::window::Window;
 use super::{Options, Wake};
 use crate::compute::DeviceInfo;
@@ -31,9 +33,9 @@ use crate::view::{self, Camera, View};
 
 /// Everything there is while the window is open.
 pub(super) struct Open {
-    view: View,
+    pub(super) view: View,
     pub(super) rig: Rig,
-    look: Look,
+    pub(super) look: Look,
     /// The middle of the bodies that are shown, while the camera goes with it.
     middle: Option<glam::Vec3>,
     mouse: Mouse,
@@ -43,6 +45,10 @@ pub(super) struct Open {
     plots: bool,
     pub(super) ui: Ui,
     pub(super) kept: Kept,
+    /// Pictures and films that are being made.
+    pub(super) studio: Studio,
+    /// Kernels that are being edited.
+    pub(super) lab: Option<Lab>,
     /// A file that is being read.
     pub(super) opening: Option<Opening>,
     /// Whether a snapshot is on its way to the simulation: what the panel shows until then is not meant for it.
@@ -75,8 +81,19 @@ pub(super) struct Open {
 
 impl Open {
     pub fn new(event_loop: &ActiveEventLoop, proxy: &EventLoopProxy<Wake>, options: Options) -> Result<Self> {
-        let Options { devices, config, engine, mut look, size, keeps, is_chosen, frames, report, started } =
-            options;
+        let Options {
+            devices,
+            config,
+            engine,
+            mut look,
+            size,
+            keeps,
+            kernels,
+            is_chosen,
+            frames,
+            report,
+            started,
+        } = options;
         let (mut kept, note) = Kept::new(keeps);
         let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
         // A wrong number of bodies or work-group size is told before a window opens.
@@ -107,6 +124,8 @@ impl Open {
         }
         ui.offer(offer.filter(|_| !is_chosen));
         note.into_iter().for_each(|note| ui.say(note));
+        let lab = kernels.map(|folder| Lab::new(folder, waker(proxy))).transpose()?;
+        ui.watched(lab.as_ref().map(|lab| lab.folder().to_owned()));
         Ok(Self {
             view: View::new(window.context())?,
             rig: Rig::default(),
@@ -117,6 +136,8 @@ impl Open {
             plots: false,
             ui,
             kept,
+            studio: Studio::default(),
+            lab,
             opening: None,
             is_resuming: false,
             restored: None,
@@ -143,6 +164,8 @@ impl Open {
         let interval = self.clock.begin(start);
         self.hear_notices()?;
         self.hear_opening();
+        self.hear_kernels();
+        self.tend_studio();
         self.keep();
         if self.window.is_minimised() {
             return Ok(true);
@@ -246,6 +269,10 @@ impl Open {
                     Some(path) => self.resume(path),
                     None => self.ui.say("There is nothing to continue any more."),
                 },
+                Action::Picture(size) => self.take_picture(*size),
+                Action::Record(plan) => self.record(*plan),
+                Action::EndFilm { keeps } => self.end_film(*keeps),
+                Action::OwnKernels => self.own_kernels(),
                 Action::NotNow => self.kept.begin(&self.session),
                 Action::Quit => return false,
             }
@@ -389,6 +416,8 @@ impl Open {
                     }
                     self.ui.broken("It blew up", capitalised(text));
                 }
+                Notice::Kernels(outcome) => self.kernels_taken(outcome),
+                Notice::Still(still) => self.develop(*still)?,
                 Notice::Trial(share, trial) => self.ui.trial(share, trial),
                 Notice::StudyEnded { study, complete } => {
                     self.ui.study_ended();
@@ -402,11 +431,7 @@ impl Open {
                         self.config = *in_force;
                     }
                     match error {
-                        Error::Build { file, device, log } => {
-                            let text =
-                                format!("{device}'s compiler refused {file}. The kernel before it runs on.");
-                            self.ui.error("The kernel does not build", text, Some(log));
-                        }
+                        error @ Error::Build { .. } => self.kernel_refused(error),
                         error => {
                             self.ui.error("Not possible", format!("{error}. What ran before runs on."), None)
                         }
@@ -420,6 +445,10 @@ impl Open {
     /// Lets `auto` take what was found to be the fastest, from now on and after the next start.
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.chart() else { return };
+        // What an edited kernel came to says nothing of the program's own.
+        if self.lab.is_some() {
+            return self.ui.say("Not remembered: the kernels are edited");
+        }
         let before = self.config.clone();
         let device = first(&self.pool, &self.config).clone();
         trial::remember(&mut self.config.tuned, &device, chart.info, &chart.trials);
@@ -463,7 +492,9 @@ impl Open {
             &self.window,
             first(&self.pool, &self.config),
         )?;
+        let shared = self.close_studio();
         self.session.close(view_of(&self.rig.camera));
+        shared?;
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -479,11 +510,22 @@ fn save(
     extension: &str,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<String> {
-    let names = std::iter::once(name.to_owned()).chain((2..).map(|nth| format!("{name}-{nth}")));
-    let mut paths = names.map(|name| PathBuf::from(name).with_extension(extension));
-    let path = paths.find(|path| !path.exists()).unwrap_or_default();
+    let path = free_name(name, extension, false);
     files::Output::create(&path)?.save(|file| write(file))?;
     Ok(std::path::absolute(&path).unwrap_or(path).display().to_string())
+}
+
+/// A name in the working directory that no file has; of numbered files, the first of which has none.
+pub(super) fn free_name(name: &str, extension: &str, is_numbered: bool) -> PathBuf {
+    let names = std::iter::once(name.to_owned()).chain((2..).map(|nth| format!("{name}-{nth}")));
+    let path = |name: &str| PathBuf::from(format!("{name}.{extension}"));
+    for name in names {
+        let first = if is_numbered { path(&format!("{name}-0001")) } else { path(&name) };
+        if !first.exists() {
+            return if is_numbered { path(&format!("{name}-%04d")) } else { first };
+        }
+    }
+    path(name)
 }
 
 /// As a sentence of its own.

@@ -11,7 +11,7 @@ use crate::files::Output;
 use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
 use crate::session::{Command, Save};
-use crate::snapshot;
+use crate::snapshot::{self, Carried};
 use crate::state::Matter;
 use crate::ui::{FileWish, OPENED};
 
@@ -20,6 +20,7 @@ use crate::ui::{FileWish, OPENED};
 pub(super) enum Kind {
     Snapshot,
     Scene,
+    Picture,
     Csv,
     Tipsy,
 }
@@ -35,6 +36,7 @@ impl Kind {
         match () {
             () if is(snapshot::EXTENSION) => Ok(Self::Snapshot),
             () if is(scene::file::EXTENSION) => Ok(Self::Scene),
+            () if is(snapshot::PICTURE) => Ok(Self::Picture),
             () if is("csv") => Ok(Self::Csv),
             () if tipsy::EXTENSIONS.into_iter().any(is) => Ok(Self::Tipsy),
             () => {
@@ -47,7 +49,15 @@ impl Kind {
 }
 
 /// A file that is being read.
-pub(super) struct Opening(Receiver<Result<Config>>);
+pub(super) struct Opening(Receiver<Result<Opened>>);
+
+/// What was in it.
+pub(super) enum Opened {
+    /// Something to begin with.
+    Scene(Box<Config>),
+    /// A picture with something to go on with: the simulation reads that itself.
+    Snapshot(PathBuf),
+}
 
 impl Opening {
     /// Begins to read the scene or bodies in `path`, which are for `mode` if it steps bodies; `wake` is called when that
@@ -56,14 +66,21 @@ impl Opening {
         let (done, outcome) = unbounded();
         std::thread::spawn(move || {
             // Nobody waits for it any more if something else was opened meanwhile.
-            let _ = done.send(read(&path, mode));
+            let opened = match Kind::of(&path) {
+                Ok(Kind::Picture) => Carried::load(&path).map(|carried| match carried {
+                    Carried::Snapshot(_) => Opened::Snapshot(path),
+                    Carried::Scene(config) => Opened::Scene(config),
+                }),
+                _ => read(&path, mode).map(|config| Opened::Scene(Box::new(config))),
+            };
+            let _ = done.send(opened);
             wake();
         });
         Self(outcome)
     }
 
     /// What came of it, once.
-    pub fn outcome(&self) -> Option<Result<Config>> {
+    pub fn outcome(&self) -> Option<Result<Opened>> {
         self.0.try_recv().ok()
     }
 }
@@ -72,7 +89,7 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let bodies = match Kind::of(path)? {
         Kind::Scene => return Config::load(path),
         Kind::Tipsy => tipsy::load(path)?,
-        Kind::Csv | Kind::Snapshot => csv::load(path)?,
+        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load(path)?,
     };
     let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
     let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
@@ -91,12 +108,13 @@ impl Open {
         match wish {
             FileWish::Open(path) => match Kind::of(&path) {
                 Ok(Kind::Snapshot) => self.resume(path),
-                Ok(Kind::Scene | Kind::Csv | Kind::Tipsy) => {
+                Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
                     let wake = waker(&self.proxy);
                     self.opening = Some(Opening::new(path, self.config.mode.info(), wake));
                 }
                 Err(error) => self.ui.error("Not opened", format!("{error}."), None),
             },
+            FileWish::EditKernels(folder) => self.edit_kernels(&folder),
             FileWish::SaveSnapshot(path) => {
                 let view = view_of(&self.rig.camera);
                 self.session.send(Command::Save(Save { path: Some(path), view }));
@@ -121,9 +139,10 @@ impl Open {
         let Some(outcome) = self.opening.as_ref().and_then(Opening::outcome) else { return };
         self.opening = None;
         match outcome {
-            Ok(next) => {
+            Ok(Opened::Snapshot(path)) => self.resume(path),
+            Ok(Opened::Scene(next)) => {
                 let before = self.config.clone();
-                self.ui.adopt(next, &mut self.config);
+                self.ui.adopt(*next, &mut self.config);
                 self.tell(&before);
             }
             Err(error) => self.ui.error("Not opened", format!("{error}."), None),

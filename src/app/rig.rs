@@ -27,14 +27,14 @@ const LONGEST: f32 = 0.1;
 
 /// Which way a hand moves the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Drag {
+pub(crate) enum Drag {
     Orbit,
     Pan,
 }
 
 /// A camera with what moves it.
 #[derive(Debug, Default)]
-pub(super) struct Rig {
+pub(crate) struct Rig {
     pub camera: Camera,
     /// Where the hand went lately, in heights of the picture.
     strokes: VecDeque<(Instant, Vec2)>,

@@ -132,6 +132,11 @@ impl Window {
         self.picture
     }
 
+    /// Pixels of the picture.
+    pub fn picture_size(&self) -> (u32, u32) {
+        (self.picture.width, self.picture.height)
+    }
+
     /// The picture's width over its height.
     pub fn aspect(&self) -> f32 {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::limits::Limits;
-use super::{Trials, knobs, ladders, open, print_json, set_all, tuned};
+use super::{Trials, edited, knobs, ladders, open, print_json, set_all, tuned};
 use crate::chart::{Axis, Chart};
 use crate::cli::Bench;
 use crate::compute::{Device, DeviceInfo};
@@ -72,7 +72,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         Some(path) => Some((Export::of(path)?, Output::create(path)?)),
         None => None,
     };
-    let device = open(args.device.device.as_deref())?;
+    let device = open(&args.device, &args.kernels)?;
     let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
         ([], suited) if args.plot.is_some() => sweep(suited.telling),
         ([], suited) => suited.bench.to_vec(),
@@ -105,7 +105,8 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     let first_look = limits.text();
     if !args.json {
-        println!("{} · driver {} · median of {}", device.info.name, device.info.driver, args.repeats);
+        let (info, edited) = (&device.info, edited(&device));
+        println!("{} · driver {} · median of {}{edited}", info.name, info.driver, args.repeats);
         println!("{first_look}");
         println!(
             "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{ladders, open};
+use super::{edited, ladders, open};
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
 use crate::error::{Error, Result};
@@ -75,13 +75,14 @@ impl Row {
 }
 
 pub(super) fn call(args: &Check) -> Result<ExitCode> {
-    let device = open(args.device.device.as_deref())?;
+    let device = open(&args.device, &args.kernels)?;
     let mut plan = Vec::new();
     for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
         let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
         plan.push((variants, cases));
     }
-    println!("{} · driver {} · against f64, relative errors", device.info.name, device.info.driver);
+    let (info, edited) = (&device.info, edited(&device));
+    println!("{} · driver {} · against f64, relative errors{edited}", info.name, info.driver);
     println!(
         "{:<10} {:<10} {:>10} {:>7} {:>6} {:>10} {:>8}  worst case",
         "mode", "variant", "work-group", "kernels", "cases", "error", "allowed"

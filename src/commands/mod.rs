@@ -19,18 +19,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Cli, Command, DevicesArgs, Simulation};
-use crate::compute::{self, Device, Devices, Found};
+use crate::cli::{Cli, Command, DeviceArgs, DevicesArgs, KernelArgs, Simulation};
+use crate::compute::{self, Device, Devices, Edits, Found};
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
+use crate::kernels;
 use crate::look::Look;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::params::{self, Params};
 use crate::rescue;
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Carried, Snapshot};
 use crate::state::Matter;
 use crate::tuned::Tuned;
 
@@ -51,8 +52,22 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-fn open(wanted: Option<&str>) -> Result<Device> {
-    compute::select(wanted)?.open()
+/// The device, which builds the kernels of a folder if one is named.
+fn open(wanted: &DeviceArgs, kernels: &KernelArgs) -> Result<Device> {
+    let edits = edits(kernels)?;
+    let device = compute::select(wanted.device.as_deref())?.open()?;
+    device.set_edits(edits);
+    Ok(device)
+}
+
+fn edits(args: &KernelArgs) -> Result<Edits> {
+    Ok(args.kernels.as_deref().map(kernels::read).transpose()?.unwrap_or_default())
+}
+
+/// Which kernels are not the program's own, for the line above a table.
+fn edited(device: &Device) -> String {
+    let names: Vec<String> = device.edits().keys().cloned().collect();
+    if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
 /// The devices that are meant.
@@ -63,9 +78,12 @@ fn find(args: &DevicesArgs) -> Result<Vec<Found>> {
     }
 }
 
-/// Opens them.
-fn open_several(args: &DevicesArgs) -> Result<Devices> {
-    Devices::all(find(args)?)
+/// Opens them, to build the kernels of a folder if one is named.
+fn open_several(args: &Simulation) -> Result<Devices> {
+    let edits = edits(&args.kernels)?;
+    let devices = Devices::all(find(&args.device)?)?;
+    devices.set_edits(edits);
+    Ok(devices)
 }
 
 /// What the words mean: something new, or a snapshot to go on from.
@@ -77,11 +95,14 @@ struct Begin {
 impl Begin {
     /// What `args` mean; `prepare` may set parameters of something new before `--set` does.
     fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
-        let snapshot = args.resume.as_deref().map(Snapshot::load).transpose()?.map(Box::new);
-        let mut config = match &snapshot {
-            Some(snapshot) => Config { tuned: tuned(), ..snapshot.runs[0].config.clone() },
-            None => Config { tuned: tuned(), ..start(args)? },
+        let carried = args.resume.as_deref().map(Carried::load).transpose()?;
+        let (mut config, snapshot) = match carried {
+            Some(Carried::Snapshot(snapshot)) => (snapshot.runs[0].config.clone(), Some(snapshot)),
+            // A picture with too much in it to go on with.
+            Some(Carried::Scene(config)) => (*config, None),
+            None => (start(args)?, None),
         };
+        config.tuned = tuned();
         if snapshot.is_none() {
             prepare(config.mode.as_mut());
         }

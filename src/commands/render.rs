@@ -1,50 +1,168 @@
-//! `gravitile render`: step without a window, and draw the result.
+//! `gravitile render`: step without a window, and draw the result, or a film.
 
-use std::io::Cursor;
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use image::ImageFormat;
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Begin, look, open_several, run_in_parts, run_with_progress, size, steps};
+use super::{Begin, look, number_or_auto, open_several, run_in_parts, run_with_progress, size, steps};
+use crate::app::Rig;
 use crate::bodies::Points;
 use crate::cli::Render;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Output;
-use crate::view::{Camera, Offscreen, View};
+use crate::film::{self, Film};
+use crate::look::Look;
+use crate::snapshot::{self, Snapshot};
+use crate::view::{self, Camera, Offscreen, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let begin = Begin::new(&args.simulation, |_| ())?;
-    let (width, height) = size(&args.size)?;
+    let size = size(&args.size)?;
     let look = look(&args.looks.look)?;
-    if let Some(other) = args.out.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
-        let text = format!("--out {}: what is written is PNG, not {}", args.out.display(), other.display());
+    let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
+    // What cannot be written is told before any step.
+    let target = match args.frames {
+        Some(frames) => Target::Film(Film::create(&args.out, size, args.fps)?, frames),
+        None => Target::Picture(output(&args.out)?),
+    };
+    let offscreen = Offscreen::new(size)?;
+    let steps = steps(args.steps, &begin.config);
+    let engine = begin.engine(open_several(&args.simulation)?)?;
+    let mut studio = Studio::new(engine, &offscreen, look)?;
+    match target {
+        Target::Picture(output) => {
+            studio.begin(steps, size)?;
+            studio.picture(output, args.bare)?;
+        }
+        Target::Film(film, frames) => {
+            // A film begins at once unless it is asked to wait.
+            studio.begin(args.steps.unwrap_or(0), size)?;
+            let config = studio.engine.config();
+            let least = config.mode.info().work.burst.0;
+            let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
+            if !studio.film(film, frames, pace, args.fps)? {
+                eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
+                return Ok(ExitCode::from(CANCELLED));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What shells expect of a program that Ctrl+C ended.
+const CANCELLED: u8 = 130;
+
+/// Becomes true at Ctrl+C; another one ends the program at once.
+fn cancellation() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let told = flag.clone();
+    let hear = move || {
+        if told.swap(true, Ordering::Relaxed) {
+            std::process::exit(CANCELLED.into());
+        }
+    };
+    ctrlc::set_handler(hear).map_err(|error| Error::Invalid(format!("Ctrl+C cannot be heard: {error}")))?;
+    Ok(flag)
+}
+
+enum Target {
+    Picture(Output),
+    Film(Film, u32),
+}
+
+fn output(path: &Path) -> Result<Output> {
+    if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
+        let (path, other) = (path.display(), other.display());
+        let text = format!("--out {path}: what is written is PNG, not {other}; --frames makes films");
         return Err(Error::Invalid(text));
     }
-    let output = Output::create(&args.out)?;
-    let offscreen = Offscreen::new((width, height))?;
-    let steps = steps(args.steps, &begin.config);
-    let mut engine = begin.engine(open_several(&args.simulation.device)?)?;
-    let mut view = View::new(offscreen.context())?;
-    view.set_look(&look)?;
-    // Trails go back over pictures: here there is one for each of the last steps.
-    let pictures = steps.min(look.trails as u32);
-    run_with_progress(&mut engine, steps - pictures)?;
-    let mut points = Points::default();
-    for nth in 0..=pictures {
-        if nth > 0 {
-            run_in_parts(&mut engine, 1, |_| ())?;
-        }
-        (points, _) = engine.publish(points)?.wait()?;
-        view.upload(&points, points.value_range())?;
-    }
-    let mut camera = Camera::facing(points.shape);
-    camera.frame_all(&points, width as f32 / height as f32);
-    let picture = offscreen.render(|surface| view.draw(surface, &camera, None))?;
+    Output::create(path)
+}
 
-    let mut png = Cursor::new(Vec::new());
-    picture
-        .write_to(&mut png, ImageFormat::Png)
-        .map_err(|error| Error::Graphics(format!("the picture does not become a PNG: {error}")))?;
-    output.save(|file| file.write_all(png.get_ref()))?;
-    Ok(ExitCode::SUCCESS)
+/// A simulation, and what it is drawn with.
+struct Studio<'a> {
+    engine: Engine,
+    offscreen: &'a Offscreen,
+    view: View,
+    look: Look,
+    points: Points,
+    rig: Rig,
+}
+
+impl<'a> Studio<'a> {
+    fn new(engine: Engine, offscreen: &'a Offscreen, look: Look) -> Result<Self> {
+        let mut view = View::new(offscreen.context())?;
+        view.set_look(&look)?;
+        Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default() })
+    }
+
+    /// Steps to the first picture, and looks at all of it.
+    fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
+        // Trails go back over pictures: here there is one for each of the last steps.
+        let pictures = steps.min(self.look.trails as u32);
+        run_with_progress(&mut self.engine, steps - pictures)?;
+        self.take(0)?;
+        for _ in 0..pictures {
+            self.take(1)?;
+        }
+        let mut camera = Camera::facing(self.points.shape);
+        camera.frame_all(&self.points, width as f32 / height as f32);
+        self.rig.camera = camera;
+        Ok(())
+    }
+
+    /// Steps, and takes what is then to be drawn.
+    fn take(&mut self, steps: u32) -> Result<()> {
+        if steps > 0 {
+            run_in_parts(&mut self.engine, steps, |_| ())?;
+        }
+        (self.points, _) = self.engine.publish(std::mem::take(&mut self.points))?.wait()?;
+        self.view.upload(&self.points, self.points.value_range())
+    }
+
+    fn draw(&mut self) -> Result<image::RgbImage> {
+        let Self { offscreen, view, rig, .. } = self;
+        offscreen.render(|surface| view.draw(surface, &rig.camera, None))
+    }
+
+    fn picture(&mut self, output: Output, bare: bool) -> Result<()> {
+        let mut png = film::png(&self.draw()?)?;
+        if !bare {
+            let view = toml::to_string(&self.rig.camera).unwrap_or_default();
+            let (whole, extent) = snapshot::embed(&png, &Snapshot { view, ..self.engine.snapshot()? })?;
+            png = whole;
+            if let Some(text) = extent.note() {
+                eprintln!("note: {text}");
+            }
+        }
+        output.save(|file| file.write_all(&png))
+    }
+
+    /// `frames` pictures, `pace` steps from one to the next; false if it was cancelled, of which nothing is left.
+    fn film(&mut self, mut film: Film, frames: u32, pace: u32, rate: u32) -> Result<bool> {
+        let is_cancelled = cancellation()?;
+        let bar = ProgressBar::new(frames.into());
+        let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} to go");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        for nth in 0..frames {
+            if is_cancelled.load(Ordering::Relaxed) {
+                bar.finish_and_clear();
+                return Ok(false);
+            }
+            if nth > 0 {
+                self.take(pace)?;
+            }
+            let middle = view::middle(&self.points).filter(|_| self.look.follow);
+            self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, middle);
+            film.add(&self.draw()?)?;
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        film.finish().map(|()| true)
+    }
 }

@@ -85,7 +85,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         .as_mut()
         .map(|snapshot| std::mem::take(&mut snapshot.runs[0].told))
         .unwrap_or_default();
-    let mut engine = begin.engine(open_several(&args.simulation.device)?)?;
+    let mut engine = begin.engine(open_several(&args.simulation)?)?;
     // Of a snapshot that does not tell of every step, only what comes now is told.
     if told.len() as u64 != engine.clock().0 {
         told.clear();

@@ -57,6 +57,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
         return Err(Error::Invalid(text));
     }
     let all = Devices::all(found)?;
+    all.set_edits(super::edits(&args.kernels)?);
     let configs = configs(args, &all)?;
     if !args.json {
         all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));

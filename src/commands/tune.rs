@@ -16,7 +16,7 @@ use crate::trial::{self, Study, Trial};
 use crate::tuned::Tuned;
 
 pub(super) fn call(args: &Bench) -> Result<ExitCode> {
-    let device = open(args.device.device.as_deref())?;
+    let device = open(&args.device, &args.kernels)?;
     let mut tuned = tuned();
     let mut configs = Vec::new();
     for info in modes_for(args.mode.as_deref())? {

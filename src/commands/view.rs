@@ -9,6 +9,7 @@ use crate::cli::{DevicesArgs, View};
 use crate::compute::{self, Devices, Found};
 use crate::error::Result;
 use crate::files::Output;
+use crate::kernels;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
@@ -23,6 +24,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         look: look(&args.looks.look)?,
         size: args.size.as_deref().map(size).transpose()?,
         keeps: !args.clean && args.frames.is_none(),
+        kernels: args.simulation.kernels.kernels.as_deref().map(kernels::prepare).transpose()?,
         is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
         report: args.report.as_deref().map(Output::create).transpose()?,

@@ -1,8 +1,9 @@
 //! What is known of an OpenCL device, and opening it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ocl::core::{
@@ -151,6 +152,7 @@ impl Found {
             copies,
             programs: Arc::default(),
             health: Arc::new(Health::new()),
+            edits: Arc::default(),
         })
     }
 }
@@ -168,7 +170,7 @@ pub(super) fn open_context(devices: &[Found]) -> Result<core::Context> {
     core::create_context(properties.as_ref(), &ids, None, None).map_err(fail(&label, "opening a context"))
 }
 
-/// An open device. Clones share the context, the queues and the cache of built programs.
+/// An open device. Clones share the context, the queues, the cache of built programs, and edited kernels.
 #[derive(Debug, Clone)]
 pub struct Device {
     /// What is known of it.
@@ -183,6 +185,7 @@ pub struct Device {
     pub(super) copies: core::CommandQueue,
     pub(super) programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
+    edits: Arc<Mutex<Arc<Edits>>>,
 }
 
 /// Whether a device answers.
@@ -207,6 +210,9 @@ impl Health {
         }
     }
 }
+
+/// What is built in place of the program's own kernels: texts by the names of files under `kernels/`.
+pub type Edits = BTreeMap<String, String>;
 
 impl Device {
     /// The device as it was found.
@@ -250,6 +256,16 @@ impl Device {
             }
             fault => Ok(fault),
         }
+    }
+
+    /// What is built in place of the program's own kernels, on this device and its clones.
+    pub fn edits(&self) -> Arc<Edits> {
+        self.edits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Builds `edits` in place of the program's own kernels from now on. What is built already stays as it is.
+    pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
+        *self.edits.lock().unwrap_or_else(PoisonError::into_inner) = edits.into();
     }
 
     /// An event that comes when all work queued until now has run. That work is handed over: another queue must not

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ocl::core;
 
-use super::device::{Device, DeviceInfo, Found, Kind, is_pocl, open_context};
+use super::device::{Device, DeviceInfo, Edits, Found, Kind, is_pocl, open_context};
 use crate::error::{Error, Result};
 
 /// Set to `own`, it gives every device a context of its own: to see what sharing one is worth.
@@ -48,6 +48,7 @@ impl Devices {
     /// # Errors
     /// As [`Devices::open`].
     pub fn choose(&self, chosen: &[usize]) -> Result<Self> {
+        let edits = self.edits();
         let open = |place: &usize| self.chosen.iter().position(|other| other == place);
         let places: Option<Vec<usize>> = chosen.iter().map(open).collect();
         match places {
@@ -58,6 +59,7 @@ impl Devices {
             }),
             _ => Self::open(self.pool.clone(), chosen),
         }
+        .inspect(|devices| devices.set_edits(edits))
     }
 
     /// The devices that are left without the one of that key, opened anew: what they shared with it may be lost too. None
@@ -69,7 +71,23 @@ impl Devices {
         let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
         let mut left = self.chosen.clone();
         left.remove(lost);
-        if left.is_empty() { Ok(None) } else { Self::open(self.pool.clone(), &left).map(Some) }
+        if left.is_empty() {
+            return Ok(None);
+        }
+        let open = Self::open(self.pool.clone(), &left)?;
+        open.set_edits(self.edits());
+        Ok(Some(open))
+    }
+
+    /// What is built in place of the program's own kernels, on each of them.
+    pub fn edits(&self) -> Arc<Edits> {
+        self.open.first().map(Device::edits).unwrap_or_default()
+    }
+
+    /// Builds `edits` in place of the program's own kernels from now on; so do devices that are chosen later.
+    pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
+        let edits = edits.into();
+        self.open.iter().for_each(|device| device.set_edits(edits.clone()));
     }
 
     /// What is known of all that may be chosen.

@@ -14,7 +14,7 @@ mod timing;
 mod watch;
 
 pub use buffer::{Buffer, Pending};
-pub use device::{Device, DeviceInfo, Found, Kind};
+pub use device::{Device, DeviceInfo, Edits, Found, Kind};
 pub use devices::Devices;
 pub use exchange::{Exchange, Field, Mail};
 pub use fault::{Call, Fault};

@@ -25,7 +25,8 @@ pub struct Source {
 pub const ROOT: Source =
     Source { file: "root.cl", text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/root.cl")) };
 
-/// Programs by source and options, so that changing back to a variant costs nothing.
+/// Programs by source and options, so that changing back to a variant costs nothing. The source is all of its text: an
+/// edited kernel is never taken for the program's own.
 pub(super) type ProgramCache = HashMap<(CString, CString), core::Program>;
 
 /// A built program: a bag of kernels.
@@ -94,9 +95,11 @@ impl Program {
     /// # Errors
     /// [`Error::Build`] with the compiler's log, which names file and line.
     pub fn build(device: &Device, sources: &[Source], defines: &[(&str, String)]) -> Result<Self> {
-        // `#line` gives messages the right file and line. NUL bytes cannot be in embedded text.
+        let edits = device.edits();
+        let text = |source: &Source| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
+        // `#line` gives messages the right file and line.
         let joined: String =
-            sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, s.text)).collect();
+            sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, text(s))).collect();
         // 1/√x, as quick as it is good. GPUs have an instruction for it; that of CPUs, which Intel's compiler takes for
         // native_rsqrt, is good to 12 bits alone.
         let root = if device.info.kind == Kind::Cpu { "rsqrt" } else { "native_rsqrt" };

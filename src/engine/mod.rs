@@ -1,6 +1,7 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+mod kernels;
 mod recovery;
 mod resume;
 

@@ -16,10 +16,13 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 pub use self::frame::{Frame, Rung, Stats};
 pub use self::keeper::previous;
+use crate::bodies::Points;
+use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::lattice::Stroke;
+use crate::snapshot::Snapshot;
 use crate::trial::{Study, Trial};
 
 /// What the window tells the worker.
@@ -35,8 +38,13 @@ pub enum Command {
     Save(Save),
     /// What runs is kept in this file from now on: at each [`Save`] without a path, and when all ends.
     Keep(PathBuf),
-    /// Go on where the snapshot in this file was taken.
+    /// Take so many steps, then tell what is to be drawn, for a film; or none, and all that there is with it, for a picture
+    /// that carries it.
+    Still(Option<u32>),
+    /// Go on where the snapshot in this file was taken, or in a picture that carries one.
     Resume(PathBuf),
+    /// Build these in place of the program's own kernels.
+    Kernels(Edits),
     /// Obstacles where a brush went, or none.
     Paint(Stroke),
     /// Measure, for the mode, the scene and the number of bodies in force, while these stand still. Whatever else is
@@ -112,6 +120,10 @@ pub enum Notice {
         /// From where it was looked at.
         view: String,
     },
+    /// What is to be drawn, as [`Command::Still`] asked.
+    Still(Box<Still>),
+    /// Kernels were edited: the files that are now others than before, or why those before run on.
+    Kernels(Result<Vec<String>>),
     /// A study goes on: the share that is done, and what was measured.
     Trial(f32, Trial),
     /// A study came to its end, or to one before its time.
@@ -123,6 +135,15 @@ pub enum Notice {
     },
     /// The device failed; nothing runs any more.
     Failed(Error),
+}
+
+/// A moment of the simulation.
+#[derive(Debug)]
+pub struct Still {
+    /// What is drawn.
+    pub points: Points,
+    /// All that there is, if it was asked for.
+    pub snapshot: Option<Snapshot>,
 }
 
 /// The handle of a simulation that runs on its own thread. Dropping it ends the thread.

@@ -1,7 +1,7 @@
 //! The simulation's thread: owns the engine and every OpenCL object. [`run`] reads as the design's right-hand
 //! column.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,7 +14,9 @@ use super::gauge::Gauge;
 use super::history::History;
 use super::keeper::Keeper;
 use super::meter::{Meter, Rates};
-use super::{Command, Frame, Notice, Stats};
+use super::{Command, Frame, Notice, Stats, Still};
+use crate::bodies::Points;
+use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
@@ -22,7 +24,7 @@ use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::rescue;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Carried, Snapshot};
 use crate::trial::Study;
 
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
@@ -235,7 +237,21 @@ impl Worker<'_> {
                 }
                 self.keeper.save(&mut self.engine, save, self.notices)?;
             }
+            Command::Still(steps) => {
+                if self.under_way && !self.complete_burst()? {
+                    self.waiting.push_back(Command::Still(steps));
+                    return Ok(());
+                }
+                self.still(steps)?;
+            }
             Command::Resume(path) => self.resume(&path),
+            Command::Kernels(edits) => {
+                if self.under_way && !self.complete_burst()? {
+                    self.waiting.push_back(Command::Kernels(edits));
+                    return Ok(());
+                }
+                self.edit(edits);
+            }
             Command::Watch(is_watched) => {
                 self.measure_every = if is_watched { WATCHED_EVERY } else { DIAGNOSTICS_EVERY };
                 self.next_measurement = self.next_measurement.min(Instant::now() + self.measure_every);
@@ -287,7 +303,11 @@ impl Worker<'_> {
             let view = snapshot.view.clone();
             self.engine.restore(snapshot).map(|()| view)
         };
-        match Snapshot::load(path).and_then(restore) {
+        let carried = Carried::load(path).and_then(|carried| match carried {
+            Carried::Snapshot(snapshot) => Ok(*snapshot),
+            Carried::Scene(_) => Err(Error::Invalid(format!("{}: it carries no snapshot", path.display()))),
+        });
+        match carried.and_then(restore) {
             Ok(view) => {
                 self.remember(Some(Effect::Reseed));
                 self.stale = true;
@@ -295,6 +315,34 @@ impl Worker<'_> {
             }
             Err(error) => self.refuse(error),
         }
+    }
+
+    /// Tells what is to be drawn after `steps` steps, or all that there is now.
+    fn still(&mut self, steps: Option<u32>) -> Result<()> {
+        if let Some(steps) = steps {
+            self.engine.run(steps, |_| ())?;
+            (self.stale, self.told) = (true, false);
+        }
+        let snapshot = if steps.is_none() { Some(self.engine.snapshot()?) } else { None };
+        let (points, _) = self.engine.publish(Points::default())?.wait()?;
+        let _ = self.notices.send(Notice::Still(Box::new(Still { points, snapshot })));
+        (self.wake)();
+        Ok(())
+    }
+
+    /// Goes on with edited kernels, or tells why not and goes on as it is.
+    fn edit(&mut self, edits: Edits) {
+        let before = self.engine.devices().edits();
+        let names: BTreeSet<&String> = before.keys().chain(edits.keys()).collect();
+        let changed = names.into_iter().filter(|name| before.get(*name) != edits.get(*name));
+        let changed: Vec<String> = changed.cloned().collect();
+        let outcome = self.engine.set_edits(edits).map(|()| changed);
+        if outcome.is_ok() {
+            self.remember(Some(Effect::Rebuild));
+            self.stale = true;
+        }
+        let _ = self.notices.send(Notice::Kernels(outcome));
+        (self.wake)();
     }
 
     fn tell_resumed(&self, view: String) {
@@ -434,6 +482,8 @@ impl Worker<'_> {
             | Command::Paint(_)
             | Command::Save(_)
             | Command::Keep(_)
+            | Command::Kernels(_)
+            | Command::Still(_)
             | Command::FrameTaken
             | Command::Refresh(_)
             | Command::Watch(_)

@@ -38,12 +38,12 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(what.into())
 }
 
-pub(super) fn encode(snapshot: &Snapshot) -> Result<Vec<u8>> {
+pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (words, lists) = Words::of(snapshot)?;
     let words =
         toml::to_string(&words).map_err(|error| wrong(format!("a snapshot cannot be written: {error}")))?;
     let length = 4 + words.len() as u64 + lists.iter().map(|(_, list)| list.len() as u64).sum::<u64>();
-    if words.len() > MOST_WORDS || length > MOST_BYTES {
+    if words.len() > MOST_WORDS || length > most {
         return Err(wrong(format!("{length} bytes are too many for a snapshot")));
     }
     let mut body = length.to_le_bytes().to_vec();
@@ -77,7 +77,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// The checksum and the length that the first bytes of a file say.
-fn header(bytes: &[u8]) -> Result<(u32, u64)> {
+fn header(bytes: &[u8], most: u64) -> Result<(u32, u64)> {
     let number = |at: usize, len: usize| bytes.get(at..at + len).unwrap_or_default();
     if bytes.get(..MAGIC.len()) != Some(MAGIC) {
         return Err(wrong("it is no snapshot of gravitile"));
@@ -90,14 +90,14 @@ fn header(bytes: &[u8]) -> Result<(u32, u64)> {
     }
     let crc = u32::from_le_bytes(number(MAGIC.len() + 2, 4).try_into().map_err(cut_off)?);
     let length = u64::from_le_bytes(number(MAGIC.len() + 6, 8).try_into().map_err(cut_off)?);
-    match length > MOST_BYTES {
+    match length > most {
         true => Err(wrong(format!("the snapshot says that it has {length} bytes, which is too much"))),
         false => Ok((crc, length)),
     }
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Snapshot> {
-    let (crc, length) = header(bytes)?;
+pub(super) fn decode(bytes: &[u8], most: u64) -> Result<Snapshot> {
+    let (crc, length) = header(bytes, most)?;
     if crc32fast::hash(&bytes[MAGIC.len() + 6..]) != crc {
         return Err(wrong("the snapshot is damaged: its checksum is another"));
     }
@@ -120,7 +120,7 @@ pub(super) fn peek(mut file: impl Read) -> Result<Summary> {
     let cut_off = |_| wrong("the snapshot is cut off");
     let mut bytes = [0; HEADER];
     file.read_exact(&mut bytes).map_err(cut_off)?;
-    header(&bytes)?;
+    header(&bytes, MOST_BYTES)?;
     let mut body = ZlibDecoder::new(file);
     let mut count = [0; 4];
     body.read_exact(&mut count).map_err(cut_off)?;

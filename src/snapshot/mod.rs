@@ -2,6 +2,7 @@
 //! stopped. The file is in [`format`].
 
 mod format;
+mod picture;
 mod words;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::path::Path;
 
 pub use self::format::{MOST_BYTES, VERSION};
+pub use self::picture::{Carried, Extent, MOST_CARRIED, PICTURE, embed};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::files::Output;
@@ -81,7 +83,7 @@ impl Snapshot {
     /// # Errors
     /// If it cannot be written; an older file of that name is then still whole.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let bytes = format::encode(self)?;
+        let bytes = format::encode(self, MOST_BYTES)?;
         Output::create(path)?.save(|file| file.write_all(&bytes))
     }
 
@@ -91,7 +93,7 @@ impl Snapshot {
     /// If it cannot be read, is damaged, of another version, or says what cannot be.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = format::read(path)?;
-        format::decode(&bytes).map_err(|error| told(path, &error))
+        format::decode(&bytes, MOST_BYTES).map_err(|error| told(path, &error))
     }
 
     /// What the file `path` is of, from its beginning alone: whether it is whole is not looked at.
@@ -109,7 +111,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        format::decode(bytes)
+        format::decode(bytes, MOST_BYTES)
     }
 
     /// What [`Snapshot::save`] writes.
@@ -117,7 +119,7 @@ impl Snapshot {
     /// # Errors
     /// If there is too much of it.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        format::encode(self)
+        format::encode(self, MOST_BYTES)
     }
 }
 

@@ -32,6 +32,11 @@ impl Dialogs {
         self.add(Message { title, text, log: None, restarts: true });
     }
 
+    /// Takes back what was told under `title`: it is settled.
+    pub fn withdraw(&mut self, title: &str) {
+        self.0.retain(|(message, _)| message.title != title);
+    }
+
     fn add(&mut self, message: Message) {
         match self.0.iter_mut().find(|(waiting, _)| *waiting == message) {
             Some((_, times)) => *times += 1,
@@ -88,7 +93,7 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
         let close = ui.button("Close").on_hover_text("Escape closes too");
         sink.note("close", &close);
         if let Some(log) = log {
-            let copy = ui.button("Copy log");
+            let copy = ui.button("Copy log").on_hover_text("put the compiler's words on the clipboard");
             sink.note("copy log", &copy);
             if copy.clicked() {
                 ui.ctx().copy_text(log.clone());

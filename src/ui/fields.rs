@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Button, DragValue, Response, Slider, vec2};
 
-use super::widgets::{Chip, Sink, chips, row, switch};
+use super::widgets::{Chip, Sink, chips, double_clicked, row, switch};
 use super::{format, theme};
 use crate::config::Config;
 use crate::modes::Mode;
@@ -70,6 +70,9 @@ impl Visitor for Fields<'_> {
             let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(logarithmic);
             let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help(info));
             sink.note(info.key, &slider);
+            if double_clicked(&slider) {
+                *value = default;
+            }
             let number = DragValue::new(value)
                 .range(range)
                 .speed(speed)
@@ -84,7 +87,7 @@ impl Visitor for Fields<'_> {
     fn flag(&mut self, info: &Info, value: &mut bool) {
         let default = self.defaults.get(info.key).map_or(*value, |v| v == Value::Flag(true));
         self.field(info, value, default, |ui, sink, label, value| {
-            switch(ui, sink, info.key, (info.label, label), value);
+            switch(ui, sink, info.key, (info.label, label, &help(info)), value);
         });
     }
 

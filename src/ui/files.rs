@@ -20,6 +20,8 @@ pub enum FileWish {
     SaveSnapshot(PathBuf),
     /// Write the scene to it.
     SaveScene(PathBuf),
+    /// Edit the kernels in this folder.
+    EditKernels(PathBuf),
 }
 
 /// What a dialog is for.
@@ -28,12 +30,14 @@ pub(super) enum Purpose {
     Open,
     SaveSnapshot,
     SaveScene,
+    EditKernels,
 }
 
 /// What can be opened, in words for a person and as names end.
-pub const OPENED: [(&str, &[&str]); 4] = [
+pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),
+    ("Picture that carries one", &[snapshot::PICTURE]),
     ("Bodies (CSV)", &["csv"]),
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
@@ -74,6 +78,10 @@ impl Files {
                 }
                 dialog = dialog.default_file_filter("All that can be opened");
                 dialog.pick_file();
+            }
+            Purpose::EditKernels => {
+                dialog = dialog.title("Folder for kernels");
+                dialog.pick_directory();
             }
             Purpose::SaveSnapshot | Purpose::SaveScene => {
                 let (title, extension) = match purpose {
@@ -118,6 +126,7 @@ impl Files {
                 Purpose::Open => FileWish::Open(path),
                 Purpose::SaveSnapshot => FileWish::SaveSnapshot(path),
                 Purpose::SaveScene => FileWish::SaveScene(path),
+                Purpose::EditKernels => FileWish::EditKernels(path),
             });
             self.open = None;
         } else if !matches!(dialog.state(), DialogState::Open) {

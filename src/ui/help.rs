@@ -18,7 +18,7 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
             }
         });
         ui.add_space(8.0);
-        let hint = "Point at anything to read what it does. Double-click a label to reset it.";
+        let hint = "Point at anything to read what it does. Double-click a name or a slider to reset it.";
         ui.label(RichText::new(hint).small().color(theme::of(ui).weak));
     });
 }

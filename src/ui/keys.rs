@@ -1,15 +1,20 @@
 //! What keys and mouse do: one table, which the shortcuts, the help window and the hints on buttons read.
 
+use std::sync::Arc;
+
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
 use crate::modes::ModeInfo;
+use crate::scene::Scene;
 use crate::trial::Study;
 
 /// What a key or a button of the panel asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Command {
     RunPause,
+    Search,
     Mode(&'static ModeInfo),
+    Scene(&'static ModeInfo, &'static Arc<Scene>),
     NextMode,
     Step,
     Restart,
@@ -33,6 +38,11 @@ pub(super) enum Command {
     Open,
     SaveSnapshot,
     SaveScene,
+    EditKernels,
+    OwnKernels,
+    Picture,
+    Record,
+    CancelFilm,
     Continue,
     NotNow,
     Plots,
@@ -81,6 +91,12 @@ pub static CONTROLS: &[Control] = &[
         &[KeyboardShortcut::new(Modifiers::COMMAND, Key::S)],
         "save a snapshot, to go on exactly here",
     ),
+    keys(
+        Command::Picture,
+        &[plain(Key::F12)],
+        "save a picture; dropped on the window, it goes on where it was taken",
+    ),
+    keys(Command::Record, &[plain(Key::F9)], "record a film, or end and keep it"),
     keys(Command::FrameAll, &[plain(Key::F)], "bring every body into view"),
     keys(Command::ResetView, &[plain(Key::Home)], "look from where it was looked at first"),
     keys(Command::Follow, &[plain(Key::C)], "go with the centre of mass, or no longer"),
@@ -95,6 +111,14 @@ pub static CONTROLS: &[Control] = &[
     ),
     keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
+    keys(
+        Command::Search,
+        &[
+            KeyboardShortcut::new(Modifiers::COMMAND, Key::P),
+            KeyboardShortcut::new(Modifiers::COMMAND, Key::K),
+        ],
+        "find a command by typing",
+    ),
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
     keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
     keys(Command::Quit, &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)], "quit"),
@@ -124,6 +148,11 @@ impl Control {
             Trigger::Keys(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" or "),
             Trigger::Words(gesture) => gesture.to_owned(),
         }
+    }
+
+    /// What it asks for, if it is not read by others.
+    pub(super) fn command(&self) -> Option<Command> {
+        self.command
     }
 
     fn listens_to(&self, pressed: &Modifiers, key: Key) -> bool {
@@ -171,7 +200,7 @@ fn command(event: &Event, typing: bool) -> Option<Command> {
     let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command;
     let command = numbered(key, &modifiers).or_else(in_table)?;
-    let writes = !modifiers.command && key != Key::F1;
+    let writes = !modifiers.command && ![Key::F1, Key::F9, Key::F12].contains(&key);
     // A held key steps on and on, but must not make the others flicker.
     let wanted = !repeat || command == Command::Step;
     (wanted && !(typing && writes)).then_some(command)

@@ -16,6 +16,8 @@ mod panel;
 mod picture;
 mod plot;
 mod plots;
+mod search;
+mod share;
 mod spark;
 mod theme;
 mod widgets;
@@ -27,6 +29,7 @@ use egui::Rect;
 pub use files::{FileWish, OPENED};
 pub use keys::{CONTROLS, Control, Trigger};
 pub use plot::Export;
+pub use share::{PictureSize, Plan};
 
 use crate::chart::Chart;
 use crate::compute::DeviceInfo;
@@ -42,7 +45,12 @@ use history::History;
 use keys::Command;
 use notes::Notes;
 use plots::Plots;
+use search::Search;
+use share::Share;
 use widgets::Sink;
+
+/// What a kernel that does not build or run is told under.
+const NO_KERNEL: &str = "The kernel is refused";
 
 /// What the window measured of itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -129,6 +137,17 @@ pub enum Action {
     Continue,
     /// Do not, and keep what runs now.
     NotNow,
+    /// Go back to the program's own kernels.
+    OwnKernels,
+    /// Make a picture that carries what is in it.
+    Picture(PictureSize),
+    /// Begin a film.
+    Record(Plan),
+    /// End the film, and keep it or not.
+    EndFilm {
+        /// Whether the file stays.
+        keeps: bool,
+    },
     /// End the program.
     Quit,
 }
@@ -160,6 +179,11 @@ struct Brush {
 }
 
 impl Brush {
+    /// What its radius may be, ...
+    const RADII: std::ops::RangeInclusive<f32> = 0.005..=0.2;
+    /// ... and at first.
+    const RADIUS: f32 = 0.03;
+
     /// Its radius, if it is in hand and the mode takes obstacles.
     fn of(&self, config: &Config) -> Option<f32> {
         (self.in_hand && config.mode.info().paints).then_some(self.radius)
@@ -202,6 +226,10 @@ pub struct Ui {
     scale: look::Size,
     /// The other modes, as they were left.
     left: Vec<Config>,
+    /// The folder of kernels that is watched.
+    kernels: Option<PathBuf>,
+    share: Share,
+    search: Search,
 }
 
 impl Ui {
@@ -213,7 +241,7 @@ impl Ui {
         Self {
             panel: true,
             help: false,
-            brush: Brush { in_hand: false, radius: 0.03 },
+            brush: Brush { in_hand: false, radius: Brush::RADIUS },
             dialogs: Dialogs::default(),
             lab: Lab::default(),
             gallery: Gallery::default(),
@@ -223,6 +251,9 @@ impl Ui {
             history: History::default(),
             scale: look::Size::One,
             left: Vec::new(),
+            kernels: None,
+            share: Share::default(),
+            search: Search::default(),
         }
     }
 
@@ -234,6 +265,29 @@ impl Ui {
     /// Tells the person that the simulation makes no sense any more, and offers to restart it.
     pub fn broken(&mut self, title: impl Into<String>, text: impl Into<String>) {
         self.dialogs.push_with_restart(title.into(), text.into());
+    }
+
+    /// Tells the person that a kernel does not build, with the compiler's log, or does not run; in place of what was told of the
+    /// one before.
+    pub fn kernel_refused(&mut self, text: String, log: Option<String>) {
+        self.dialogs.withdraw(NO_KERNEL);
+        self.dialogs.push(NO_KERNEL.to_owned(), text, log);
+    }
+
+    /// Tells the person what runs now that kernels were edited: what was told of those before is settled.
+    pub fn kernel_builds(&mut self, text: impl Into<String>) {
+        self.dialogs.withdraw(NO_KERNEL);
+        self.say(text);
+    }
+
+    /// Takes in how many pictures of a film are done, and of how many.
+    pub fn filming(&mut self, progress: Option<(u32, u32)>) {
+        self.share.filming = progress;
+    }
+
+    /// Takes in which folder of kernels is watched.
+    pub fn watched(&mut self, folder: Option<PathBuf>) {
+        self.kernels = folder;
     }
 
     /// Tells the person what was done, for a few seconds.
@@ -304,13 +358,19 @@ impl Ui {
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        self.search.show(ctx, &mut sink);
         if self.files.is_open() {
             // Keys belong to the dialog, but for the one that ends all.
             sink.commands.retain(|command| *command == Command::Quit);
         }
         self.dress(ctx, model.look);
         match self.panel {
-            true => panel::show(ctx, &mut model, (&self.lab, &mut self.brush), &mut sink),
+            true => {
+                let kernels = self.kernels.as_deref();
+                let tools =
+                    panel::Tools { lab: &self.lab, brush: &mut self.brush, share: &mut self.share, kernels };
+                panel::show(ctx, &mut model, tools, &mut sink);
+            }
             false => panel::show_hidden(ctx, &mut sink),
         }
         hud::show(ctx, &model, self.lab.under_way.is_some());
@@ -319,14 +379,14 @@ impl Ui {
         }
         self.brush.show(ctx, &model);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
-            self.select_mode(info, model.config);
-            model.config.select_scene(scene);
+            sink.commands.push(Command::Scene(info, scene));
         }
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
         plots::show(ctx, &mut self.plots, &self.history, &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
+        self.share.show_progress(ctx, &mut sink);
         self.notes.show(ctx, &mut sink);
         let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);
@@ -372,6 +432,11 @@ impl Ui {
             Command::Turn => look.turn = !look.turn,
             Command::Grid => look.grid = !look.grid,
             Command::RunPause => config.running = !config.running,
+            Command::Search => self.search.toggle(),
+            Command::Scene(info, scene) => {
+                self.select_mode(info, config);
+                config.select_scene(scene);
+            }
             Command::Mode(info) => self.select_mode(info, config),
             Command::NextMode => {
                 let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
@@ -388,6 +453,16 @@ impl Ui {
             Command::Open => self.files.ask(Purpose::Open, ""),
             Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.name),
             Command::SaveScene => self.files.ask(Purpose::SaveScene, &config.start.name),
+            Command::EditKernels => self.files.ask(Purpose::EditKernels, ""),
+            Command::Picture => return Some(Action::Picture(self.share.size())),
+            Command::Record => {
+                return Some(match self.share.filming {
+                    None => Action::Record(self.share.plan()),
+                    Some(_) => Action::EndFilm { keeps: true },
+                });
+            }
+            Command::CancelFilm => return Some(Action::EndFilm { keeps: false }),
+            Command::OwnKernels => return Some(Action::OwnKernels),
             Command::Continue | Command::NotNow => {
                 self.notes.offer(None);
                 let goes_on = command == Command::Continue;

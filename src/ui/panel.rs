@@ -1,10 +1,15 @@
 //! The panel: everything that can be set, top to bottom in the order in which a person needs it.
 
+use std::path::Path;
+
 use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
-use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
+use super::share::Share;
+use super::widgets::{
+    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, double_clicked, row, switch,
+};
 use super::{Brush, Lab, Model, format, picture, theme};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
@@ -15,13 +20,18 @@ const MAX_STEPS_PER_FRAME: u32 = 10_000;
 /// Seeds that are drawn stay short enough to remember and to type.
 const DRAWN_SEEDS: u64 = 1_000_000;
 
+/// What is at hand besides what is shown.
+pub(super) struct Tools<'a> {
+    pub lab: &'a Lab,
+    pub brush: &'a mut Brush,
+    pub share: &'a mut Share,
+    /// The folder of kernels that is watched.
+    pub kernels: Option<&'a Path>,
+}
+
 /// Shows the panel at the left of what is still free.
-pub(super) fn show(
-    ctx: &egui::Context,
-    model: &mut Model,
-    (lab, brush): (&Lab, &mut Brush),
-    sink: &mut Sink,
-) {
+pub(super) fn show(ctx: &egui::Context, model: &mut Model, tools: Tools, sink: &mut Sink) {
+    let Tools { lab, brush, share, kernels } = tools;
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
     let frame = egui::Frame::NONE.fill(theme::of_all(ctx).surface).inner_margin(margin);
     egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0).frame(frame).show(
@@ -34,9 +44,10 @@ pub(super) fn show(
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
                 picture::show(ui, model.look, sink);
-                kernel(ui, model, lab, sink);
+                kernel(ui, model, (lab, kernels), sink);
                 devices(ui, model, sink);
                 parameters(ui, model.config, sink);
+                share.show(ui, sink);
             });
         },
     );
@@ -51,15 +62,6 @@ fn header(ui: &mut egui::Ui, sink: &mut Sink) {
             command(ui, sink, ("plots", "Plots", &keys::hint(Command::Plots)), Command::Plots);
         });
     });
-}
-
-/// A button, with what it does.
-fn command(ui: &mut egui::Ui, sink: &mut Sink, (key, text, help): (&str, &str, &str), command: Command) {
-    let button = ui.button(text).on_hover_text(help);
-    sink.note(key, &button);
-    if button.clicked() {
-        sink.commands.push(command);
-    }
 }
 
 /// What is left of a hidden panel: the button that brings it back.
@@ -189,9 +191,14 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
         ui.add_enabled_ui(config.start.is_random(), |ui| {
             let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
-            let number = ui.add_sized(size, number).labelled_by(label.id);
-            sink.note("seed", &number);
+            let help = "drag, or click and type; a double click on its name goes back to 1";
+            let number = ui.add_sized(size, number).labelled_by(label.id).on_hover_text(help);
+            sink.note("seed", &number.on_disabled_hover_text("nothing is random in this scene"));
+            if label.double_clicked() && ui.is_enabled() {
+                config.seed = 1;
+            }
             let draw = ui.button("🎲 New seed").on_hover_text("draw another seed");
+            let draw = draw.on_disabled_hover_text("nothing is random in this scene");
             sink.note("new seed", &draw);
             if draw.clicked() {
                 config.seed = rand::random_range(0..DRAWN_SEEDS);
@@ -210,19 +217,34 @@ fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut S
         "Brush",
         &format!("Paint obstacles with the mouse: {}.", keys::hint(Command::Brush)),
         |ui, label| {
-            switch(ui, sink, "brush", ("Brush", label), &mut brush.in_hand);
-            let help = "how wide the brush is";
-            ui.spacing_mut().slider_width = ui.available_width() - 2.0 * ui.spacing().item_spacing.x;
-            let slider = Slider::new(&mut brush.radius, 0.005..=0.2).show_value(false).logarithmic(true);
-            let slider = ui.add_enabled(brush.in_hand, slider).on_hover_text(help);
-            sink.note("brush size", &slider);
+            let help = keys::hint(Command::Brush);
+            switch(ui, sink, "brush", ("Brush", label, &help), &mut brush.in_hand);
+            let help = "how wide the brush is; a double click resets it";
+            let spacing = ui.spacing().item_spacing.x;
+            ui.spacing_mut().slider_width = ui.available_width() - theme::NUMBER_WIDTH - 3.0 * spacing;
+            ui.add_enabled_ui(brush.in_hand, |ui| {
+                let slider = Slider::new(&mut brush.radius, Brush::RADII).show_value(false).logarithmic(true);
+                let slider = ui.add(slider).on_hover_text(help).on_disabled_hover_text(help);
+                sink.note("brush size", &slider);
+                if double_clicked(&slider) {
+                    brush.radius = Brush::RADIUS;
+                }
+                let number = DragValue::new(&mut brush.radius).range(Brush::RADII).speed(0.001);
+                let size = [theme::NUMBER_WIDTH, ui.spacing().interact_size.y];
+                let number = ui.add_sized(size, number.update_while_editing(false));
+                sink.note("brush number", &number.on_hover_text(help).on_disabled_hover_text(help));
+            });
         },
     );
     note(ui, "drag paints, right drag or Shift+drag erases");
 }
 
-fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
-    section(ui, "Kernel");
+fn kernel(ui: &mut egui::Ui, model: &mut Model, (lab, kernels): (&Lab, Option<&Path>), sink: &mut Sink) {
+    ui.add_space(10.0);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Kernel").strong().color(theme::of(ui).accent));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| sources(ui, kernels, sink));
+    });
     variant(ui, model, sink);
     work_group(ui, model, sink);
     shape(ui, model, sink);
@@ -235,7 +257,7 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     });
     let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
     row(ui, "Free run", help, |ui, label| {
-        switch(ui, sink, "free run", ("Free run", label), &mut config.free_run);
+        switch(ui, sink, "free run", ("Free run", label, help), &mut config.free_run);
     });
 }
 
@@ -286,6 +308,19 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     }
 }
 
+/// The way to edit the kernels' text, and where that is.
+fn sources(ui: &mut egui::Ui, folder: Option<&Path>, sink: &mut Sink) {
+    let Some(folder) = folder else {
+        let help = "write the kernels, OpenCL C, to a folder and watch it: a file that is saved runs at once";
+        return command(ui, sink, ("edit kernels", "Edit…", help), Command::EditKernels);
+    };
+    let help = "go back to the program's own kernels; the files stay";
+    command(ui, sink, ("own kernels", "Own again", help), Command::OwnKernels);
+    let text = folder.display().to_string();
+    let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
+    ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));
+}
+
 fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { config, stats, device, recipe, .. } = model;
     let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
@@ -293,7 +328,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
     row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
         let auto = Auto { chosen: config.work_group.and_then(place), in_force: place(stats.work_group) };
-        let options = names.iter().map(|name| (name.as_str(), ""));
+        let options = names.iter().map(|name| (name.as_str(), "so many work-items to a work-group"));
         if let Some(clicked) = auto_chips(ui, sink, ("work-group", "Work-group"), options, auto) {
             config.work_group = clicked.map(|size| sizes[size]);
         }
@@ -313,7 +348,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     row(ui, "Group shape", "Work-items of a work-group beside each other, and rows of them.", |ui, _| {
         let chosen = config.knobs.get(name).and_then(|&width| place(width));
         let auto = Auto { chosen, in_force: place(in_force) };
-        let options = names.iter().map(|name| (name.as_str(), ""));
+        let options = names.iter().map(|name| (name.as_str(), "work-items beside each other × rows of them"));
         match auto_chips(ui, sink, ("group shape", "Group shape"), options, auto) {
             Some(Some(at)) => config.knobs.insert(name, widths[at]),
             Some(None) => config.knobs.remove(name),
@@ -330,7 +365,8 @@ fn tuning(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
         knobs(ui, config, recipe, sink);
         studies(ui, &config.mode.info().work, lab, sink);
     });
-    sink.note("tuning", &header.header_response);
+    let help = "what a variant is compiled with, and measurements of what is fast";
+    sink.note("tuning", &header.header_response.on_hover_text(help));
 }
 
 fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sink) {
@@ -346,7 +382,7 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sin
         row(ui, knob.name, knob.summary, |ui, _| {
             let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
             let auto = Auto { chosen, in_force: place(in_force) };
-            let options = names.iter().map(|name| (name.as_str(), ""));
+            let options = names.iter().map(|name| (name.as_str(), knob.summary));
             match auto_chips(ui, sink, (knob.name, knob.name), options, auto) {
                 Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
                 Some(None) => config.knobs.remove(knob.name),
@@ -416,7 +452,8 @@ fn parameters(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     config.mode.visit(&mut Fields { ui, sink, defaults: &defaults });
     ui.add_space(4.0);
     let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
-    let reset = reset.on_hover_text("every parameter back to what suits the scene");
+    let help = "every parameter back to what suits the scene";
+    let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
     sink.note("reset all", &reset);
     if reset.clicked() {
         config.mode = default;

@@ -28,7 +28,8 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, sink: &mut Sink) {
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset picture"));
-            let reset = reset.on_hover_text("everything about the picture as it comes");
+            let help = "everything about the picture as it comes";
+            let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
             sink.note("reset picture", &reset);
             if reset.clicked() {
                 *look = default;
@@ -40,7 +41,8 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, sink: &mut Sink) {
             }
         });
     });
-    sink.note("picture", &header.header_response);
+    let help = "how it is drawn: colours, light, trails, camera";
+    sink.note("picture", &header.header_response.on_hover_text(help));
 }
 
 /// Rows as of any parameters, but swatches for the palette.

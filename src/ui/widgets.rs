@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use egui::{
-    Align, Button, DragValue, Label, Layout, Response, RichText, Sense, WidgetInfo, WidgetType, vec2,
+    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, WidgetInfo,
+    WidgetType, vec2,
 };
 
 use super::keys::Command;
@@ -22,6 +23,29 @@ impl Sink {
     pub fn note(&mut self, key: impl Into<String>, response: &Response) {
         self.rects.push((key.into(), response.rect));
     }
+}
+
+/// A button, with what it does.
+pub(super) fn button(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, text, help): (&str, &str, &str),
+    command: Command,
+) {
+    let button = ui.button(text).on_hover_text(help);
+    sink.note(key, &button);
+    sink.commands.extend(button.clicked().then_some(command));
+}
+
+/// A number that counts once it is typed, named by `label`.
+pub(super) fn number(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label, help): (&str, &Response, &str),
+    number: DragValue,
+) {
+    let number = ui.add(number.update_while_editing(false)).labelled_by(label.id).on_hover_text(help);
+    sink.note(key, &number);
 }
 
 /// A label in a column of its own, and the controls beside it. `add` is given the label.
@@ -120,16 +144,28 @@ fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let info =
         || WidgetInfo::selected(WidgetType::RadioButton, enabled, selected, format!("{label}: {name}"));
     chip.widget_info(info);
-    if help.is_empty() { chip } else { chip.on_hover_text(help) }
+    chip.on_hover_text(help).on_disabled_hover_text(help)
+}
+
+/// Whether a slider, which hears drags alone, was clicked twice.
+pub(super) fn double_clicked(slider: &Response) -> bool {
+    let twice = slider.ctx.input(|input| input.pointer.button_double_clicked(PointerButton::Primary));
+    twice && slider.contains_pointer() && slider.enabled()
 }
 
 /// A checkbox that its label ticks too.
-pub(super) fn switch(ui: &mut egui::Ui, sink: &mut Sink, key: &str, label: (&str, &Response), on: &mut bool) {
-    let (name, label) = label;
+pub(super) fn switch(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    key: &str,
+    (name, label, help): (&str, &Response, &str),
+    on: &mut bool,
+) {
     *on ^= label.clicked();
     let checkbox = ui.checkbox(on, "");
     let enabled = checkbox.enabled();
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
+    let checkbox = checkbox.on_hover_text(help);
     sink.note(key, &checkbox);
 }
 
@@ -152,7 +188,12 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
         .custom_formatter(|n, _| if n == 0.0 { "–".to_owned() } else { format::count(n as u64) })
         .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
     let drag = ui.add_sized([theme::COUNT_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
+    let drag =
+        drag.on_hover_text("drag, or click and type; a double click on its name lets the program choose");
     sink.note(key, &drag);
+    if label.double_clicked() && ui.is_enabled() {
+        *value = None;
+    }
     if drag.dragged() {
         ui.data_mut(|data| data.insert_temp(draft, number));
     } else if drag.drag_stopped() || drag.changed() {

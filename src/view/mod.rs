@@ -30,7 +30,7 @@ use glium::{Rect, Surface};
 
 pub use camera::Camera;
 pub use framing::middle;
-pub use offscreen::Offscreen;
+pub use offscreen::{Canvas, Offscreen};
 
 use crate::bodies::{Points, Shape};
 use crate::error::{Error, Result};

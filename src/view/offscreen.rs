@@ -20,11 +20,14 @@ use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 use super::graphics;
 use crate::error::{Error, Result};
 
-/// An OpenGL context with a texture to draw into in place of a window.
-pub struct Offscreen {
+/// A texture to draw into in place of a window, in whatever OpenGL context.
+pub struct Canvas {
     context: Rc<Context>,
     texture: Texture2d,
 }
+
+/// An OpenGL context without a window, and a canvas in it.
+pub struct Offscreen(Canvas);
 
 impl Offscreen {
     /// A picture of `(width, height)` pixels, drawn by the first device that can: GPUs before the processor.
@@ -36,25 +39,43 @@ impl Offscreen {
         // SAFETY: the OpenGL context was made a moment ago and nothing was done with it yet.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
             .map_err(graphics("use this device's version"))?;
+        Canvas::new(&context, (width, height)).map(Self)
+    }
+
+    /// The context, to make programs, buffers and a [`super::View`] in.
+    pub fn context(&self) -> &Rc<Context> {
+        &self.0.context
+    }
+
+    /// What draws: the device's name as OpenGL gives it.
+    pub fn device(&self) -> &str {
+        self.0.context.get_opengl_renderer_string()
+    }
+
+    /// As [`Canvas::render`].
+    ///
+    /// # Errors
+    /// What `draw` returns, or [`Error::Graphics`].
+    pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
+        self.0.render(draw)
+    }
+}
+
+impl Canvas {
+    /// A picture of `(width, height)` pixels.
+    ///
+    /// # Errors
+    /// [`Error::Graphics`] if the size is not one that the device can draw.
+    pub fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
             let asked = format!("a picture of {width} × {height} pixels cannot be drawn");
             return Err(Error::Graphics(format!("{asked}: this device draws from 1 × 1 to {most} × {most}")));
         }
         let format = UncompressedFloatFormat::U8U8U8U8;
-        let texture = Texture2d::empty_with_format(&context, format, MipmapsOption::NoMipmap, width, height)
+        let texture = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
             .map_err(graphics("make the texture that stands for a window"))?;
-        Ok(Self { context, texture })
-    }
-
-    /// The context, to make programs, buffers and a [`super::View`] in.
-    pub fn context(&self) -> &Rc<Context> {
-        &self.context
-    }
-
-    /// What draws: the device's name as OpenGL gives it.
-    pub fn device(&self) -> &str {
-        self.context.get_opengl_renderer_string()
+        Ok(Self { context: context.clone(), texture })
     }
 
     /// Calls `draw` with the surface, which still holds what was drawn last, and reads the picture, upright.

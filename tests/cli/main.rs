@@ -1,5 +1,6 @@
 //! The program as it is typed: every command, every refusal, without a display.
 
+mod film;
 mod refusals;
 mod results;
 mod resume;

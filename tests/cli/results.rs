@@ -445,3 +445,24 @@ fn knobs_are_set_and_wrong_ones_are_told() {
     );
     assert_eq!(names(&report["rows"], "variant"), ["naive", "vector", "vector", "vector", "vector"]);
 }
+
+#[test]
+fn check_says_whether_edited_kernels_are_right() {
+    let folder = folder();
+    let place = folder.path().join("mine");
+    gravitile::kernels::prepare(&place).unwrap();
+    let args = "check --kernels mine --mode gravity --variant naive";
+    assert!(stdout(folder.path(), args).contains("all below what is allowed"));
+    let file = place.join("gravity").join("force.cl");
+    let right = fs::read_to_string(&file).unwrap();
+    fs::write(&file, right.replacen("return sum + d", "return sum - d", 1)).unwrap();
+    let output = gravitile(folder.path(), args).assert().code(1).get_output().stdout.clone();
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.contains("FAILS") && output.contains("edited: gravity/force.cl"), "{output}");
+    let bench = "bench --kernels mine --mode gravity --variant naive --bodies 512 --repeats 1 --json";
+    let row = json(folder.path(), bench)["rows"][0].clone();
+    assert!(row["relative_error"].as_f64().unwrap() > 0.1, "{row}");
+    fs::write(&file, "nonsense").unwrap();
+    let stderr = gravitile(folder.path(), args).assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(stderr).unwrap().contains("gravity/force.cl:1:"));
+}

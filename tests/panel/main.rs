@@ -3,10 +3,12 @@
 
 mod chart;
 mod configuration;
+mod habits;
 mod kept;
 mod parameters;
 mod picture;
 mod plots;
+mod share;
 mod windows;
 
 use egui::accesskit::Role;

@@ -1,0 +1,151 @@
+//! The command palette: everything that can be done, found by typing.
+
+use egui::{Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+
+use super::keys::{CONTROLS, Command};
+use super::theme;
+use super::widgets::Sink;
+use crate::modes::MODES;
+use crate::trial::Study;
+
+/// Lines that are shown at once.
+const LINES: usize = 12;
+
+/// Something that can be done, or only read about.
+struct Entry {
+    text: String,
+    keys: String,
+    command: Option<Command>,
+}
+
+impl Entry {
+    fn new(text: impl Into<String>, command: Command) -> Self {
+        Self { text: text.into(), keys: String::new(), command: Some(command) }
+    }
+}
+
+/// What was typed, and which line is chosen.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    pub is_open: bool,
+    typed: String,
+    chosen: usize,
+}
+
+impl Search {
+    /// Opens it anew, or closes it.
+    pub fn toggle(&mut self) {
+        *self = Self { is_open: !self.is_open, ..Self::default() };
+    }
+
+    /// Shows it, and asks for what was chosen.
+    pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
+        if !self.is_open {
+            return;
+        }
+        let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let [leaves, takes] = [Key::Escape, Key::Enter].map(pressed);
+        let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
+        let found = found(&self.typed);
+        let last = found.len().saturating_sub(1);
+        let moved = self.chosen + usize::from(down);
+        self.chosen = moved.saturating_sub(usize::from(up)).min(last);
+        let mut taken = takes.then_some(self.chosen);
+        let free = ctx.available_rect();
+        let width = 520.0_f32.min(free.width() - 40.0);
+        let place = free.center_top() + vec2(0.0, 60.0);
+        let window = egui::Window::new("Commands").id("search".into()).title_bar(false).resizable(false);
+        window.pivot(Align2::CENTER_TOP).fixed_pos(place).show(ctx, |ui| {
+            ui.set_width(width);
+            let edit = TextEdit::singleline(&mut self.typed).hint_text("What to do? Type a few letters");
+            let edit = ui
+                .add(edit.desired_width(f32::INFINITY))
+                .on_hover_text("words in any order; ↑ ↓ choose, Enter does it, Escape closes");
+            edit.request_focus();
+            sink.note("search", &edit);
+            if edit.changed() {
+                self.chosen = 0;
+            }
+            ui.add_space(4.0);
+            let height = LINES as f32 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
+            ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
+                if found.is_empty() {
+                    ui.label(RichText::new("Nothing is called so").color(theme::of(ui).weak));
+                }
+                for (nth, entry) in found.iter().enumerate() {
+                    let response = line(ui, entry, nth == self.chosen);
+                    if nth == self.chosen && (up || down) {
+                        response.scroll_to_me(None);
+                    }
+                    if response.clicked() {
+                        taken = Some(nth);
+                    }
+                }
+            });
+        });
+        if let Some(command) = taken.and_then(|nth| found.get(nth)?.command) {
+            sink.commands.push(command);
+        }
+        self.is_open &= !leaves && taken.is_none();
+    }
+}
+
+fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
+    let colours = theme::of(ui);
+    let text = RichText::new(&entry.text).color(match (is_chosen, entry.command) {
+        (true, _) => colours.strong,
+        (false, Some(_)) => colours.text,
+        (false, None) => colours.weak,
+    });
+    let keys = RichText::new(&entry.keys).small().color(colours.accent);
+    let fill = if is_chosen { colours.accent_fill } else { egui::Color32::TRANSPARENT };
+    let button = egui::Button::new((text, egui::Atom::grow(), keys)).fill(fill).truncate();
+    ui.add(button.min_size(vec2(ui.available_width(), 0.0)))
+}
+
+/// What all typed words are in: first what begins with what was typed, then in the order of the list.
+fn found(typed: &str) -> Vec<Entry> {
+    let typed = typed.trim().to_lowercase();
+    let fits = |entry: &Entry| {
+        let text = format!("{} {}", entry.text, entry.keys).to_lowercase();
+        typed.split_whitespace().all(|word| text.contains(word))
+    };
+    let mut found: Vec<_> = entries().filter(fits).collect();
+    found.sort_by_key(|entry| !entry.text.to_lowercase().starts_with(&typed));
+    found
+}
+
+/// All that there is: the shortcuts and gestures, and what has a button alone.
+fn entries() -> impl Iterator<Item = Entry> {
+    let controls = CONTROLS.iter().map(|control| Entry {
+        text: control.help.to_owned(),
+        keys: control.text(),
+        command: control.command(),
+    });
+    let modes = MODES
+        .iter()
+        .map(|info| Entry::new(format!("mode {}: {}", info.name, info.summary), Command::Mode(info)));
+    let scenes = MODES.iter().flat_map(|info| {
+        info.scenes.iter().map(move |scene| {
+            Entry::new(format!("scene {}, {}", scene.title, info.name), Command::Scene(info, scene))
+        })
+    });
+    let more = [
+        ("edit the kernels in a folder, while they run", Command::EditKernels),
+        ("go back to the program's own kernels", Command::OwnKernels),
+        ("cancel the film", Command::CancelFilm),
+        ("measure which work-group size is fast", Command::Study(Study::WorkGroups)),
+        ("measure how speed goes with the number of bodies", Command::Study(Study::Bodies)),
+        ("search for the fastest kernel", Command::Study(Study::Tune)),
+        ("measure no more", Command::EndStudy),
+        ("show what was measured", Command::Chart),
+    ];
+    let more = more.into_iter().map(|(text, command)| Entry::new(text, command));
+    let views = (1..=9).flat_map(|number| {
+        [
+            Entry::new(format!("go back to view {number}"), Command::Recall(number)),
+            Entry::new(format!("keep the view under {number}"), Command::Keep(number)),
+        ]
+    });
+    controls.chain(modes).chain(scenes).chain(more).chain(views)
+}

@@ -1,0 +1,185 @@
+//! Pictures and films of what is shown, folded away until somebody wants them.
+
+use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
+
+use super::keys::{self, Command};
+use super::theme;
+use super::widgets::{Chip, Sink, button, chips, number, row};
+use crate::film::{Format, RATES};
+
+/// The longest film that can be asked for, in seconds.
+const LONGEST: f32 = 600.0;
+/// The most pixels that a side can have.
+const MOST_SIDE: u32 = 16_384;
+
+/// How large a picture is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureSize {
+    /// So many times as wide and high as in the window.
+    Times(u32),
+    /// Width and height in pixels.
+    Pixels(u32, u32),
+}
+
+/// What a film is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// What it is written as.
+    pub format: Format,
+    /// How many pictures.
+    pub frames: u32,
+    /// Pictures that are shown in a second.
+    pub rate: u32,
+    /// How large.
+    pub size: PictureSize,
+}
+
+/// What is chosen, and how far a film is.
+#[derive(Debug)]
+pub(super) struct Share {
+    size: PictureSize,
+    /// What was typed, while another size is chosen.
+    typed: (u32, u32),
+    format: Format,
+    seconds: f32,
+    rate: u32,
+    /// Pictures of a film that are done, and how many there are to be.
+    pub filming: Option<(u32, u32)>,
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        let size = PictureSize::Times(1);
+        Self { size, typed: (1920, 1080), format: Format::Gif, seconds: 5.0, rate: 30, filming: None }
+    }
+}
+
+impl Share {
+    /// How large pictures are.
+    pub fn size(&self) -> PictureSize {
+        self.size
+    }
+
+    /// What a film is to be.
+    pub fn plan(&self) -> Plan {
+        let Self { size, format, seconds, rate, .. } = *self;
+        let frames = ((seconds * rate as f32).round() as u32).max(1);
+        Plan { format, frames, rate, size }
+    }
+
+    /// Shows the section.
+    pub fn show(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
+        ui.add_space(10.0);
+        let title = RichText::new("Share").strong().color(theme::of(ui).accent);
+        let header = CollapsingHeader::new(title).id_salt("share").show(ui, |ui| {
+            self.sizes(ui, sink);
+            self.formats(ui, sink);
+            row(
+                ui,
+                "Length",
+                "How long the film lasts, and how many pictures are shown in a second.",
+                |ui, label| {
+                    let seconds =
+                        DragValue::new(&mut self.seconds).range(0.1..=LONGEST).speed(0.1).suffix(" s");
+                    number(ui, sink, ("film seconds", label, "seconds that the film lasts"), seconds);
+                    let rate = DragValue::new(&mut self.rate).range(RATES).speed(0.2).suffix(" /s");
+                    let rate = ui
+                        .add(rate.update_while_editing(false))
+                        .on_hover_text("pictures that are shown in a second");
+                    sink.note("film rate", &rate);
+                },
+            );
+            row(ui, "", "", |ui, _| self.buttons(ui, sink));
+        });
+        sink.note("share", &header.header_response.on_hover_text("pictures and films of what is shown"));
+    }
+
+    fn sizes(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
+        const TIMES: [(u32, &str); 3] = [(1, "1×"), (2, "2×"), (4, "4×")];
+        row(
+            ui,
+            "Size",
+            "How large pictures and films are: times the picture in the window, or in pixels.",
+            |ui, label| {
+                let times = TIMES.iter().map(|(times, name)| Chip {
+                    name,
+                    help: "times the picture in the window",
+                    selected: self.size == PictureSize::Times(*times),
+                    in_force: false,
+                });
+                let is_typed = matches!(self.size, PictureSize::Pixels(..));
+                let other = Chip {
+                    name: "pixels",
+                    help: "any width and height",
+                    selected: is_typed,
+                    in_force: false,
+                };
+                match chips(ui, sink, ("picture size", "Size"), times.chain([other])) {
+                    Some(nth) => {
+                        let (width, height) = self.typed;
+                        let times = TIMES.get(nth).map(|(times, _)| PictureSize::Times(*times));
+                        self.size = times.unwrap_or(PictureSize::Pixels(width, height));
+                    }
+                    None if is_typed => {}
+                    None => return,
+                }
+                if let PictureSize::Pixels(width, height) = &mut self.size {
+                    for (key, side, help) in [
+                        ("width", &mut *width, "width in pixels"),
+                        ("height", &mut *height, "height in pixels"),
+                    ] {
+                        let drag = DragValue::new(side).range(1..=MOST_SIDE).update_while_editing(false);
+                        sink.note(key, &ui.add(drag).labelled_by(label.id).on_hover_text(help));
+                    }
+                    self.typed = (*width, *height);
+                }
+            },
+        );
+    }
+
+    fn formats(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
+        row(ui, "Film", "What a film is written as.", |ui, _| {
+            let formats = Format::ALL.iter().map(|format| {
+                let (name, help) = format.words();
+                Chip { name, help, selected: self.format == *format, in_force: false }
+            });
+            if let Some(nth) = chips(ui, sink, ("film", "Film"), formats) {
+                self.format = Format::ALL[nth];
+            }
+        });
+    }
+
+    fn buttons(&self, ui: &mut egui::Ui, sink: &mut Sink) {
+        if self.filming.is_some() {
+            end_buttons(ui, sink, "");
+            return;
+        }
+        button(ui, sink, ("take picture", "Save picture", &keys::hint(Command::Picture)), Command::Picture);
+        button(ui, sink, ("record", "● Record", &keys::hint(Command::Record)), Command::Record);
+    }
+
+    /// Shows how far a film is, at the foot of the picture, however the panel is. It is not in the film.
+    pub fn show_progress(&self, ctx: &egui::Context, sink: &mut Sink) {
+        let Some((done, frames)) = self.filming else { return };
+        let foot = ctx.available_rect().center_bottom() - egui::vec2(0.0, 60.0);
+        let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(foot);
+        area.show(ctx, |ui| {
+            egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    let share = done as f32 / frames.max(1) as f32;
+                    let bar = ProgressBar::new(share).desired_width(220.0).text(format!("{done} of {frames}"));
+                    let help = "each picture is drawn, however long it takes; the simulation steps as the film needs it";
+                    ui.add(bar).on_hover_text(help);
+                    end_buttons(ui, sink, " at foot");
+                });
+            });
+        });
+    }
+}
+
+fn end_buttons(ui: &mut egui::Ui, sink: &mut Sink, place: &str) {
+    let (keep, cancel) = (format!("end film{place}"), format!("cancel film{place}"));
+    button(ui, sink, (&keep, "■ Keep", &keys::hint(Command::Record)), Command::Record);
+    let help = "end the film and keep nothing, but for PNG files that are written";
+    button(ui, sink, (&cancel, "Cancel", help), Command::CancelFilm);
+}

@@ -1,0 +1,133 @@
+//! What every program has: commands found by typing, help for everything that is pointed at, and a way back.
+
+use super::*;
+use gravitile::ui::Trigger;
+
+/// Opens the palette, types, and takes what is chosen.
+fn find(window: &mut Window, typed: &str) {
+    window.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.run();
+    window.get_by_role(Role::TextInput).type_text(typed);
+    window.run();
+    press(window, Key::Enter);
+}
+
+fn is_open(window: &Window) -> bool {
+    window.query_by_role(Role::TextInput).is_some()
+}
+
+#[test]
+fn the_palette_finds_what_is_typed_and_does_it() {
+    let mut window = open(MODES[0]);
+    find(&mut window, "restart scene");
+    assert_eq!(window.state().actions, [Action::Restart]);
+    assert!(!is_open(&window));
+    find(&mut window, "view BACK 7");
+    assert_eq!(window.state().actions.last(), Some(&Action::Recall(7)));
+    let scene = &MODES[1].scenes[2];
+    find(&mut window, &format!("scene {}", scene.title));
+    assert_eq!((window.state().config.mode.info(), &window.state().config.start), (MODES[1], scene));
+    find(&mut window, "mode gravity");
+    assert_eq!(window.state().config.mode.info(), MODES[0]);
+    // By its keys, and with the arrows: what begins so comes first.
+    find(&mut window, "Ctrl+Q");
+    assert_eq!(window.state().actions.last(), Some(&Action::Quit));
+    let told = window.state().actions.len();
+    find(&mut window, "no such thing at all");
+    assert!(window.state().actions.len() == told && !is_open(&window));
+    // Letters that are typed are no shortcuts.
+    assert_eq!(window.state().config.mode.info(), MODES[0]);
+    for key in [Key::P, Key::K] {
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run();
+        assert!(is_open(&window), "{key:?} opens it");
+        press(&mut window, Key::Escape);
+        assert!(!is_open(&window), "Escape closes it");
+    }
+    assert!(!window.state().plots, "Ctrl+P is not P");
+}
+
+#[test]
+fn the_palette_lists_every_shortcut_and_is_used_with_arrows_and_mouse() {
+    let mut window = open(MODES[0]);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    window.run();
+    for control in CONTROLS {
+        let is_key = matches!(control.trigger, Trigger::Keys(_));
+        let listed = window.query_all_by_label_contains(control.help).count();
+        assert!(listed > 0, "{} ({is_key})", control.help);
+    }
+    // The second line is the second command.
+    press(&mut window, Key::ArrowDown);
+    press(&mut window, Key::Enter);
+    assert_eq!(window.state().actions, [Action::Step]);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    window.run();
+    window.get_by_role(Role::TextInput).type_text("slowly turn");
+    window.run();
+    window.get_by_label_contains("slowly turn").click();
+    window.run();
+    assert!(window.state().look.turn && !is_open(&window));
+}
+
+/// Whether something explains itself where the pointer is.
+fn has_help(window: &mut Window, at: egui::Pos2) -> bool {
+    window.hover_at(at);
+    window.run();
+    window.run();
+    window.ctx.memory(|memory| {
+        memory.areas().visible_layer_ids().iter().any(|layer| layer.order == egui::Order::Tooltip)
+    })
+}
+
+#[test]
+fn every_control_has_help() {
+    let mut without = Vec::new();
+    for info in MODES {
+        let mut window = open(info);
+        window.ctx.all_styles_mut(|style| {
+            style.interaction.tooltip_delay = 0.0;
+            style.interaction.show_tooltips_only_when_still = false;
+        });
+        for section in ["Picture", "Share", "Tuning"] {
+            click(&mut window, Role::Button, section);
+        }
+        window.set_size(vec2(1280.0, 3000.0));
+        window.run();
+        window.run();
+        assert!(!has_help(&mut window, egui::pos2(1270.0, 2990.0)), "there is nothing to help with there");
+        // A row of chips is no control of its own.
+        let rects = window.state().rects.clone();
+        let is_row = |name: &str| rects.iter().any(|(other, _)| other.starts_with(&format!("{name} ")));
+        assert!(rects.len() > 60, "{}", rects.len());
+        for (name, rect) in rects.iter().filter(|(name, _)| !is_row(name)) {
+            if !has_help(&mut window, rect.center()) {
+                without.push(format!("{}: {name} at {rect:?}", info.name));
+            }
+        }
+    }
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+#[test]
+fn a_double_click_on_a_slider_resets_it() {
+    let mut window = open(MODES[0]);
+    let default = window.state().value("dt");
+    type_number(&mut window, "Time step", "0.0001");
+    assert_ne!(window.state().value("dt"), default);
+    // So that the click into the number is none of the two.
+    window.run_steps(60);
+    let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "dt").unwrap().clone();
+    let at = rect.left_center() + vec2(rect.width() * 0.3, 0.0);
+    for pressed in [true, false, true, false] {
+        window.hover_at(at);
+        window.event(egui::Event::PointerButton {
+            pos: at,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.run_steps(1);
+    }
+    assert_eq!(window.state().value("dt"), default);
+}
