@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes → scene, compute → state, look → bodies → lattice, files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes → scene, compute → state, look → bodies → hand, lattice, files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -45,6 +45,7 @@ pub mod config;
 pub mod engine;
 pub mod error;
 pub mod files;
+pub mod hand;
 pub mod lattice;
 pub mod look;
 pub mod memory;

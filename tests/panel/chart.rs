@@ -67,9 +67,9 @@ fn a_study_fills_a_window_that_can_be_closed() {
 #[test]
 fn it_stands_beside_panel_and_overlay() {
     let mut window = open(MODES[0]);
+    study(&mut window, "Bodies");
     window.set_size(vec2(1280.0, 800.0));
     window.run();
-    study(&mut window, "Bodies");
     for trial in trials(window.state(), 4096, 8) {
         window.state_mut().ui().trial(0.5, trial);
     }
