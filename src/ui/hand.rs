@@ -3,7 +3,7 @@
 use egui::{Align2, Button, DragValue, RichText, Slider, Stroke, pos2, vec2};
 
 use super::keys::{self, Command};
-use super::panel::{note, section};
+use super::panel::note;
 use super::widgets::{Chip, Sink, chips, live_number, row};
 use super::{Model, format, theme};
 use crate::bodies::FINITE_LIMIT;
@@ -66,12 +66,22 @@ pub(super) fn has_bodies(config: &Config) -> bool {
     config.mode.info().work.matter == Matter::Bodies
 }
 
-/// The section of the panel.
-pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+/// The tools, at the upper left of the picture; `below` what may stand there.
+pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, below: f32) {
     if !has_bodies(model.config) {
         return;
     }
-    section(ui, "Hand");
+    let corner = ctx.available_rect().left_top() + vec2(10.0, 10.0 + below);
+    egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Background).show(ctx, |ui| {
+        let fill = theme::of(ui).veil();
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(8).show(ui, |ui| {
+            ui.set_width(300.0);
+            show(ui, model, sink);
+        });
+    });
+}
+
+fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let Model { grip, stats, .. } = model;
     let tools = [
         (Tool::Look, "look", "drag turns the view, a click takes hold of a body".to_owned()),

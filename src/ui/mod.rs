@@ -337,6 +337,7 @@ impl Ui {
         }
         self.brush.show(ctx, &model);
         hand::draw(ctx, &model);
+        hand::tools(ctx, &mut model, &mut sink, if self.panel { 0.0 } else { 34.0 });
         let edits = hand::card(ctx, &mut model, &mut sink);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             self.select_mode(info, model.config);

@@ -5,7 +5,7 @@ use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, v
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::widgets::{Auto, Chip, Sink, auto_chips, auto_number, chips, row, switch};
-use super::{Brush, Lab, Model, format, hand, picture, theme, time};
+use super::{Brush, Lab, Model, format, picture, theme, time};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
@@ -31,7 +31,6 @@ pub(super) fn show(
                 time::show(ui, model, sink);
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
-                hand::show(ui, model, sink);
                 picture::show(ui, model.look, sink);
                 kernel(ui, model, lab, sink);
                 devices(ui, model, sink);
@@ -207,7 +206,9 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, lab: &Lab, sink: &mut Sink) {
     row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
         let in_force = stats.steps_per_frame;
         let range = 1..=time::MAX_STEPS_PER_FRAME;
+        ui.spacing_mut().item_spacing.x = 3.0;
         auto_number(ui, sink, ("steps per frame", label), &mut config.steps_per_frame, in_force, range);
+        time::factors(ui, sink);
     });
     let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
     row(ui, "Free run", help, |ui, label| {

@@ -1,10 +1,10 @@
 //! How time goes: run, step, backwards, faster, and to a step.
 
-use egui::{Button, RichText, vec2};
+use egui::{Align, Button, Checkbox, Layout, RichText, WidgetInfo, WidgetType, vec2};
 
 use super::keys::{self, Command};
 use super::panel::{command, section};
-use super::widgets::{Sink, live_number, row, switch};
+use super::widgets::{Sink, live_number};
 use super::{Model, format, theme};
 use crate::config::Config;
 
@@ -32,68 +32,64 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             }
         }
     });
-    let stats = model.stats;
-    let progress = match model.started() {
-        true => format!("step {} · time {}", format::count(stats.step), format::significant(stats.time, 4)),
-        false => "starting…".to_owned(),
-    };
-    ui.label(RichText::new(progress).monospace().color(theme::of(ui).weak))
-        .on_hover_text("steps and simulated time since the scene began");
-    speed(ui, model, sink);
-    reverse(ui, model.config, sink);
-    go_to(ui, model, sink);
-}
-
-fn speed(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
-    let help = "Simulated time a second: the time step × the steps between two pictures × pictures a second.";
-    row(ui, "Speed", help, |ui, _| {
-        for (key, text, which) in [("slower", "½×", Command::Slower), ("faster", "2×", Command::Faster)] {
-            command(ui, sink, (key, text, &keys::hint(which)), which);
-        }
-        let stats = model.stats;
-        let speed = stats.steps_per_second * model.config.mode.time_step();
-        if model.config.running && speed > 0.0 {
-            let text = format!("{} a second", format::significant(speed, 3));
-            ui.label(RichText::new(text).color(theme::of(ui).weak)).on_hover_text(help);
+    ui.horizontal(|ui| {
+        if model.started() {
+            clock(ui, model, sink);
+            reverse(ui, model.config, sink);
+        } else {
+            ui.label(RichText::new("starting…").monospace().color(theme::of(ui).weak));
         }
     });
+}
+
+/// The step, which can be typed to go there, and the time; on the way to a step, where to and a way out.
+fn clock(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
+    let stats = model.stats;
+    let colour = theme::of(ui).weak;
+    let weak = |text: String| RichText::new(text).monospace().color(colour);
+    if let Some(goal) = stats.goal {
+        ui.label(weak(format!("{} → {}", format::count(stats.step), format::count(goal))));
+        command(ui, sink, ("stay", "Stay here", "stop on the way"), Command::GoTo(None));
+        return;
+    }
+    let help = "Steps since the scene began. Type one: it goes there as fast as it can and pauses, back by steps \
+                backwards where those can undo steps and it is shorter, else from the start.";
+    let label = ui.label(weak("step".to_owned())).on_hover_text(help);
+    let text = |step| format::count(step as u64);
+    if let Some(goal) =
+        live_number(ui, sink, ("go to step", &label), stats.step as f64, (10.0, text), 0.0..=1e15)
+    {
+        sink.commands.push(Command::GoTo(Some(goal as u64)));
+    }
+    let speed = stats.steps_per_second * model.config.mode.time_step();
+    let help = format!(
+        "simulated time since the scene began; it goes on by {} a second",
+        format::significant(if model.config.running { speed } else { 0.0 }, 3)
+    );
+    ui.label(weak(format!("time {}", format::significant(stats.time, 4)))).on_hover_text(help);
 }
 
 fn reverse(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     let reason = config.mode.backwards().err();
-    let does = keys::hint(Command::Reverse);
     let help = match reason {
         Some(reason) => format!("Time cannot go backwards here. {reason}"),
-        None => format!("Steps that undo those before, but for rounding: {does}"),
+        None => format!("{}: steps that undo those before, but for rounding", keys::hint(Command::Reverse)),
     };
-    row(ui, "Backwards", &help, |ui, label| {
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let is_possible = reason.is_none() || config.reverse;
-        let enabled = ui.add_enabled_ui(is_possible, |ui| {
-            // A label that ticks it must not, where it cannot be ticked.
-            let before = config.reverse;
-            switch(ui, sink, "reverse", ("Backwards", label), &mut config.reverse);
-            config.reverse = if is_possible { config.reverse } else { before };
-        });
-        enabled.response.on_hover_text(&help);
+        let back = ui.add_enabled(is_possible, Checkbox::new(&mut config.reverse, "back"));
+        let (enabled, on) = (back.enabled(), config.reverse);
+        back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
+        sink.note("reverse", &back);
+        back.on_hover_text(&help).on_disabled_hover_text(help);
     });
 }
 
-/// A step to go to; while it is on its way there, where to and a way out.
-fn go_to(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
-    let help = "Type a step: it goes there as fast as it can and pauses, back by steps backwards where those can undo \
-                steps and it is shorter, else from the start.";
-    row(ui, "Go to step", help, |ui, label| {
-        if let Some(goal) = model.stats.goal {
-            ui.label(RichText::new(format::count(goal)).monospace().color(theme::of(ui).strong));
-            command(ui, sink, ("stay", "Stay here", "stop on the way"), Command::GoTo(None));
-            return;
-        }
-        let text = |step| format::count(step as u64);
-        let step = model.stats.step as f64;
-        if let Some(goal) = live_number(ui, sink, ("go to step", label), step, (10.0, text), 0.0..=1e15) {
-            sink.commands.push(Command::GoTo(Some(goal as u64)));
-        }
-    });
+/// Buttons for half and twice the steps between two pictures.
+pub(super) fn factors(ui: &mut egui::Ui, sink: &mut Sink) {
+    for (key, text, which) in [("slower", "½×", Command::Slower), ("faster", "2×", Command::Faster)] {
+        command(ui, sink, (key, text, &keys::hint(which)), which);
+    }
 }
 
 /// Twice or half as many steps between two pictures as there are.
