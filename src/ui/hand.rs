@@ -68,7 +68,9 @@ pub(super) fn has_bodies(config: &Config) -> bool {
 
 /// The tools, at the upper left of the picture; `below` what may stand there.
 pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, below: f32) {
-    if !has_bodies(model.config) {
+    // A picture without a panel is to be looked at.
+    let is_bare = below > 0.0 && model.grip.tool == Tool::Look;
+    if !has_bodies(model.config) || is_bare {
         return;
     }
     let corner = ctx.available_rect().left_top() + vec2(10.0, 10.0 + below);

@@ -15,7 +15,7 @@ pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     section(ui, "Run");
     let running = model.config.running;
-    let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 28.0);
+    let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 24.0);
     ui.horizontal(|ui| {
         for (key, text, command) in [
             ("pause", if running { "⏸ Pause" } else { "▶ Run" }, Command::RunPause),
@@ -33,6 +33,9 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         }
     });
     ui.horizontal(|ui| {
+        // As high as a line of text.
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding.y = 0.0;
         if model.started() {
             clock(ui, model, sink);
             reverse(ui, model.config, sink);
