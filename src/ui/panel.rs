@@ -74,7 +74,7 @@ pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
 
 /// A heading.
 pub(super) fn section(ui: &mut egui::Ui, title: &str) {
-    ui.add_space(10.0);
+    ui.add_space(6.0);
     ui.label(RichText::new(title).strong().color(theme::of(ui).accent));
 }
 
