@@ -35,6 +35,8 @@ pub struct Config {
     pub steps_per_frame: Option<u32>,
     /// Whether time goes on.
     pub running: bool,
+    /// Whether it goes backwards, where [`Mode::backwards`] can.
+    pub reverse: bool,
     /// Whether bursts follow each other without waiting for the screen.
     pub free_run: bool,
 }
@@ -54,6 +56,7 @@ impl Config {
             tuned: Tuned::default(),
             steps_per_frame: None,
             running: true,
+            reverse: false,
             free_run: false,
         };
         config.select_scene(&info.scenes[0]);

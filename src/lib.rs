@@ -2,7 +2,7 @@
 //!
 //! Arrows point down, and `tests/layering.rs` holds them:
 //! ```text
-//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes, kernels → scene, compute → state, look → bodies → lattice, film → files → error, memory → params
+//! commands → app → ui, view, session → chart → trial → rescue → engine → snapshot → config → modes, kernels → scene, compute → state, look → bodies → hand, lattice, film → files → error, memory → params
 //! ```
 //! `compute` knows no physics, `modes` no window, `view` no OpenCL, `session` no OpenGL: OpenCL and OpenGL
 //! never meet, because what crosses is plain memory, a [`session::Frame`].
@@ -48,6 +48,7 @@ pub mod engine;
 pub mod error;
 pub mod files;
 pub mod film;
+pub mod hand;
 pub mod kernels;
 pub mod lattice;
 pub mod look;

@@ -9,6 +9,7 @@ use gravitile::bodies::{Bodies, Points};
 use gravitile::compute::{self, Buffer, Call, Devices, Fault, Found, Kind, Lane, Pass, Program, Source};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
+use gravitile::hand::{Edit, Pull};
 use gravitile::lattice::Flow;
 use gravitile::modes::{Together, find};
 use gravitile::snapshot::Snapshot;
@@ -275,6 +276,42 @@ fn a_change_that_fails_leaves_what_was() {
         engine.run(10, |_| ()).unwrap();
         assert_eq!(engine.resolved().recipe.variant.name, "mutual");
         assert!(engine.take_losses().is_empty(), "{call:?}");
+    }
+}
+
+/// There and back on two parts, one of which may fail on the way back; and a change by hand before.
+#[test]
+fn several_devices_go_back_and_take_changes_by_hand() {
+    if inside().is_none() {
+        return with_devices("several_devices_go_back_and_take_changes_by_hand", 1);
+    }
+    let info = find("gravity").unwrap();
+    for fails in [false, true] {
+        let mut config = Config { bodies: Some(600), variant: info.variant("blocked"), ..Config::new(info) };
+        config.select_scene(info.scene("plummer").unwrap());
+        params::set(config.mode.as_mut(), "eps", "0.2").unwrap();
+        let mut engine = Engine::new(devices("sub:2"), config).unwrap();
+        assert!(devices_share(&engine));
+        engine.edit(&Edit::Remove(3)).unwrap();
+        let start = engine.bodies().unwrap();
+        let held = engine.body(5).unwrap().unwrap();
+        assert_eq!((start.len(), held.position), (599, start.positions[5][..3].try_into().unwrap()));
+        let pulled = engine.pull(&Pull { at: [0.0; 3], strength: 1.0, reach: 1.0 }, 1.0).unwrap_err();
+        assert!(pulled.to_string().contains("one device alone"), "{pulled}");
+
+        engine.run(100, |_| ()).unwrap();
+        let there = engine.bodies().unwrap();
+        engine.configure(Config { reverse: true, ..engine.config().clone() }).unwrap();
+        engine.run(30, |_| ()).unwrap();
+        if fails {
+            engine.devices()[1].inject(Call::Kernel, 1, Fault::Refused);
+        }
+        engine.run(70, |_| ()).unwrap();
+        assert_eq!((engine.clock(), engine.take_losses().len()), ((0, 0.0), usize::from(fails)));
+        let off = difference(&engine.bodies().unwrap(), &start, &there);
+        assert!(off < 1e-4, "{off}");
+        assert!(engine.undo().unwrap());
+        assert_eq!(engine.bodies().unwrap().len(), 600);
     }
 }
 

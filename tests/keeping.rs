@@ -156,6 +156,9 @@ impl Mode for Mistaken {
     fn time_step(&self) -> f64 {
         self.gravity.time_step()
     }
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        Err("not in this test")
+    }
     fn conserves_energy(&self) -> bool {
         true
     }

@@ -2,8 +2,7 @@
 
 mod support;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gravitile::bodies::Points;
@@ -15,77 +14,10 @@ use gravitile::lattice::{Image, Stroke};
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
 use gravitile::modes::{MODES, Together, Variant};
 use gravitile::params::{self, Effect};
-use gravitile::session::{Command, Frame, Notice, Session, Stats};
+use gravitile::session::{Command, Frame, Notice, Stats};
 use gravitile::state::State;
+use support::watched::{Watched, wait_for};
 use support::{cpu, engine, gpu, gravity, mistaken, scene};
-
-/// A session with what it takes to wait for its frames.
-struct Watched {
-    session: Session,
-    wakes: Arc<AtomicUsize>,
-}
-
-impl Watched {
-    fn new(config: Config) -> Self {
-        let wakes = Arc::new(AtomicUsize::new(0));
-        let count = wakes.clone();
-        let wake = move || {
-            count.fetch_add(1, Ordering::Relaxed);
-        };
-        let session = Session::spawn(move || Engine::new(cpu(), config), wake).unwrap();
-        Self { session, wakes }
-    }
-
-    fn configure(&self, config: &Config) {
-        self.session.send(Command::Configure(Box::new(config.clone())));
-    }
-
-    /// The next new frame.
-    fn frame(&mut self) -> Frame {
-        let mut found = None;
-        wait_for(|| {
-            let (frame, fresh) = self.session.frame();
-            found = fresh.then(|| frame.clone());
-            found.is_some()
-        });
-        found.unwrap()
-    }
-
-    /// The first frame of which `wanted` holds.
-    fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(60) {
-            let frame = self.frame();
-            if wanted(&frame) {
-                return frame;
-            }
-        }
-        panic!("no such frame came");
-    }
-
-    /// Whether nothing new comes for a while.
-    fn is_still(&mut self) -> bool {
-        std::thread::sleep(Duration::from_millis(200));
-        !self.session.frame().1
-    }
-
-    fn notice(&mut self) -> Notice {
-        let mut found = None;
-        wait_for(|| {
-            found = self.session.notices().pop();
-            found.is_some()
-        });
-        found.unwrap()
-    }
-}
-
-fn wait_for(mut happened: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 fn small() -> Config {
     scene("plummer", Some(256), &[])

@@ -6,6 +6,7 @@ use winit::dpi::PhysicalPosition;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::ModifiersState;
 
+use super::hand::Gesture;
 use super::rig::{self, Rig};
 use super::window::Window;
 use crate::lattice::Stroke;
@@ -15,19 +16,41 @@ const ZOOM_PER_LINE: f32 = 0.88;
 /// A touchpad counts pixels; so many are a notch.
 const PIXELS_PER_LINE: f32 = 50.0;
 
+/// A hand that moves by less than this between press and release clicks, in heights of the picture.
+const CLICK: f32 = 0.006;
+
+/// What a drag over the picture moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum InHand {
+    /// The view.
+    Nothing,
+    /// A brush of this radius.
+    Brush(f32),
+    /// Something new, which is launched.
+    Launch,
+    /// A place that attracts or repels.
+    Pull,
+}
+
 /// What the mouse is doing.
 #[derive(Debug, Default)]
 pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     drag: Option<Drag>,
     shift: bool,
+    /// How far it went since a button was pressed, in heights of the picture.
+    travel: f32,
     /// Where the brush went since that was last asked.
     strokes: Vec<Stroke>,
+    /// What was done with a tool, or by a click, since that was last asked.
+    gestures: Vec<Gesture>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
     View(MouseButton, rig::Drag),
+    /// A tool is at work.
+    Tool(MouseButton),
     /// Makes solid, or free, with a brush of this radius.
     Paint(MouseButton, bool, f32),
 }
@@ -35,19 +58,19 @@ enum Drag {
 impl Drag {
     fn button(self) -> MouseButton {
         match self {
-            Self::View(button, _) | Self::Paint(button, ..) => button,
+            Self::View(button, _) | Self::Tool(button) | Self::Paint(button, ..) => button,
         }
     }
 }
 
 impl Mouse {
-    /// Moves the camera, or a brush of some radius if one is in hand, unless the panel has the event; whether anything moved.
+    /// Moves the camera, or what is in hand, unless the panel has the event; whether anything moved.
     pub fn on_event(
         &mut self,
         event: &WindowEvent,
         taken: bool,
         window: &Window,
-        (rig, brush): (&mut Rig, Option<f32>),
+        (rig, held): (&mut Rig, InHand),
     ) -> bool {
         match event {
             WindowEvent::ModifiersChanged(held) => {
@@ -55,9 +78,18 @@ impl Mouse {
                 false
             }
             WindowEvent::MouseInput { state: ElementState::Pressed, button, .. } if !taken => {
-                self.drag = match (button, brush) {
-                    (MouseButton::Left, Some(radius)) => Some(Drag::Paint(*button, !self.shift, radius)),
-                    (MouseButton::Right, Some(radius)) => Some(Drag::Paint(*button, false, radius)),
+                self.travel = 0.0;
+                self.drag = match (button, held) {
+                    (MouseButton::Left, InHand::Brush(radius)) => {
+                        Some(Drag::Paint(*button, !self.shift, radius))
+                    }
+                    (MouseButton::Left, InHand::Launch | InHand::Pull)
+                    | (MouseButton::Right, InHand::Pull) => {
+                        let other = self.shift || *button == MouseButton::Right;
+                        self.gestures.push(Gesture::Press(window.off_centre(self.at), other));
+                        Some(Drag::Tool(*button))
+                    }
+                    (MouseButton::Right, InHand::Brush(radius)) => Some(Drag::Paint(*button, false, radius)),
                     _ => self.drag_of_camera(*button),
                 };
                 rig.hold();
@@ -66,7 +98,13 @@ impl Mouse {
             }
             WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
                 match self.drag.take_if(|drag| drag.button() == *button) {
-                    Some(Drag::View(_, drag)) => rig.release(drag, Instant::now()),
+                    Some(Drag::View(_, drag)) => {
+                        if *button == MouseButton::Left && self.travel < CLICK {
+                            self.gestures.push(Gesture::Click(window.off_centre(self.at)));
+                        }
+                        rig.release(drag, Instant::now());
+                    }
+                    Some(Drag::Tool(_)) => self.gestures.push(Gesture::Release(self.shift)),
                     _ => return false,
                 }
                 true
@@ -104,12 +142,19 @@ impl Mouse {
         std::mem::take(&mut self.strokes)
     }
 
+    /// What was done with a tool, or by a click, since this was last asked.
+    pub fn take_gestures(&mut self) -> Vec<Gesture> {
+        std::mem::take(&mut self.gestures)
+    }
+
     fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, rig: &mut Rig) -> bool {
         let [from, now] = [self.at, to].map(|at| window.off_centre(at));
         let (dx, dy) = (now[0] - from[0], now[1] - from[1]);
         self.at = to;
+        self.travel += dx.hypot(dy);
         match self.drag {
             Some(Drag::View(_, drag)) => rig.drag(drag, [dx, dy], Instant::now()),
+            Some(Drag::Tool(_)) => self.gestures.push(Gesture::Move(now, self.shift)),
             Some(Drag::Paint(_, solid, radius)) => {
                 let ends = (rig.camera.on_ground(from), rig.camera.on_ground(now));
                 if let (Some(from), Some(to)) = ends {

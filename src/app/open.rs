@@ -9,7 +9,8 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
 use super::clock::FrameClock;
-use super::input::Mouse;
+use super::hand::Hand;
+use super::input::{InHand, Mouse};
 use super::kept::Kept;
 use super::kernels::Lab;
 use super::opening::Opening;
@@ -24,11 +25,12 @@ use crate::config::Config;
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::hand::Edit;
 use crate::look::{Look, Size};
 use crate::session::{Command, Notice, Session, Stats};
 use crate::trial::{self, Study};
 use crate::tuned::Tuned;
-use crate::ui::{Action, Export, Model, Output, Ui, WindowStats};
+use crate::ui::{Action, Export, Model, Output, Tool, Ui, WindowStats};
 use crate::view::{self, Camera, View};
 
 /// Everything there is while the window is open.
@@ -39,6 +41,7 @@ pub(super) struct Open {
     /// The middle of the bodies that are shown, while the camera goes with it.
     middle: Option<glam::Vec3>,
     mouse: Mouse,
+    pub(super) hand: Hand,
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
     /// Whether the plots are shown.
@@ -132,6 +135,7 @@ impl Open {
             look,
             middle: None,
             mouse: Mouse::default(),
+            hand: Hand::default(),
             brush: None,
             plots: false,
             ui,
@@ -177,6 +181,7 @@ impl Open {
         self.tell(&before.0);
         self.dress(&before.1)?;
         let stays = self.act(&output.actions);
+        output.edits.into_iter().for_each(|edit| self.edit(edit));
         output.wishes.into_iter().for_each(|wish| self.grant(wish));
         self.brush = output.brush;
         if std::mem::replace(&mut self.plots, output.plots) != output.plots {
@@ -185,7 +190,11 @@ impl Open {
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
         self.upload()?;
-        if self.rig.tick(interval, self.look.turn, self.middle.filter(|_| self.look.follow)) {
+        let followed = match self.hand.grip.follows {
+            true => self.held_at(),
+            false => self.middle.filter(|_| self.look.follow),
+        };
+        if self.rig.tick(interval, self.look.turn, followed) {
             self.clock.redraw_after(Duration::ZERO);
         }
         let Self { view, rig, recorder, .. } = self;
@@ -205,7 +214,8 @@ impl Open {
     fn show_ui(&mut self) -> Option<Output> {
         let camera = &self.rig.camera;
         let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
-        let Self { ui, config, look, pool, shown, stats, window, .. } = self;
+        let overlay = self.overlay();
+        let Self { ui, config, look, hand, pool, shown, stats, window, .. } = self;
         let device = first(pool, config);
         let resolved = engine::Resolved::new(config, device);
         let recipe = resolved.ok().map(|resolved| resolved.recipe);
@@ -215,6 +225,8 @@ impl Open {
             let model = Model {
                 config,
                 look,
+                grip: &mut hand.grip,
+                overlay: &overlay,
                 stats: shown,
                 device,
                 pool,
@@ -253,10 +265,18 @@ impl Open {
             self.recorder.action(*action, &self.shown);
             match action {
                 Action::Step => self.session.send(Command::Step),
+                Action::GoTo(goal) => self.session.send(Command::GoTo(*goal)),
                 Action::Restart => self.session.send(Command::Restart),
+                Action::Undo => self.session.send(Command::Undo),
+                Action::Delete => {
+                    if let Some(held) = self.shown.held {
+                        self.edit(Edit::Remove(held.body));
+                    }
+                }
+                Action::LetGo => self.select(None),
                 Action::FrameAll => self.generation = 0,
                 Action::ResetView => {
-                    self.look.follow = false;
+                    (self.look.follow, self.hand.grip.follows) = (false, false);
                     (self.generation, self.resets) = (0, true);
                 }
                 Action::Recall(number) => self.rig.recall(self.shown.mode, *number),
@@ -371,6 +391,8 @@ impl Open {
             self.shown = frame.stats.clone();
             self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.news();
+            self.hand.grip.follows &= self.shown.held.is_some();
+            self.feel_again();
         }
         Ok(())
     }
@@ -418,6 +440,13 @@ impl Open {
                 }
                 Notice::Kernels(outcome) => self.kernels_taken(outcome),
                 Notice::Still(still) => self.develop(*still)?,
+                Notice::Said(text) => self.ui.say(text),
+                Notice::Paused { text, in_force } => {
+                    if self.config.mode.info() == in_force.mode.info() {
+                        self.config.running = false;
+                    }
+                    self.ui.say(text);
+                }
                 Notice::Trial(share, trial) => self.ui.trial(share, trial),
                 Notice::StudyEnded { study, complete } => {
                     self.ui.study_ended();
@@ -469,10 +498,20 @@ impl Open {
             self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
         }
         let response = self.window.on_event(event);
-        let hand = (&mut self.rig, self.brush);
+        let in_hand = match (self.hand.grip.tool(&self.config), self.brush) {
+            (Tool::Launch, _) => InHand::Launch,
+            (Tool::Pull, _) => InHand::Pull,
+            (Tool::Look, Some(radius)) => InHand::Brush(radius),
+            (Tool::Look, None) => InHand::Nothing,
+        };
+        let hand = (&mut self.rig, in_hand);
         let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
         // Who moves the view away from what it goes with does not want to be taken back.
         self.look.follow &= !self.mouse.pans();
+        self.hand.grip.follows &= !self.mouse.pans();
+        for gesture in self.mouse.take_gestures() {
+            self.gesture(gesture);
+        }
         for stroke in self.mouse.take_strokes() {
             self.recorder.note(format!("paint={}", stroke.solid), &self.shown);
             self.session.send(Command::Paint(stroke));

@@ -89,6 +89,7 @@ struct Running<'a> {
     knobs: &'a BTreeMap<&'static str, u32>,
     steps_per_frame: Option<u32>,
     running: bool,
+    reverse: bool,
     free_run: bool,
     params: Values,
 }
@@ -239,6 +240,7 @@ impl<'a> Running<'a> {
             tuned: _,
             steps_per_frame,
             running,
+            reverse,
             free_run,
         } = config;
         Self {
@@ -252,6 +254,7 @@ impl<'a> Running<'a> {
             knobs,
             steps_per_frame: *steps_per_frame,
             running: *running,
+            reverse: *reverse,
             free_run: *free_run,
             params: mode.values(),
         }

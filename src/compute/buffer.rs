@@ -125,6 +125,32 @@ impl<T: Pod> Buffer<T> {
         Ok(self.copy_into(vec![T::zeroed(); self.len])?.wait()?.0)
     }
 
+    /// Waits for the queue and copies one value out.
+    ///
+    /// # Errors
+    /// If there is none at `place`, or the device fails.
+    pub fn read_at(&self, place: usize) -> Result<T> {
+        let mut value = [T::zeroed()];
+        if place >= self.len {
+            return Err(crate::error::Error::Invalid(format!("there is no value {place} of {}", self.len)));
+        }
+        let ready = self.device.mark()?;
+        // SAFETY: a blocking copy of one value that is there, into one.
+        unsafe {
+            core::enqueue_read_buffer(
+                &self.device.copies,
+                &self.mem,
+                true,
+                place * size_of::<T>(),
+                bytemuck::cast_slice_mut::<T, u8>(&mut value),
+                Some(&ready),
+                None::<&mut core::Event>,
+            )
+        }
+        .map_err(self.device.fail("reading device memory"))?;
+        Ok(value[0])
+    }
+
     /// Queues a copy of the values, as all work queued before leaves them, into `memory` or, if that has another
     /// length, into new memory, pinned where the driver can; it comes back once the answer was waited for. Work that
     /// is queued later runs beside the copy: until the answer was waited for, none of it may write to this buffer.

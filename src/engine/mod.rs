@@ -1,9 +1,12 @@
 //! The engine: a simulation, its clock, and obedience to a [`Config`]. Synchronous: the headless commands and
 //! the tests use it directly, the window through a [`crate::session::Session`].
 
+mod hand;
 mod kernels;
 mod recovery;
 mod resume;
+
+use std::collections::VecDeque;
 
 pub use self::recovery::{Checkpoint, Loss};
 use self::resume::Parked;
@@ -103,10 +106,16 @@ pub struct Engine {
     /// How many bodies or cells there are: a scene may make more or fewer than it was asked for.
     size: usize,
     clock: Clock,
+    /// Whether steps go backwards.
+    backwards: bool,
     /// Seedings so far.
     seedings: u64,
     /// Other modes, as they were left.
     parked: Vec<Parked>,
+    /// What was before each change that was made by hand, the oldest first.
+    undos: VecDeque<Parked>,
+    /// Whether anything was changed by hand since the scene began.
+    is_touched: bool,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
     baseline: Option<f64>,
     checkpoint: Checkpoint,
@@ -145,6 +154,7 @@ impl Engine {
     ) -> Self {
         let clock = checkpoint.clock;
         Self {
+            backwards: config.reverse,
             devices,
             config,
             resolved,
@@ -153,6 +163,8 @@ impl Engine {
             clock,
             seedings: 1,
             parked: Vec::new(),
+            undos: VecDeque::new(),
+            is_touched: false,
             baseline: None,
             checkpoint,
             before: clock,
@@ -184,12 +196,12 @@ impl Engine {
     }
 
     fn change(&mut self, config: Config) -> Result<Option<Effect>> {
-        let state = match config.devices.is_empty() || config.devices == self.devices.chosen() {
+        let past = match config.devices.is_empty() || config.devices == self.devices.chosen() {
             true => None,
             false => {
-                let state = self.state()?;
+                let past = self.past()?;
                 self.devices = self.devices.choose(&config.devices)?;
-                Some(state)
+                Some(past)
             }
         };
         let resolved = Resolved::new(&config, &self.devices[0].info)?;
@@ -199,7 +211,8 @@ impl Engine {
                 Some(Effect::Reseed)
             }
             _ if self.reseeds(&config) => Some(Effect::Reseed),
-            _ if resolved != self.resolved || state.is_some() => Some(Effect::Rebuild),
+            _ if resolved != self.resolved || past.is_some() => Some(Effect::Rebuild),
+            effect if self.backwards != config.reverse => effect.max(Some(Effect::Live)),
             effect => effect,
         };
         match effect {
@@ -208,16 +221,21 @@ impl Engine {
                 self.reset_clock();
             }
             Some(Effect::Rebuild) => {
-                let state = state.map_or_else(|| self.state(), Ok)?;
-                self.begin(&config, resolved, state)?;
+                let (state, mut extra) = past.map_or_else(|| self.past(), Ok)?;
+                config.mode.unsettle(&mut extra);
+                self.carry_on(&config, resolved, (state, extra))?;
             }
-            Some(Effect::View | Effect::Live) => self.simulation.set(config.mode.as_ref())?,
+            Some(Effect::View | Effect::Live) => {
+                self.catch_up()?;
+                self.simulation.set(directed(&config, config.reverse)?.as_ref())?;
+            }
             Some(Effect::Reseed) | None => {}
         }
         if self.config.mode != config.mode {
             self.baseline = None;
         }
         self.is_changed |= effect >= Some(Effect::Live);
+        self.backwards = config.reverse;
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)
     }
@@ -225,6 +243,7 @@ impl Engine {
     /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
     fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
         let left = self.shown()?;
+        self.forget_hands();
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
                 && parked.resolved.bodies == resolved.bodies
@@ -264,15 +283,29 @@ impl Engine {
     pub fn restart(&mut self) -> Result<()> {
         let (config, resolved) = (self.config.clone(), self.resolved);
         self.begin(&config, resolved, seed(&config, resolved.bodies))?;
+        self.backwards = config.reverse;
         self.reset_clock();
         Ok(())
     }
 
     /// Puts `state` on the devices in place of what is there. On an error that stays.
     fn begin(&mut self, config: &Config, resolved: Resolved, state: State) -> Result<()> {
-        self.simulation = build(&self.devices, config, resolved, &state)?;
-        self.size = state.len();
-        self.begun(Checkpoint::new(state, Extra::new(), self.clock));
+        self.carry_on(config, resolved, (state, Extra::new()))
+    }
+
+    /// The same with what is carried on besides, if there is any.
+    fn carry_on(
+        &mut self,
+        config: &Config,
+        resolved: Resolved,
+        (state, extra): (State, Extra),
+    ) -> Result<()> {
+        let mut simulation = build(&self.devices, config, resolved, &state)?;
+        if !extra.is_empty() {
+            simulation.resume(&extra)?;
+        }
+        (self.simulation, self.size) = (simulation, state.len());
+        self.begun(Checkpoint::new(state, extra, self.clock));
         Ok(())
     }
 
@@ -286,21 +319,60 @@ impl Engine {
         self.seedings += 1;
         self.clock = Clock { generation: self.seedings, ..Clock::default() };
         self.checkpoint.clock = self.clock;
+        self.forget_hands();
         self.baseline = None;
     }
 
-    /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end.
+    /// State, and what is carried on besides.
+    fn past(&mut self) -> Result<(State, Extra)> {
+        self.insist(|simulation| Ok((simulation.state()?, simulation.extra()?)))
+    }
+
+    /// Lets time go backwards from now on, or forwards, whatever the config says of that.
+    ///
+    /// # Errors
+    /// If it cannot go back.
+    pub fn direct(&mut self, backwards: bool) -> Result<()> {
+        if self.backwards != backwards {
+            self.catch_up()?;
+            self.simulation.set(directed(&self.config, backwards)?.as_ref())?;
+            (self.backwards, self.is_changed) = (backwards, true);
+        }
+        Ok(())
+    }
+
+    /// Whether steps go backwards.
+    pub fn is_backwards(&self) -> bool {
+        self.backwards
+    }
+
+    /// Plans a burst, which [`Engine::advance`] carries out; the clock shows its end. Backwards it ends where the scene
+    /// began.
     pub fn start(&mut self, steps: u32) {
+        let Clock { step, .. } = self.clock;
+        let dt = self.config.mode.time_step();
+        let (steps, dt) = match self.backwards {
+            false => (steps, dt),
+            true => (steps.min(u32::try_from(step).unwrap_or(u32::MAX)), -dt),
+        };
+        let next = match self.backwards {
+            false => step + u64::from(steps),
+            true => step - u64::from(steps),
+        };
         if self.replays {
-            // Steps that are to be taken again go before.
-            let again = self.clock.step + u64::from(steps) - self.checkpoint.clock.step;
+            // Steps that are to be taken again go before; they go the same way.
+            let again = next.abs_diff(self.checkpoint.clock.step);
             self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         } else {
             self.simulation.start(steps);
             (self.is_fresh, self.before) = (true, self.clock);
         }
-        self.clock.step += u64::from(steps);
-        self.clock.time += f64::from(steps) * self.config.mode.time_step();
+        self.clock.step = next;
+        self.clock.time += f64::from(steps) * dt;
+        // What is left of rounding.
+        if self.backwards && next == 0 && self.clock.time.abs() < 1e-6 * dt.abs() {
+            self.clock.time = 0.0;
+        }
     }
 
     /// Queues the next part of the burst (see [`Simulation::advance`]); whether work remains. If one of several devices
@@ -479,9 +551,10 @@ fn build(
     resolved: Resolved,
     state: &State,
 ) -> Result<Box<dyn Simulation>> {
+    let mode = directed(config, config.reverse)?;
     match stations(devices, config, resolved)?.as_slice() {
-        [only] => config.mode.build(&only.device, only.recipe, state),
-        several => config.mode.build_together(several, state),
+        [only] => mode.build(&only.device, only.recipe, state),
+        several => mode.build_together(several, state),
     }
 }
 
@@ -506,4 +579,14 @@ pub fn stations(devices: &Devices, config: &Config, resolved: Resolved) -> Resul
         Ok(Station { device: device.clone(), recipe: own })
     });
     [Ok(first)].into_iter().chain(others).collect()
+}
+
+/// The mode with its time going the way that is asked for.
+fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
+    match backwards {
+        false => Ok(config.mode.clone()),
+        true => config.mode.backwards().map_err(|why| {
+            Error::Invalid(format!("time does not go back here: {}", why.trim_end_matches('.')))
+        }),
+    }
 }

@@ -100,18 +100,28 @@ impl Engine {
             self.simulation.resume(&self.checkpoint.extra)?;
         }
         let step = self.checkpoint.clock.step;
-        let again = self.clock.step - step;
+        // Since the checkpoint time went one way: another takes another checkpoint.
+        let again = self.clock.step.abs_diff(step);
+        let was_backwards = if again > 0 { self.clock.step < step } else { self.backwards };
+        (self.backwards, self.replays) = (self.config.reverse, false);
+        self.direct(was_backwards)?;
         (self.is_fresh, self.replays) = (false, again > 0);
         self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         Ok(step)
     }
 
+    /// Takes the steps that are to be taken again.
+    pub(super) fn catch_up(&mut self) -> Result<()> {
+        while self.replays {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
     /// Does something that waits, once all steps are taken; and again, if a device fails meanwhile and others are left.
     pub(super) fn insist<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
-            while self.replays {
-                self.advance()?;
-            }
+            self.catch_up()?;
             let outcome = work(self.simulation.as_mut());
             if let Some(outcome) = self.survive(outcome)? {
                 return Ok(outcome);

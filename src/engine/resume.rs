@@ -135,6 +135,15 @@ impl Parked {
         Ok(Self { config, resolved, state, extra, clock: Clock { generation, step, time } })
     }
 
+    /// The memory that it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let state = match &self.state {
+            State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
+            State::Flow(flow) => size_of_val(&flow.cells[..]) + flow.walls.solid.len(),
+        };
+        state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
+    }
+
     fn run(self) -> Run {
         let Self { config, resolved: Resolved { recipe, .. }, state, extra, clock: Clock { step, time, .. } } =
             self;

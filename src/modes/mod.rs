@@ -7,6 +7,7 @@ pub mod checks;
 mod fleet;
 pub mod fluid;
 pub mod gravity;
+mod hand;
 mod limit;
 mod recipe;
 mod reduction;
@@ -26,9 +27,10 @@ use self::recipe::common_multiple;
 pub use self::recipe::{Knob, Recipe};
 pub use self::sharing::{Member, Sharing, Station, Together};
 pub use self::work::{Series, Sizes, Work};
-use crate::bodies::Points;
+use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Pending, Source};
 use crate::error::{Error, Result};
+use crate::hand::{Edit, Field, Pull};
 use crate::lattice::Stroke;
 use crate::params::{self, Params, Values};
 use crate::scene::Scene;
@@ -230,8 +232,33 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
 
+    /// The same mode with time going backwards: so many steps of it undo as many steps, but for rounding.
+    ///
+    /// # Errors
+    /// If it cannot go back: why, as a sentence.
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str>;
+
     /// Leaves out what only a picture needs.
     fn unseen(&mut self) {}
+
+    /// Carries out a change that a person makes by hand to bodies, and to what they carry on besides.
+    ///
+    /// # Errors
+    /// If they do not take it.
+    fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
+        Err(Error::Invalid("there are no bodies here".to_owned()))
+    }
+
+    /// Drops of `extra` what does not hold any more when bodies, parameters or the recipe are others.
+    fn unsettle(&self, extra: &mut Extra) {
+        extra.clear();
+    }
+
+    /// Gravity at a place when bodies are at `others`, `(x, y, z, m)`, without the body `except`; in f64. None where there is
+    /// no gravity.
+    fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<Field> {
+        None
+    }
 
     /// Whether the energy should stay what it is, with today's parameters.
     fn conserves_energy(&self) -> bool;
@@ -367,6 +394,26 @@ pub trait Simulation {
     /// If that is not possible, or the device fails.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
         Err(Error::Invalid("nothing can be painted here".to_owned()))
+    }
+
+    /// `(x, y, z, m)` and `(vx, vy, vz, ·)` of a body that there is, after the last whole burst; none where there are no bodies.
+    /// Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        Ok(match self.state()? {
+            State::Bodies(bodies) => Some([bodies.positions[body], bodies.velocities[body]]),
+            State::Flow(_) => None,
+        })
+    }
+
+    /// Queues what a point that attracts or repels does to all velocities in some time. Between two bursts.
+    ///
+    /// # Errors
+    /// If there are no bodies, or the device refuses the work.
+    fn pull(&mut self, _pull: &Pull, _time: f32) -> Result<()> {
+        Err(Error::Invalid("bodies are pulled by hand where one device alone steps them".to_owned()))
     }
 
     /// What the last step did to the bodies or cells `chosen`, to be compared with the same in f64; less those held out. It is

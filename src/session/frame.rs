@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Points;
+use crate::hand::Held;
 use crate::modes::{Diagnostics, Sharing, Work};
 
 /// One picture's worth of data.
@@ -52,8 +53,14 @@ pub struct Stats {
     pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
+    /// The body that is looked at; none if none is.
+    pub held: Option<Held>,
+    /// How many changes that were made by hand can be undone.
+    pub undos: usize,
     /// Whether time goes on.
     pub running: bool,
+    /// The step that it is on its way to, as fast as it can.
+    pub goal: Option<u64>,
     /// The device; the first, if there are several.
     pub device: Arc<str>,
     /// How several devices share the work; none where one alone does it.

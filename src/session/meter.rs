@@ -52,7 +52,7 @@ impl Meter {
         let (Some(first), Some(last)) = (self.marks.front(), self.marks.back()) else {
             return Rates::default();
         };
-        let steps = last.1.saturating_sub(first.1) as f64;
+        let steps = last.1.abs_diff(first.1) as f64;
         let (seconds, device_seconds) = ((last.0 - first.0).as_secs_f64(), last.2 - first.2);
         match steps > 0.0 && seconds > 0.0 {
             true => Rates {

@@ -21,6 +21,7 @@ use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hand::{Edit, Pull};
 use crate::lattice::Stroke;
 use crate::snapshot::Snapshot;
 use crate::trial::{Study, Trial};
@@ -32,8 +33,18 @@ pub enum Command {
     Configure(Box<Config>),
     /// One step, then pause again.
     Step,
+    /// To this step as fast as it can, back by steps backwards or from the start; or no further.
+    GoTo(Option<u64>),
     /// The scene from its start.
     Restart,
+    /// Tell of this body with each frame from now on, or of none.
+    Select(Option<usize>),
+    /// A change to the bodies.
+    Edit(Edit),
+    /// A point that attracts or repels while steps go on, from now on; or none. Where one began can be gone back to.
+    Pull(Option<Pull>),
+    /// Back to before the last change that was made by hand.
+    Undo,
     /// A snapshot of what there is after the burst that runs.
     Save(Save),
     /// What runs is kept in this file from now on: at each [`Save`] without a path, and when all ends.
@@ -93,11 +104,20 @@ pub enum Notice {
         /// What is in force: the others are chosen.
         in_force: Box<Config>,
     },
+    /// Something to be read once.
+    Said(&'static str),
     /// What was asked for is not possible, and nothing changed.
     Refused(Error),
     /// What the simulation tells of each step is no number any more. It stands still.
     Broken {
         /// What that means, and what to do.
+        text: &'static str,
+        /// What is in force: it pauses.
+        in_force: Box<Config>,
+    },
+    /// It cannot go further, and stands still.
+    Paused {
+        /// Why.
         text: &'static str,
         /// What is in force: it pauses.
         in_force: Box<Config>,
@@ -194,6 +214,11 @@ impl Session {
             self.send(Command::FrameTaken);
         }
         (self.frames.output_buffer_mut(), fresh)
+    }
+
+    /// The newest frame as it was taken last.
+    pub fn shown(&mut self) -> &Frame {
+        self.frames.output_buffer_mut()
     }
 
     /// What the worker had to say since the last call. That its thread is gone without a word is said once.

@@ -47,6 +47,8 @@ struct RunWords {
     knobs: BTreeMap<String, u32>,
     steps_per_frame: Option<u32>,
     running: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    reverse: bool,
     free_run: bool,
     recipe: RecipeWords,
     /// Bodies or cells.
@@ -217,6 +219,7 @@ impl RunWords {
             knobs: config.knobs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             steps_per_frame: config.steps_per_frame,
             running: config.running,
+            reverse: config.reverse,
             free_run: config.free_run,
             recipe: recipe.clone(),
             size: state.len(),
@@ -275,6 +278,7 @@ impl RunWords {
             tuned: Tuned::default(),
             steps_per_frame: self.steps_per_frame,
             running: self.running,
+            reverse: self.reverse,
             free_run: self.free_run,
         })
     }

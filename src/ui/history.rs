@@ -122,10 +122,11 @@ impl History {
     /// Takes in how it goes at `now`, in seconds, if it goes on and it is time.
     pub fn note(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
         let scene = (stats.mode, stats.generation);
-        let is_back = self.rows.last().is_some_and(|row| stats.step < row.step);
-        if self.scene != scene || is_back {
+        if self.scene != scene {
             *self = Self { scene, start: now, every: EVERY, ..Self::default() };
         }
+        // What time went back over has not happened.
+        self.rows.retain(|row| row.step <= stats.step);
         let stands_still = self.rows.last().is_some_and(|row| stats.step == row.step);
         if stats.bodies == 0 || stands_still || now < self.next {
             return;

@@ -17,9 +17,18 @@ pub(super) enum Command {
     Scene(&'static ModeInfo, &'static Arc<Scene>),
     NextMode,
     Step,
+    Reverse,
+    Slower,
+    Faster,
+    GoTo(Option<u64>),
     Restart,
     FrameAll,
     Brush,
+    Launch,
+    Pull,
+    Undo,
+    Delete,
+    LetGo,
     ResetView,
     Follow,
     Turn,
@@ -72,6 +81,9 @@ pub struct Control {
 pub static CONTROLS: &[Control] = &[
     keys(Command::RunPause, &[plain(Key::Space)], "run or pause"),
     keys(Command::Step, &[plain(Key::Period), plain(Key::S)], "pause and advance one step; hold to go on"),
+    keys(Command::Reverse, &[plain(Key::V)], "let time go backwards or forwards"),
+    keys(Command::Slower, &[plain(Key::OpenBracket)], "half as many steps between two pictures"),
+    keys(Command::Faster, &[plain(Key::CloseBracket)], "twice as many steps between two pictures"),
     keys(Command::Restart, &[plain(Key::R)], "restart the scene"),
     keys(Command::NextMode, &[plain(Key::M)], "switch to the next mode, which goes on where it was left"),
     keys(Command::Scenes, &[plain(Key::O)], "open or close the gallery of scenes"),
@@ -109,6 +121,14 @@ pub static CONTROLS: &[Control] = &[
         &[plain(Key::B)],
         "take or lay down the brush for obstacles, where there is a fluid",
     ),
+    keys(Command::Launch, &[plain(Key::L)], "launch bodies with the mouse, or no longer"),
+    keys(Command::Pull, &[plain(Key::A)], "attract or repel bodies with the mouse, or no longer"),
+    keys(
+        Command::Undo,
+        &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Z)],
+        "undo the last launch, pull or change to a body; time goes back there too",
+    ),
+    keys(Command::Delete, &[plain(Key::Delete)], "delete the selected body"),
     keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
     keys(
@@ -120,12 +140,19 @@ pub static CONTROLS: &[Control] = &[
         "find a command by typing",
     ),
     keys(Command::Help, &[plain(Key::Questionmark), plain(Key::F1)], "open or close this help"),
-    keys(Command::Close, &[plain(Key::Escape)], "close a message or this help"),
+    keys(
+        Command::Close,
+        &[plain(Key::Escape)],
+        "close a message or this help; lay down a tool, let go of a body",
+    ),
     keys(Command::Quit, &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)], "quit"),
+    words("Click", "take hold of a body: see, follow and change it"),
     words("Drag", "turn the view"),
     words("Right or middle drag, Shift+drag", "move the view"),
     words("Wheel", "zoom"),
     words("Drag with the brush", "paint obstacles; right drag or Shift+drag erases"),
+    words("Drag to launch", "draw the velocity from where it begins; Shift+drag launches a cluster"),
+    words("Hold to pull", "attract; the right button or Shift repels"),
     words("Ctrl+Plus or Ctrl+Minus", "larger or smaller controls"),
 ];
 
@@ -200,7 +227,9 @@ fn command(event: &Event, typing: bool) -> Option<Command> {
     let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command;
     let command = numbered(key, &modifiers).or_else(in_table)?;
-    let writes = !modifiers.command && ![Key::F1, Key::F9, Key::F12].contains(&key);
+    // Typed text has an undo of its own.
+    let writes =
+        (!modifiers.command && ![Key::F1, Key::F9, Key::F12].contains(&key)) || command == Command::Undo;
     // A held key steps on and on, but must not make the others flicker.
     let wanted = !repeat || command == Command::Step;
     (wanted && !(typing && writes)).then_some(command)

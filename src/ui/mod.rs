@@ -7,6 +7,7 @@ mod fields;
 mod files;
 pub mod format;
 mod gallery;
+mod hand;
 mod help;
 mod history;
 mod hud;
@@ -20,6 +21,7 @@ mod search;
 mod share;
 mod spark;
 mod theme;
+mod time;
 mod widgets;
 
 use std::path::PathBuf;
@@ -27,6 +29,7 @@ use std::path::PathBuf;
 use egui::Rect;
 
 pub use files::{FileWish, OPENED};
+pub use hand::{Grip, Overlay, Tool};
 pub use keys::{CONTROLS, Control, Trigger};
 pub use plot::Export;
 pub use share::{PictureSize, Plan};
@@ -34,6 +37,7 @@ pub use share::{PictureSize, Plan};
 use crate::chart::Chart;
 use crate::compute::DeviceInfo;
 use crate::config::Config;
+use crate::hand::Edit;
 use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
@@ -72,6 +76,10 @@ pub struct Model<'a> {
     pub config: &'a mut Config,
     /// How it is drawn; edited in place too.
     pub look: &'a mut Look,
+    /// The hand as it is set; edited in place too.
+    pub grip: &'a mut Grip,
+    /// What the hand does, to be drawn over the picture.
+    pub overlay: &'a Overlay,
     /// How the simulation is doing, of the newest frame.
     pub stats: &'a Stats,
     /// Where the steps are computed: the first, if there are several.
@@ -115,8 +123,16 @@ struct Lab {
 pub enum Action {
     /// Advance one step; `config.running` is false by then.
     Step,
+    /// To this step as fast as it can be, or no further; `config.running` is false by then.
+    GoTo(Option<u64>),
     /// Start the scene afresh.
     Restart,
+    /// Undo the last change that was made by hand.
+    Undo,
+    /// Remove the selected body.
+    Delete,
+    /// Let go of the selected body.
+    LetGo,
     /// Move the camera so that every body is in view.
     FrameAll,
     /// Move the camera to where it stood first, and frame every body.
@@ -157,6 +173,8 @@ pub enum Action {
 pub struct Output {
     /// What was asked for, in order.
     pub actions: Vec<Action>,
+    /// Changes to bodies.
+    pub edits: Vec<Edit>,
     /// What files are to be opened or saved.
     pub wishes: Vec<FileWish>,
     /// Where each control is, in points, by its key: for tests of the real window.
@@ -378,6 +396,9 @@ impl Ui {
             hud::show_scale(ctx, model.grid_spacing);
         }
         self.brush.show(ctx, &model);
+        hand::draw(ctx, &model);
+        hand::tools(ctx, &mut model, &mut sink, if self.panel { 0.0 } else { 34.0 });
+        let edits = hand::card(ctx, &mut model, &mut sink);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             sink.commands.push(Command::Scene(info, scene));
         }
@@ -394,7 +415,7 @@ impl Ui {
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
-        Output { actions, wishes, rects, picture: ctx.available_rect(), plots, brush }
+        Output { actions, edits, wishes, rects, picture: ctx.available_rect(), plots, brush }
     }
 
     /// Theme and size as `look` has them. Ctrl+Plus goes on from there.
@@ -421,6 +442,17 @@ impl Ui {
         }
     }
 
+    /// Takes a tool in hand, or lays it down.
+    fn take(&mut self, command: Command, model: &mut Model) {
+        if !hand::has_bodies(model.config) {
+            self.notes.say("There are no bodies in a fluid; the brush (B) paints obstacles.".to_owned());
+            return;
+        }
+        let wanted = if command == Command::Launch { Tool::Launch } else { Tool::Pull };
+        let is_held = model.grip.tool == wanted;
+        model.grip.tool = if is_held { Tool::Look } else { wanted };
+    }
+
     /// Does what can be done here, and passes on the rest.
     fn obey(&mut self, command: Command, model: &mut Model) -> Option<Action> {
         let Model { config, device, look, .. } = model;
@@ -428,7 +460,14 @@ impl Ui {
             Command::ResetView => return Some(Action::ResetView),
             Command::Recall(number) => return Some(Action::Recall(number)),
             Command::Keep(number) => return Some(Action::Keep(number)),
-            Command::Follow => look.follow = !look.follow,
+            Command::Follow => {
+                look.follow = !look.follow;
+                model.grip.follows &= !look.follow;
+            }
+            Command::Launch | Command::Pull => self.take(command, model),
+            Command::Undo => return Some(Action::Undo),
+            Command::Delete => return model.stats.held.map(|_| Action::Delete),
+            Command::LetGo => return Some(Action::LetGo),
             Command::Turn => look.turn = !look.turn,
             Command::Grid => look.grid = !look.grid,
             Command::RunPause => config.running = !config.running,
@@ -436,6 +475,16 @@ impl Ui {
             Command::Scene(info, scene) => {
                 self.select_mode(info, config);
                 config.select_scene(scene);
+            }
+            Command::Reverse => match config.mode.backwards() {
+                Err(reason) if !config.reverse => self.notes.say(reason.to_owned()),
+                _ => config.reverse ^= true,
+            },
+            Command::Slower => time::change_speed(config, model.stats.steps_per_frame, false),
+            Command::Faster => time::change_speed(config, model.stats.steps_per_frame, true),
+            Command::GoTo(goal) => {
+                config.running = false;
+                return Some(Action::GoTo(goal));
             }
             Command::Mode(info) => self.select_mode(info, config),
             Command::NextMode => {
@@ -448,7 +497,11 @@ impl Ui {
             Command::Plots => self.plots.is_open = !self.plots.is_open,
             // One thing at a time: the help stays while there was an error to close.
             Command::Close if self.dialogs.close() => {}
-            Command::Close => (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false),
+            Command::Close if self.help || self.gallery.is_open => {
+                (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false);
+            }
+            Command::Close if model.grip.tool != Tool::Look => model.grip.tool = Tool::Look,
+            Command::Close => return model.stats.held.map(|_| Action::LetGo),
             Command::Scenes => self.gallery.is_open ^= true,
             Command::Open => self.files.ask(Purpose::Open, ""),
             Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.name),

@@ -10,13 +10,11 @@ use super::share::Share;
 use super::widgets::{
     Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, double_clicked, row, switch,
 };
-use super::{Brush, Lab, Model, format, picture, theme};
+use super::{Brush, Lab, Model, format, picture, theme, time};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::trial::{Study, Trial};
 
-/// The largest burst that can be typed.
-const MAX_STEPS_PER_FRAME: u32 = 10_000;
 /// Seeds that are drawn stay short enough to remember and to type.
 const DRAWN_SEEDS: u64 = 1_000_000;
 
@@ -40,7 +38,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, tools: Tools, sink: &
             header(ui, sink);
             egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - 8.0);
-                run(ui, model, sink);
+                time::show(ui, model, sink);
                 scene(ui, model, sink);
                 obstacles(ui, model.config, brush, sink);
                 picture::show(ui, model.look, sink);
@@ -71,13 +69,14 @@ pub(super) fn show_hidden(ctx: &egui::Context, sink: &mut Sink) {
         .show(ctx, |ui| command(ui, sink, ("show", "☰ Panel", &keys::hint(Command::Panel)), Command::Panel));
 }
 
-fn section(ui: &mut egui::Ui, title: &str) {
-    ui.add_space(10.0);
+/// A heading.
+pub(super) fn section(ui: &mut egui::Ui, title: &str) {
+    ui.add_space(6.0);
     ui.label(RichText::new(title).strong().color(theme::of(ui).accent));
 }
 
 /// One line under a control that says what is chosen.
-fn note(ui: &mut egui::Ui, text: &str) {
+pub(super) fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
         // Room for two lines, so that another choice does not move what stands below.
@@ -85,35 +84,6 @@ fn note(ui: &mut egui::Ui, text: &str) {
         ui.add_space(theme::LABEL_WIDTH + ui.spacing().item_spacing.x);
         ui.add(egui::Label::new(RichText::new(text).small().color(theme::of(ui).weak)).wrap());
     });
-}
-
-fn run(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
-    section(ui, "Run");
-    let running = model.config.running;
-    let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 28.0);
-    ui.horizontal(|ui| {
-        for (key, text, command) in [
-            ("pause", if running { "⏸ Pause" } else { "▶ Run" }, Command::RunPause),
-            ("step", "⏭ Step", Command::Step),
-            ("restart", "⏮ Restart", Command::Restart),
-        ] {
-            let main = command == Command::RunPause && !running;
-            let fill = if main { theme::of(ui).accent_fill } else { theme::of(ui).raised };
-            let button = ui.add(Button::new(text).fill(fill).min_size(size));
-            let button = button.on_hover_text(keys::hint(command));
-            sink.note(key, &button);
-            if button.clicked() {
-                sink.commands.push(command);
-            }
-        }
-    });
-    let stats = model.stats;
-    let progress = match model.started() {
-        true => format!("step {} · time {}", format::count(stats.step), format::significant(stats.time, 4)),
-        false => "starting…".to_owned(),
-    };
-    ui.label(RichText::new(progress).monospace().color(theme::of(ui).weak))
-        .on_hover_text("steps and simulated time since the scene began");
 }
 
 fn scene(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
@@ -252,8 +222,10 @@ fn kernel(ui: &mut egui::Ui, model: &mut Model, (lab, kernels): (&Lab, Option<&P
     let Model { config, stats, .. } = model;
     row(ui, "Steps/frame", "Steps between two pictures: the length of a burst.", |ui, label| {
         let in_force = stats.steps_per_frame;
-        let range = 1..=MAX_STEPS_PER_FRAME;
+        let range = 1..=time::MAX_STEPS_PER_FRAME;
+        ui.spacing_mut().item_spacing.x = 3.0;
         auto_number(ui, sink, ("steps per frame", label), &mut config.steps_per_frame, in_force, range);
+        time::factors(ui, sink);
     });
     let help = "Step without waiting for the screen: fastest, but the picture leaves steps out.";
     row(ui, "Free run", help, |ui, label| {

@@ -209,3 +209,30 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
         *value = (value.is_none() && in_force.to_f64() > 0.0).then_some(in_force);
     }
 }
+
+/// A number that goes on by itself while nobody has hold of it: as `text` says it. What was typed, or dragged to, once it is
+/// let go; none while it stays what it was.
+pub(super) fn live_number(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label): (&str, &Response),
+    value: f64,
+    (speed, text): (f64, fn(f64) -> String),
+    range: RangeInclusive<f64>,
+) -> Option<f64> {
+    let draft = egui::Id::new(("live", key));
+    // What it was when it was taken hold of, and what it is to be.
+    let held = ui.data(|data| data.get_temp(draft));
+    let (start, mut number) = held.unwrap_or((value, value));
+    let drag = DragValue::new(&mut number).range(range).clamp_existing_to_range(false);
+    let drag = drag.update_while_editing(false).speed(speed).custom_formatter(move |x, _| text(x));
+    let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
+    let drag = ui.add_sized(size, drag).labelled_by(label.id);
+    sink.note(key, &drag);
+    if drag.dragged() || drag.has_focus() {
+        ui.data_mut(|data| data.insert_temp(draft, (start, number)));
+        return None;
+    }
+    ui.data_mut(|data| data.remove::<(f64, f64)>(draft));
+    (held.is_some() && text(number) != text(start)).then_some(number)
+}

@@ -166,7 +166,7 @@ impl Camera {
     }
 
     /// The offset from the target, in its plane, that shows `(x, y)` viewport heights from the middle.
-    fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
+    pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
     }

@@ -14,6 +14,7 @@ mod framing;
 mod grid;
 mod offscreen;
 mod palette;
+mod pick;
 mod points;
 mod shader;
 mod spheres;

@@ -4,11 +4,13 @@
 mod chart;
 mod configuration;
 mod habits;
+mod hand;
 mod kept;
 mod parameters;
 mod picture;
 mod plots;
 mod share;
+mod time;
 mod windows;
 
 use egui::accesskit::Role;
@@ -20,12 +22,13 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{DeviceInfo, Kind};
 use gravitile::config::Config;
 use gravitile::engine::Resolved;
+use gravitile::hand::{Edit, Held};
 use gravitile::look::Look;
 use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
 use gravitile::params::{Info, Opt, Scale, Value, Visitor};
 use gravitile::scene::Scene;
 use gravitile::session::{Rung, Stats};
-use gravitile::ui::{Action, CONTROLS, FileWish, Model, Ui, WindowStats};
+use gravitile::ui::{Action, CONTROLS, FileWish, Grip, Model, Overlay, Tool, Ui, WindowStats};
 
 const MAX_BODIES: usize = 50_000;
 
@@ -34,6 +37,9 @@ struct App {
     ui: Option<Ui>,
     config: Config,
     look: Look,
+    grip: Grip,
+    overlay: Overlay,
+    edits: Vec<Edit>,
     stats: Stats,
     device: DeviceInfo,
     pool: Vec<DeviceInfo>,
@@ -81,6 +87,9 @@ impl App {
             ui: None,
             config: Config::new(info),
             look: Look::default(),
+            grip: Grip::default(),
+            overlay: Overlay::default(),
+            edits: Vec::new(),
             stats,
             device,
             pool,
@@ -99,6 +108,8 @@ impl App {
         let model = Model {
             config: &mut self.config,
             look: &mut self.look,
+            grip: &mut self.grip,
+            overlay: &self.overlay,
             stats: &self.stats,
             device: &self.device,
             pool: &self.pool,
@@ -110,6 +121,7 @@ impl App {
         };
         let output = self.ui.get_or_insert_with(|| Ui::new(ctx)).show(ctx, model);
         self.actions.extend(output.actions);
+        self.edits.extend(output.edits);
         self.wishes.extend(output.wishes);
         (self.rects, self.picture, self.brush) = (output.rects, output.picture, output.brush);
         self.plots = output.plots;

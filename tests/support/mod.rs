@@ -1,6 +1,8 @@
 //! What several tests need.
 #![allow(dead_code)] // each test file is a crate of its own and uses some of it
 
+pub mod watched;
+
 use gravitile::bodies::Bodies;
 use gravitile::compute::{self, Device, Kind};
 use gravitile::config::Config;

@@ -1,6 +1,7 @@
 //! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
 
 mod columns;
+mod edit;
 mod grid;
 mod part;
 mod reference;
@@ -8,12 +9,14 @@ mod simulation;
 
 use self::columns::Columns;
 use self::simulation::AsteroidSimulation;
+use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
+use crate::hand::{Edit, Field};
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work, checks,
-    source, variant,
+    Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
+    checks, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -244,6 +247,21 @@ impl Mode for Asteroids {
 
     fn time_step(&self) -> f64 {
         f64::from(self.dt)
+    }
+
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        Err("Collisions cannot be undone: bodies forget how they met.")
+    }
+
+    fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
+        edit::edit(self, bodies, extra, edit)
+    }
+
+    /// Sizes and contacts hold.
+    fn unsettle(&self, _: &mut Extra) {}
+
+    fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<Field> {
+        Some(self.field_of(at))
     }
 
     fn conserves_energy(&self) -> bool {

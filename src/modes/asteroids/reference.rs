@@ -2,6 +2,7 @@
 
 use super::{Asteroids, unit_radii};
 use crate::bodies::{Bodies, FINITE_LIMIT};
+use crate::hand::Field;
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
@@ -89,6 +90,13 @@ impl Asteroids {
     fn pull(&self, x: Vector) -> Vector {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         x * (-f64::from(self.g) * f64::from(self.planet_mass) / near.powi(3))
+    }
+
+    /// The planet's pull and its potential at a place.
+    pub(super) fn field_of(&self, x: Vector) -> Field {
+        let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
+        let potential = -f64::from(self.g) * f64::from(self.planet_mass) / near;
+        Field { acceleration: self.pull(x), potential }
     }
 
     pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {

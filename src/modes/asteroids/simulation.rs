@@ -13,10 +13,11 @@ use super::{Asteroids, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
+use crate::hand::Pull;
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, hand, list, source};
 use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
@@ -26,10 +27,10 @@ const MEASURE: Source = source!("asteroids/measure.cl");
 const GRID_COST: f64 = 64.0;
 
 /// Lists of what is carried on.
-const SIZES: &str = "sizes";
-const MASSES: &str = "masses";
-const CONTACT: &str = "contact";
-const RADII: &str = "radii";
+pub(super) const SIZES: &str = "sizes";
+pub(super) const MASSES: &str = "masses";
+pub(super) const CONTACT: &str = "contact";
+pub(super) const RADII: &str = "radii";
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
@@ -57,6 +58,8 @@ pub(super) struct AsteroidSimulation {
     pub(super) burst: Burst,
     /// What it does among several.
     pub(super) share: Share,
+    /// What lets a person's hand act, once it did.
+    pull: Option<Kernel>,
 }
 
 /// What a variant prepares before it looks for contacts.
@@ -112,6 +115,7 @@ impl AsteroidSimulation {
             radii,
             burst: Burst::default(),
             share: Share::default(),
+            pull: None,
         })
     }
 
@@ -213,7 +217,7 @@ fn mode_of(params: &Asteroids) -> &dyn Mode {
 }
 
 /// More steps than anyone waits for a hit.
-const NEVER: f32 = 1e9;
+pub(super) const NEVER: f32 = 1e9;
 
 /// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the smallest and largest ρ, as `kernels/asteroids/contact.cl` has them: a body
 /// that is held out has ρ = NaN.
@@ -328,6 +332,22 @@ impl Simulation for AsteroidSimulation {
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Spheres { planet })
+    }
+
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        let (mut x, mut v) = (self.x[0].read_at(body)?, self.v[0].read_at(body)?);
+        (x[3], v[3]) = (if v[0].is_finite() { v[3] } else { 0.0 }, 0.0);
+        Ok(Some([x, v]))
+    }
+
+    fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+        if self.pull.is_none() {
+            self.pull = Some(hand::kernel(&self.device)?);
+        }
+        match &self.pull {
+            Some(kernel) => hand::queue(&mut self.lane, kernel, (pull, time), &self.x[0], &self.v[0]),
+            None => Ok(()),
+        }
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

@@ -385,6 +385,10 @@ impl Mode for Fluid {
         self.tracers = 0.0;
     }
 
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        Err("A viscous fluid forgets what it was: its steps cannot be undone.")
+    }
+
     fn conserves_energy(&self) -> bool {
         false
     }

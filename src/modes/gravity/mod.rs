@@ -9,12 +9,14 @@ mod step;
 
 pub use self::colour::Colour;
 use self::simulation::GravitySimulation;
+use crate::bodies::Bodies;
 use crate::compute::{Device, Kind, Source};
 use crate::error::Result;
+use crate::hand::{Edit, Field};
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
-    Diagnostics, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
-    checks, source, variant,
+    Diagnostics, Extra, Knob, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant,
+    Work, checks, hand, source, variant,
 };
 use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
@@ -353,6 +355,30 @@ impl Mode for Gravity {
 
     fn time_step(&self) -> f64 {
         f64::from(self.dt)
+    }
+
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        if self.integrator != Integrator::Leapfrog {
+            return Err("Only leapfrog steps can be undone by steps with a negative time step.");
+        }
+        if self.decay != 1.0 {
+            return Err("With a decay below 1 speed is lost, and what is lost does not come back.");
+        }
+        Ok(Box::new(Self { dt: -self.dt, ..self.clone() }))
+    }
+
+    fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
+        let spin = |mass: f32, radius: f32| {
+            let softened = radius * radius + self.eps * self.eps;
+            (self.g * mass / (softened * softened.sqrt())).sqrt()
+        };
+        hand::apply(bodies, edit, 0.0, spin)?;
+        self.unsettle(extra);
+        Ok(())
+    }
+
+    fn field(&self, at: glam::DVec3, others: &[[f32; 4]], except: Option<usize>) -> Option<Field> {
+        Some(self.field_of(at, others, except))
     }
 
     fn conserves_energy(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{Gravity, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT};
+use crate::hand::Field;
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
@@ -35,6 +36,21 @@ impl Gravity {
             d * (other[3].into() * self.fade(d.length_squared()))
         };
         positions.iter().map(pull).sum::<Vector>() * f64::from(self.g)
+    }
+
+    /// The same at any place, with the potential, less what the body `except` does.
+    pub(super) fn field_of(&self, at: Vector, others: &[[f32; 4]], except: Option<usize>) -> Field {
+        let mut field = Field::default();
+        for (j, other) in others.iter().enumerate() {
+            if Some(j) != except {
+                let (d, mass) = (place(other) - at, f64::from(other[3]));
+                let r2 = d.length_squared();
+                field.acceleration += d * (mass * self.fade(r2));
+                field.potential -= mass * self.potential(r2);
+            }
+        }
+        let g = f64::from(self.g);
+        Field { acceleration: field.acceleration * g, potential: field.potential * g }
     }
 
     fn accelerations(&self, bodies: &Bodies<f64>) -> Vec<Vector> {

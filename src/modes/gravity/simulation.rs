@@ -9,10 +9,11 @@ use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
+use crate::hand::Pull;
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, list, source, sources};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, hand, list, source, sources};
 use crate::params::{Choice, Effect as Cost};
 use crate::state::State;
 
@@ -56,6 +57,8 @@ pub(super) struct GravitySimulation {
     pub(super) burst: Burst,
     /// What it does among several.
     pub(super) share: Share,
+    /// What lets a person's hand act, once it did.
+    pull: Option<Kernel>,
 }
 
 /// A burst under way: passes in a row, each over all bodies.
@@ -145,6 +148,7 @@ impl GravitySimulation {
             stepped: false,
             burst: Burst::default(),
             share: Share::default(),
+            pull: None,
         })
     }
 
@@ -310,6 +314,20 @@ impl Simulation for GravitySimulation {
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
         self.snapshot.read(points, Shape::Glow)
+    }
+
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        Ok(Some([self.x[0].read_at(body)?, self.v.read_at(body)?]))
+    }
+
+    fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+        if self.pull.is_none() {
+            self.pull = Some(hand::kernel(&self.device)?);
+        }
+        match &self.pull {
+            Some(kernel) => hand::queue(&mut self.lane, kernel, (pull, time), &self.x[0], &self.v),
+            None => Ok(()),
+        }
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

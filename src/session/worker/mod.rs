@@ -1,6 +1,9 @@
 //! The simulation's thread: owns the engine and every OpenCL object. [`run`] reads as the design's right-hand
 //! column.
 
+mod hand;
+mod trip;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,21 +12,22 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
-use super::accuracy::{Judge, Ladder};
-use super::gauge::Gauge;
-use super::history::History;
-use super::keeper::Keeper;
-use super::meter::{Meter, Rates};
-use super::{Command, Frame, Notice, Stats, Still};
 use crate::bodies::Points;
 use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
+use crate::hand::Pull;
 use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::rescue;
+use crate::session::accuracy::{Judge, Ladder};
+use crate::session::gauge::Gauge;
+use crate::session::history::History;
+use crate::session::keeper::Keeper;
+use crate::session::meter::{Meter, Rates};
+use crate::session::{Command, Frame, Notice, Stats, Still};
 use crate::snapshot::{Carried, Snapshot};
 use crate::trial::Study;
 
@@ -39,6 +43,8 @@ const REFRESH: Duration = Duration::from_nanos(16_666_667);
 ///
 /// [`Work::burst`]: crate::modes::Work::burst
 const MAX_FREE_BURST: u32 = 256;
+/// The longest burst of `auto` length while a hand acts, which it does between bursts.
+const MAX_PULLED_BURST: u32 = 16;
 /// The longest that the least burst of a mode may take, in seconds.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 /// Energy and momentum are measured at most this often, ...
@@ -53,7 +59,7 @@ const DIAGNOSTICS_SECONDS: f64 = 0.5;
 const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 
 /// Runs until [`Command::Quit`], or until the window's end of a channel is gone.
-pub(super) fn run(
+pub(in crate::session) fn run(
     engine: Engine,
     inbox: &Receiver<Command>,
     frames: triple_buffer::Input<Frame>,
@@ -69,6 +75,10 @@ pub(super) fn run(
         waiting: VecDeque::new(),
         screen_is_ready: true,
         single_steps: 0,
+        goal: None,
+        selected: None,
+        pull: None,
+        pull_owed: 0.0,
         under_way: false,
         stale: true,
         quit: false,
@@ -118,6 +128,14 @@ struct Worker<'a> {
     screen_is_ready: bool,
     /// Steps asked for one by one.
     single_steps: u32,
+    /// The step that is to be reached, as fast as it can be.
+    goal: Option<u64>,
+    /// The body that is told of.
+    selected: Option<usize>,
+    /// What attracts or repels while steps go on.
+    pull: Option<Pull>,
+    /// Steps of the last burst that it has not acted for yet.
+    pull_owed: f64,
     /// Whether a burst was started and not yet completed.
     under_way: bool,
     /// Whether the engine holds something that was never published.
@@ -158,7 +176,7 @@ impl Worker<'_> {
         // What is already there is shown before a step that may take long.
         let shows_first = self.stale && self.screen_is_ready && !self.under_way;
         if !shows_first && self.wants_steps() && !self.under_way {
-            self.start_burst();
+            self.start_burst()?;
         }
         if self.under_way && !self.complete_burst()? {
             return Ok(());
@@ -215,13 +233,17 @@ impl Worker<'_> {
     }
 
     fn wants_steps(&self) -> bool {
-        self.engine.config().running || self.single_steps > 0
+        self.engine.config().running || self.single_steps > 0 || self.goal.is_some()
+    }
+
+    /// Whether steps do not wait for the screen.
+    fn is_free(&self) -> bool {
+        self.engine.config().free_run || self.goal.is_some()
     }
 
     fn has_work(&self) -> bool {
         let steps = self.under_way || self.wants_steps();
-        (self.stale && self.screen_is_ready)
-            || (steps && (self.screen_is_ready || self.engine.config().free_run))
+        (self.stale && self.screen_is_ready) || (steps && (self.screen_is_ready || self.is_free()))
     }
 
     fn obey(&mut self, command: Command) -> Result<()> {
@@ -250,7 +272,7 @@ impl Worker<'_> {
                     self.waiting.push_back(Command::Kernels(edits));
                     return Ok(());
                 }
-                self.edit(edits);
+                self.take_edits(edits);
             }
             Command::Watch(is_watched) => {
                 self.measure_every = if is_watched { WATCHED_EVERY } else { DIAGNOSTICS_EVERY };
@@ -259,7 +281,19 @@ impl Worker<'_> {
             Command::Study(study) => self.study(study)?,
             Command::EndStudy => {}
             // A held key asks for more steps than there can be; they are not saved up.
-            Command::Step => self.single_steps = 1,
+            Command::Step => {
+                self.stay()?;
+                self.single_steps = 1;
+            }
+            Command::GoTo(Some(goal)) => self.go_to(goal)?,
+            Command::GoTo(None) => self.stay()?,
+            Command::Select(body) => {
+                self.selected = body;
+                self.stale = true;
+            }
+            Command::Edit(edit) => self.edit(edit)?,
+            Command::Pull(pull) => self.take_pull(pull)?,
+            Command::Undo => self.undo()?,
             Command::Restart => {
                 let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
                 self.conclude(outcome, self.engine.config().clone());
@@ -285,6 +319,10 @@ impl Worker<'_> {
                 if config.running && !self.engine.config().running {
                     self.meter.reset();
                     self.single_steps = 0;
+                    self.goal = None;
+                }
+                if config.reverse != self.engine.config().reverse {
+                    self.meter.reset();
                 }
                 let before = self.engine.devices().chosen().to_vec();
                 let outcome = self.engine.configure(Config::clone(&config));
@@ -292,6 +330,10 @@ impl Worker<'_> {
                     (self.gauge, self.ladder) = (Gauge::new(), Ladder::default());
                 }
                 self.conclude(outcome, *config);
+                // Another way may lead there now.
+                if let Some(goal) = self.goal {
+                    self.go_to(goal)?;
+                }
             }
         }
         Ok(())
@@ -331,7 +373,7 @@ impl Worker<'_> {
     }
 
     /// Goes on with edited kernels, or tells why not and goes on as it is.
-    fn edit(&mut self, edits: Edits) {
+    fn take_edits(&mut self, edits: Edits) {
         let before = self.engine.devices().edits();
         let names: BTreeSet<&String> = before.keys().chain(edits.keys()).collect();
         let changed = names.into_iter().filter(|name| before.get(*name) != edits.get(*name));
@@ -348,8 +390,7 @@ impl Worker<'_> {
     fn tell_resumed(&self, view: String) {
         let config = Box::new(self.engine.config().clone());
         let left = self.engine.left().cloned().collect();
-        let _ = self.notices.send(Notice::Resumed { config, left, view });
-        (self.wake)();
+        self.tell(Notice::Resumed { config, left, view });
     }
 
     fn paint(&mut self, stroke: Stroke) -> Result<()> {
@@ -368,16 +409,14 @@ impl Worker<'_> {
     }
 
     fn refuse(&self, error: Error) {
-        let _ = self.notices.send(Notice::Refused(error));
-        (self.wake)();
+        self.tell(Notice::Refused(error));
     }
 
     /// Measures, with the simulation standing still, until there is something else to do.
     fn study(&mut self, study: Study) -> Result<()> {
         let is_free = !self.under_way || self.complete_burst()?;
         let complete = is_free && self.carry_out(study);
-        let _ = self.notices.send(Notice::StudyEnded { study, complete });
-        (self.wake)();
+        self.tell(Notice::StudyEnded { study, complete });
         self.meter.reset();
         Ok(())
     }
@@ -434,31 +473,50 @@ impl Worker<'_> {
         }
         if effect == Some(Effect::Reseed) {
             self.next_measurement = Instant::now();
-            (self.under_way, self.single_steps) = (false, 0);
+            (self.under_way, self.single_steps, self.goal) = (false, 0, None);
+            (self.selected, self.pull, self.pull_owed) = (None, None, 0.0);
         }
     }
 
-    fn start_burst(&mut self) {
-        self.burst = if self.single_steps > 0 { 1 } else { self.burst_length() };
+    fn start_burst(&mut self) -> Result<()> {
+        self.face_goal()?;
+        let steps = if self.single_steps > 0 { self.within_reach(1) } else { self.burst_length() };
+        if steps == 0 {
+            return self.arrive();
+        }
         self.single_steps = self.single_steps.saturating_sub(1);
-        self.engine.start(self.burst);
-        self.under_way = true;
+        self.begin_burst(steps)
+    }
+
+    fn begin_burst(&mut self, steps: u32) -> Result<()> {
+        self.pull_for(steps)?;
+        self.engine.start(steps);
+        (self.burst, self.under_way) = (steps, true);
+        Ok(())
     }
 
     /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
     fn burst_length(&self) -> u32 {
-        let Config { steps_per_frame, free_run, .. } = self.engine.config();
+        let (is_free, steps_per_frame) = (self.is_free(), self.engine.config().steps_per_frame);
         let (least, watched) = self.engine.config().mode.info().work.burst;
-        let most = if *free_run { MAX_FREE_BURST } else { watched };
+        let most = if self.pull.is_some() {
+            MAX_PULLED_BURST
+        } else if is_free {
+            MAX_FREE_BURST
+        } else {
+            watched
+        };
         let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
-        let room = if *free_run { room / FREE_BURSTS } else { room };
-        steps_per_frame.unwrap_or_else(|| match self.meter.rates().step_seconds {
+        let room = if is_free { room / FREE_BURSTS } else { room };
+        let chosen = steps_per_frame.filter(|_| self.goal.is_none());
+        let steps = chosen.unwrap_or_else(|| match self.meter.rates().step_seconds {
             step if step > 0.0 => {
                 let least = if step * f64::from(least) < LEAST_BURST_SECONDS { least } else { 1 };
                 ((room / step) as u32).clamp(least, most)
             }
             _ => least,
-        })
+        });
+        self.within_reach(steps)
     }
 
     /// Queues what remains of the burst. False if a command made it pointless half-way.
@@ -470,6 +528,7 @@ impl Worker<'_> {
             }
         }
         (self.under_way, self.stale, self.told) = (false, true, false);
+        self.arrive()?;
         Ok(true)
     }
 
@@ -479,6 +538,11 @@ impl Worker<'_> {
             Command::Quit(_) | Command::Restart | Command::Resume(_) => true,
             Command::Configure(config) => self.engine.reseeds(config),
             Command::Step
+            | Command::GoTo(_)
+            | Command::Select(_)
+            | Command::Edit(_)
+            | Command::Pull(_)
+            | Command::Undo
             | Command::Paint(_)
             | Command::Save(_)
             | Command::Keep(_)
@@ -502,13 +566,13 @@ impl Worker<'_> {
         let gauges =
             self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
         let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
-        let goes_on = self.engine.config().running && is_idle;
-        let next = goes_on.then(|| self.burst_length());
-        let frame = self.frames.input_buffer_mut();
-        let pending = self.engine.publish(std::mem::take(&mut frame.points))?;
+        let goes_on = self.engine.config().running && is_idle && self.goal.is_none();
+        let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
+        let held = self.held()?;
+        let memory = std::mem::take(&mut self.frames.input_buffer_mut().points);
+        let pending = self.engine.publish(memory)?;
         if let Some(steps) = next {
-            self.engine.start(steps);
-            (self.burst, self.under_way) = (steps, true);
+            self.begin_burst(steps)?;
             self.engine.advance()?;
         }
         let (points, seconds) = match pending.wait() {
@@ -528,12 +592,14 @@ impl Worker<'_> {
             self.history.note(info.name, stats.generation, step, &points.series);
         }
         let is_broken = points.series.iter().any(|value| !value.is_finite());
+        let frame = self.frames.input_buffer_mut();
         frame.points = points;
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
         }
         frame.value_range = frame.points.value_range();
         frame.stats = Stats { read_ms: self.read_ms, ..stats };
+        frame.stats.held = held.map(|held| self.engine.complete(held, &frame.points.positions));
         frame.stats.nonfinite = frame.points.nonfinite();
         frame.stats.series = self.history.points(info.name, frame.stats.generation);
         self.frames.publish();
@@ -554,14 +620,26 @@ impl Worker<'_> {
 
     /// Steps no further what makes no sense any more.
     fn halt(&mut self) -> Result<()> {
-        let still = Config { running: false, ..self.engine.config().clone() };
-        self.engine.configure(still.clone())?;
-        self.single_steps = 0;
+        let still = self.pause()?;
         if let Some(series) = &still.mode.info().series {
-            let _ = self.notices.send(Notice::Broken { text: series.broken, in_force: Box::new(still) });
-            (self.wake)();
+            self.tell(Notice::Broken { text: series.broken, in_force: Box::new(still) });
         }
         Ok(())
+    }
+
+    /// Lets it stand still; what is in force then.
+    fn pause(&mut self) -> Result<Config> {
+        let still = Config { running: false, ..self.engine.config().clone() };
+        self.engine.configure(still.clone())?;
+        (self.single_steps, self.goal) = (0, None);
+        Ok(still)
+    }
+
+    /// Tells the window.
+    fn tell(&self, notice: Notice) {
+        // Nobody listening means that the window is gone.
+        let _ = self.notices.send(notice);
+        (self.wake)();
     }
 
     /// How the simulation is doing at the burst that was last completed.
@@ -590,6 +668,9 @@ impl Worker<'_> {
                 .filter(|_| resolved.recipe.variant.has_limit && !self.engine.shares()),
             read_ms: self.read_ms,
             running: self.engine.config().running,
+            goal: self.goal,
+            held: None, // told when it is known where all are
+            undos: self.engine.undos(),
             device: self.engine.device().info.name.as_str().into(),
             sharing: self.engine.sharing().cloned(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),

@@ -1,0 +1,12 @@
+// What a person's hand does to every body: a Plummer sphere that is held at a place attracts or repels it for a while.
+// c = (x, y, z, strength · time, reach², unused)
+__kernel void pull(const uint n, const float8 c, __global const float4 *x, __global float4 *v)
+{
+    const uint i = get_global_id(0);
+    if (i >= n)
+        return;
+    float3 d = c.s012 - x[i].xyz;
+    float root = rsqrt(dot(d, d) + c.s4);
+    // A body that is held out has a NaN velocity, and keeps it.
+    v[i].xyz += d * (c.s3 * root * root * root);
+}

@@ -1,0 +1,133 @@
+//! What a person's hand does to the bodies, and how that is undone.
+
+use super::resume::Parked;
+use super::{Engine, max_bodies};
+use crate::error::{Error, Result};
+use crate::hand::{Edit, Held, Pull};
+use crate::modes::Extra;
+use crate::state::State;
+
+/// The most changes that can be undone, ...
+const MOST_UNDOS: usize = 32;
+/// ... and the most memory that what was before them takes, in bytes; one can always be undone.
+const UNDO_BYTES: usize = 256 << 20;
+
+impl Engine {
+    /// Carries out a change to the bodies, which can be undone. Waits. On an error all stays as it was.
+    ///
+    /// # Errors
+    /// If there are no bodies, they do not take the change, or the device fails.
+    pub fn edit(&mut self, edit: &Edit) -> Result<()> {
+        let past = self.shown()?;
+        let (mut state, mut extra) = (past.state.clone(), past.extra.clone());
+        self.config.mode.edit(state.bodies_mut().map_err(|_| no_bodies())?, &mut extra, edit)?;
+        let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
+        if state.len() > most {
+            return Err(Error::Invalid(format!("{} has room for {most} bodies", self.devices[0].info.name)));
+        }
+        self.put(&state, &extra)?;
+        self.keep(past);
+        Ok(())
+    }
+
+    /// Keeps all as it is now, to go back to by [`Engine::undo`]. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn remember(&mut self) -> Result<()> {
+        let past = self.shown()?;
+        self.keep(past);
+        Ok(())
+    }
+
+    /// Goes back to before the last change that was made by hand, its time too; whether there was one. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn undo(&mut self) -> Result<bool> {
+        let Some(mut past) = self.undos.pop_back() else { return Ok(false) };
+        if past.config.mode != self.config.mode {
+            self.config.mode.unsettle(&mut past.extra);
+        }
+        self.put(&past.state, &past.extra)?;
+        self.clock = past.clock;
+        (self.checkpoint.clock, self.before) = (past.clock, past.clock);
+        Ok(true)
+    }
+
+    /// How many changes can be undone.
+    pub fn undos(&self) -> usize {
+        self.undos.len()
+    }
+
+    /// Lets a point attract or repel all bodies for the time of so many steps, at once. To be called between two bursts.
+    ///
+    /// # Errors
+    /// If there are no bodies, or the device fails.
+    pub fn pull(&mut self, pull: &Pull, steps: f64) -> Result<()> {
+        let time = steps * self.config.mode.time_step();
+        let time = if self.backwards { -time } else { time } as f32;
+        self.insist(|simulation| simulation.pull(pull, time))?;
+        (self.is_changed, self.baseline) = (true, None);
+        Ok(())
+    }
+
+    /// Mass, place and velocity of a body after the last whole burst; the rest is for whoever knows where all are:
+    /// [`Engine::complete`]. None if there is no such body. Waits.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn body(&mut self, body: usize) -> Result<Option<Held>> {
+        if body >= self.size {
+            return Ok(None);
+        }
+        let Some([[x, y, z, mass], [vx, vy, vz, _]]) = self.insist(|simulation| simulation.body(body))?
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Held { body, mass, position: [x, y, z], velocity: [vx, vy, vz], ..Held::default() }))
+    }
+
+    /// Adds acceleration and energy, when all bodies are at `positions`.
+    pub fn complete(&self, held: Held, positions: &[[f32; 4]]) -> Held {
+        let at = glam::Vec3::from(held.position).as_dvec3();
+        let field = self.config.mode.field(at, positions, Some(held.body)).unwrap_or_default();
+        let speed2 = glam::Vec3::from(held.velocity).as_dvec3().length_squared();
+        let energy = f64::from(held.mass) * (0.5 * speed2 + field.potential);
+        Held { acceleration: field.acceleration.into(), energy, ..held }
+    }
+
+    /// Puts a state of the mode that runs in place of what is there.
+    fn put(&mut self, state: &State, extra: &Extra) -> Result<()> {
+        let config = self.config.clone();
+        self.carry_on(&config, self.resolved, (state.clone(), extra.clone()))?;
+        (self.backwards, self.baseline) = (config.reverse, None);
+        Ok(())
+    }
+
+    /// Whether anything was changed by hand since the scene began.
+    pub fn is_touched(&self) -> bool {
+        self.is_touched
+    }
+
+    /// Another scene has a past of its own.
+    pub(super) fn forget_hands(&mut self) {
+        self.undos.clear();
+        self.is_touched = false;
+    }
+
+    fn keep(&mut self, past: Parked) {
+        self.undos.push_back(past);
+        let mut bytes: usize = self.undos.iter().map(Parked::bytes).sum();
+        while self.undos.len() > MOST_UNDOS || (bytes > UNDO_BYTES && self.undos.len() > 1) {
+            bytes -= self.undos.pop_front().map_or(0, |past| past.bytes());
+        }
+        self.is_touched = true;
+    }
+}
+
+fn no_bodies() -> Error {
+    Error::Invalid(
+        "there are no bodies to take hold of in a fluid; the brush paints obstacles there".to_owned(),
+    )
+}

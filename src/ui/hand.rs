@@ -1,0 +1,255 @@
+//! The hand: its tools, the card of the body that it holds, and what is drawn over the picture while it is used.
+
+use egui::{Align2, Button, DragValue, RichText, Slider, Stroke, pos2, vec2};
+
+use super::keys::{self, Command};
+use super::panel::note;
+use super::widgets::{Chip, Sink, chips, live_number, row};
+use super::{Model, format, theme};
+use crate::bodies::FINITE_LIMIT;
+use crate::config::Config;
+use crate::hand::{Edit, Held};
+use crate::state::Matter;
+
+/// What a drag of the left button over the picture does, where there are bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tool {
+    /// Turns the view; a click selects a body.
+    #[default]
+    Look,
+    /// Launches a body.
+    Launch,
+    /// Attracts or repels.
+    Pull,
+}
+
+/// The hand as it is set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grip {
+    /// What it holds.
+    pub tool: Tool,
+    /// The mass of what is launched, as a share of the mass of all bodies.
+    pub share: f32,
+    /// How strongly it attracts: at 1 so that what is near falls in about as fast as it could leave the scene.
+    pub strength: f32,
+    /// Whether the camera goes with the selected body.
+    pub follows: bool,
+}
+
+impl Default for Grip {
+    fn default() -> Self {
+        Self { tool: Tool::Look, share: 1e-3, strength: 0.3, follows: false }
+    }
+}
+
+impl Grip {
+    /// What it holds in a mode: nothing where there are no bodies.
+    pub fn tool(&self, config: &Config) -> Tool {
+        if has_bodies(config) { self.tool } else { Tool::Look }
+    }
+}
+
+/// What is drawn over the picture; places in heights of the picture from its middle, y downwards.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Overlay {
+    /// Where the selected body is.
+    pub marker: Option<[f32; 2]>,
+    /// From where and how far a launch is drawn.
+    pub aim: Option<[[f32; 2]; 2]>,
+    /// Where what is launched would go.
+    pub path: Vec<[f32; 2]>,
+    /// Where the hand attracts, or repels, and how far it reaches.
+    pub pull: Option<([f32; 2], f32)>,
+}
+
+pub(super) fn has_bodies(config: &Config) -> bool {
+    config.mode.info().work.matter == Matter::Bodies
+}
+
+/// The tools, at the upper left of the picture; `below` what may stand there.
+pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, below: f32) {
+    // A picture without a panel is to be looked at.
+    let is_bare = below > 0.0 && model.grip.tool == Tool::Look;
+    if !has_bodies(model.config) || is_bare {
+        return;
+    }
+    let corner = ctx.available_rect().left_top() + vec2(10.0, 10.0 + below);
+    egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Background).show(ctx, |ui| {
+        let fill = theme::of(ui).veil();
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(8).show(ui, |ui| {
+            ui.set_width(300.0);
+            show(ui, model, sink);
+        });
+    });
+}
+
+fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+    let Model { grip, stats, .. } = model;
+    let tools = [
+        (Tool::Look, "look", "drag turns the view, a click takes hold of a body".to_owned()),
+        (Tool::Launch, "launch", keys::hint(Command::Launch)),
+        (Tool::Pull, "pull", keys::hint(Command::Pull)),
+    ];
+    row(ui, "Mouse", "What a drag over the picture does.", |ui, _| {
+        let all = tools.iter().map(|(tool, name, help)| Chip {
+            name,
+            help,
+            selected: *tool == grip.tool,
+            in_force: false,
+        });
+        if let Some(clicked) = chips(ui, sink, ("mouse", "Mouse"), all) {
+            grip.tool = tools[clicked].0;
+        }
+        let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
+        let undo = undo.on_hover_text(keys::hint(Command::Undo));
+        sink.note("undo", &undo);
+        if undo.clicked() {
+            sink.commands.push(Command::Undo);
+        }
+    });
+    let (key, label, help, value, range, words) = match grip.tool {
+        Tool::Look => {
+            return;
+        }
+        Tool::Launch => (
+            "launch mass",
+            "Mass",
+            "The mass of what is launched, as a share of the mass of all bodies.",
+            &mut grip.share,
+            1e-6..=1.0,
+            "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster",
+        ),
+        Tool::Pull => (
+            "pull strength",
+            "Strength",
+            "How strongly the hand attracts or repels.",
+            &mut grip.strength,
+            0.05..=20.0,
+            "hold to attract; right button or Shift repels",
+        ),
+    };
+    row(ui, label, help, |ui, label| {
+        let height = ui.spacing().interact_size.y;
+        ui.spacing_mut().slider_width =
+            ui.available_width() - theme::NUMBER_WIDTH - ui.spacing().item_spacing.x;
+        let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(true);
+        let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help);
+        sink.note(key, &slider);
+        let number = DragValue::new(value).range(range).speed(0.01).update_while_editing(false);
+        let number = number.custom_formatter(|x, _| format::field(x));
+        ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id).on_hover_text(help);
+    });
+    note(ui, words);
+}
+
+/// The card of the selected body, if there is one; what is to be changed of it.
+pub(super) fn card(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) -> Vec<Edit> {
+    let Some(held) = model.stats.held else { return Vec::new() };
+    let mut edits = Vec::new();
+    let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
+    let window = egui::Window::new("card").title_bar(false).resizable(false);
+    window.pivot(Align2::LEFT_BOTTOM).default_pos(corner).show(ctx, |ui| {
+        let name = format!("Body {}", format::count(held.body as u64));
+        ui.label(RichText::new(name).strong().color(theme::of(ui).strong));
+        ui.add_space(4.0);
+        egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+            numbers(ui, &held, sink, &mut edits);
+        });
+        ui.add_space(4.0);
+        ui.horizontal(|ui| {
+            let follow = ui.selectable_label(model.grip.follows, "Follow");
+            sink.note("follow body", &follow);
+            if follow.on_hover_text("the camera goes with it, or no longer").clicked() {
+                model.grip.follows ^= true;
+                // One thing at a time.
+                model.look.follow &= !model.grip.follows;
+            }
+            for (key, text, command) in
+                [("delete body", "Delete", Command::Delete), ("let go", "Let go", Command::LetGo)]
+            {
+                let button = ui.button(text).on_hover_text(keys::hint(command));
+                sink.note(key, &button);
+                if button.clicked() {
+                    sink.commands.push(command);
+                }
+            }
+        });
+    });
+    edits
+}
+
+fn numbers(ui: &mut egui::Ui, held: &Held, sink: &mut Sink, edits: &mut Vec<Edit>) {
+    let &Held { body, mass, position, velocity, acceleration, energy } = held;
+    if let Some(mass) = number(ui, sink, ("Mass", "body mass"), mass) {
+        edits.push(Edit::Change { body, mass: Some(mass), velocity: None });
+    }
+    if velocity.iter().all(|c| c.is_finite()) {
+        for (axis, label) in ["Velocity x", "Velocity y", "Velocity z"].into_iter().enumerate() {
+            if let Some(speed) = number(ui, sink, (label, label), velocity[axis]) {
+                let mut velocity = velocity;
+                velocity[axis] = speed;
+                edits.push(Edit::Change { body, mass: None, velocity: Some(velocity) });
+            }
+        }
+    } else {
+        ui.label("Velocity");
+        ui.label(RichText::new("held out").color(theme::of(ui).warning));
+        ui.end_row();
+    }
+    let mut tell = |label: &str, value: String, help: &str| {
+        ui.label(label).on_hover_text(help);
+        ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
+        ui.end_row();
+    };
+    let list = |v: [f64; 3]| v.map(|c| format!("{c:>9.4}")).join(" ");
+    let size = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
+    tell("Speed", format::significant(size(velocity.map(f64::from)), 4), "|v|");
+    tell("Position", list(position.map(f64::from)), "x, y, z");
+    let pull = format::significant(size(acceleration), 4);
+    tell("Acceleration", pull, "|a|: what gravity does to it, in double precision");
+    tell("Energy", format::significant(energy, 4), "½ m v² + m Φ: below 0 it is bound");
+}
+
+fn number(ui: &mut egui::Ui, sink: &mut Sink, (label, key): (&str, &str), value: f32) -> Option<f32> {
+    let name = ui.label(label);
+    let speed = f64::from(value.abs() / 100.0).max(1e-6);
+    let text = |x| format::significant(x, 4);
+    let most = f64::from(FINITE_LIMIT);
+    let typed = live_number(ui, sink, (key, &name), value.into(), (speed, text), -most..=most);
+    ui.end_row();
+    typed.map(|number| number as f32)
+}
+
+/// Draws what the hand does over the picture.
+pub(super) fn draw(ctx: &egui::Context, model: &Model) {
+    let picture = ctx.available_rect();
+    let Overlay { marker, aim, path, pull } = model.overlay;
+    let colours = theme::of_all(ctx);
+    let painter = ctx.layer_painter(egui::LayerId::background()).with_clip_rect(picture);
+    let place = |[x, y]: [f32; 2]| {
+        pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())
+    };
+    if let Some(at) = marker {
+        painter.circle_stroke(place(*at), 10.0, Stroke::new(2.0_f32, colours.accent));
+    }
+    for (nth, ends) in path.windows(2).enumerate() {
+        // It fades towards where it is less sure.
+        let share = 1.0 - nth as f32 / path.len() as f32;
+        let stroke = Stroke::new(2.0_f32, colours.accent.gamma_multiply(0.15 + 0.85 * share));
+        painter.line_segment([place(ends[0]), place(ends[1])], stroke);
+    }
+    if let Some([from, to]) = aim {
+        let (from, to) = (place(*from), place(*to));
+        painter.circle_filled(from, 4.0, colours.strong);
+        painter.arrow(from, to - from, Stroke::new(1.5_f32, colours.strong));
+    }
+    if let Some((at, reach)) = pull {
+        let stroke = Stroke::new(2.0_f32, colours.accent);
+        painter.circle_stroke(place(*at), (reach * picture.height()).max(6.0), stroke);
+        painter.circle_filled(place(*at), 3.0, colours.accent);
+    }
+    let is_over = ctx.pointer_hover_pos().is_some_and(|at| picture.contains(at));
+    if model.grip.tool(model.config) != Tool::Look && is_over && !ctx.is_pointer_over_area() {
+        ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
+    }
+}

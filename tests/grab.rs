@@ -1,0 +1,70 @@
+//! Bodies taken in hand in the real window: by click, key and drag.
+
+#[path = "support/window.rs"]
+mod support;
+
+use support::{Display, PICTURE};
+
+#[test]
+fn a_body_is_taken_deleted_and_brought_back_and_another_launched() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 512 --paused --size 1200x760");
+    let still = viewer.still(PICTURE);
+    let [x, y] = brightest(&still);
+    let body = format!("{} {}", PICTURE[0] + x, PICTURE[1] + y);
+    viewer.changes("a click takes hold of a body: its card is shown", PICTURE, || {
+        viewer.act(&format!("mousemove {body} sleep 0.2 mousedown 1 sleep 0.2 mouseup 1 sleep 0.4"));
+    });
+    viewer.changes("it is deleted, and its card gone", PICTURE, || viewer.key("Delete"));
+    viewer.changes("it is brought back", PICTURE, || viewer.key("ctrl+z"));
+
+    viewer.key("l");
+    viewer.alters("while it is drawn the path is shown", PICTURE, || {
+        viewer.act("mousemove 480 420 sleep 0.2 mousedown 1 sleep 0.2 mousemove 540 400 sleep 0.4");
+    });
+    viewer.changes("it is launched, and the path gone", PICTURE, || viewer.act("mouseup 1 sleep 0.4"));
+    viewer.act("mousemove 800 420 keydown shift sleep 0.2 mousedown 1 sleep 0.2 mousemove 780 400 sleep 0.3");
+    viewer.act("mouseup 1 sleep 0.3 keyup shift sleep 0.4");
+    viewer.key("Escape");
+    let report = viewer.quit();
+
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert!(told[0].starts_with("select=") && told[0] != "select=none", "{told:?}");
+    assert_eq!(told[1..], ["delete", "undo", "launch=body", "launch=cluster", "quit"]);
+    assert_eq!(report.stats["bodies"], 512 + 1 + 64);
+    assert_eq!(report.stats["undos"], 2);
+    assert_eq!(report.stats["step"], 0, "paused");
+}
+
+#[test]
+fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
+    let display = Display::open();
+    let controls = display.run("--bodies 512 --scene plummer --frames 20 --size 1200x760");
+    let viewer = display.view("--scene plummer --bodies 512 --size 1200x760");
+    viewer.key("a");
+    viewer.act(
+        "mousemove 700 500 sleep 0.2 mousedown 1 sleep 0.6 mousemove 720 480 sleep 0.4 mouseup 1 sleep 0.2",
+    );
+    viewer.key("a");
+    viewer.key("v");
+    viewer.key("v");
+    viewer.key("space");
+    viewer.click(controls.control("go to step"));
+    viewer.act("key ctrl+a type 40");
+    viewer.key("Return");
+    viewer.still(PICTURE);
+    let report = viewer.quit();
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(
+        told,
+        ["pull=true", "reverse=true", "reverse=false", "running=false", "goto(some(40))", "quit"]
+    );
+    assert_eq!((&report.stats["step"], &report.config["running"]), (&40.into(), &false.into()));
+}
+
+/// Where in a picture it is brightest.
+fn brightest(picture: &image::RgbaImage) -> [f32; 2] {
+    let light = |pixel: &image::Rgba<u8>| pixel.0[..3].iter().map(|c| u32::from(*c)).sum::<u32>();
+    let (x, y, _) = picture.enumerate_pixels().max_by_key(|(_, _, pixel)| light(pixel)).unwrap();
+    [x as f32, y as f32]
+}

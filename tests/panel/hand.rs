@@ -1,0 +1,122 @@
+//! Tools for the mouse, and the card of a body.
+
+use super::*;
+
+/// With a body in hand.
+fn holding() -> Window {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats.held = Some(Held {
+        body: 41,
+        mass: 0.25,
+        position: [1.0, 2.0, 3.0],
+        velocity: [0.5, -0.25, 0.125],
+        acceleration: [0.0, 3.0, 4.0],
+        energy: -1.5,
+    });
+    window.run();
+    window
+}
+
+#[test]
+fn the_card_tells_what_there_is_to_tell() {
+    let mut window = holding();
+    for text in ["Body 41", "Mass", "Velocity x", "Position", "Acceleration", "5.000", "-1.500"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    window.state_mut().stats.held = None;
+    window.run();
+    assert!(window.query_by_label("Body 41").is_none());
+}
+
+#[test]
+fn mass_and_velocity_can_be_typed() {
+    let mut window = holding();
+    type_number(&mut window, "Velocity y", "0.75");
+    type_number(&mut window, "Velocity x", "-2");
+    let velocity = |velocity| Edit::Change { body: 41, mass: None, velocity: Some(velocity) };
+    assert_eq!(window.state().edits, [velocity([0.5, 0.75, 0.125]), velocity([-2.0, -0.25, 0.125])]);
+    click(&mut window, Role::SpinButton, "Velocity z");
+    // It goes on by itself while it is looked at.
+    window.state_mut().stats.held.as_mut().unwrap().velocity[2] = 7.0;
+    press(&mut window, Key::Enter);
+    click(&mut window, Role::SpinButton, "Velocity z");
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().edits.len(), 2, "to look at a number is no change");
+}
+
+#[test]
+fn a_body_is_followed_deleted_and_let_go() {
+    let mut window = holding();
+    press(&mut window, Key::C);
+    click(&mut window, Role::Button, "Follow");
+    assert!(window.state().grip.follows && !window.state().look.follow, "one thing at a time");
+    press(&mut window, Key::C);
+    assert!(!window.state().grip.follows && window.state().look.follow);
+    click(&mut window, Role::Button, "Delete");
+    press(&mut window, Key::Delete);
+    click(&mut window, Role::Button, "Let go");
+    press(&mut window, Key::Escape);
+    use Action::{Delete, LetGo};
+    assert_eq!(window.state().actions, [Delete, Delete, LetGo, LetGo]);
+    window.state_mut().stats.held = None;
+    window.run();
+    press(&mut window, Key::Delete);
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().actions.len(), 4, "there is none in hand");
+}
+
+#[test]
+fn tools_are_taken_by_key_and_by_button_and_laid_down() {
+    for info in &MODES[..2] {
+        let mut window = open(info);
+        assert_eq!(window.state().grip.tool, Tool::Look);
+        for (key, name, tool) in [(Key::L, "launch", Tool::Launch), (Key::A, "pull", Tool::Pull)] {
+            press(&mut window, key);
+            assert_eq!(window.state().grip.tool, tool);
+            press(&mut window, key);
+            assert_eq!(window.state().grip.tool, Tool::Look);
+            click(&mut window, Role::RadioButton, &format!("Mouse: {name}"));
+            assert_eq!(window.state().grip.tool, tool);
+            press(&mut window, Key::Escape);
+            assert_eq!(window.state().grip.tool, Tool::Look);
+        }
+    }
+}
+
+#[test]
+fn mass_and_strength_are_set_while_their_tool_is_in_hand() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    type_number(&mut window, "Mass", "0.02");
+    assert_eq!(window.state().grip.share, 0.02);
+    press(&mut window, Key::A);
+    assert!(window.query_by_label("Mass").is_none());
+    type_number(&mut window, "Strength", "400");
+    assert_eq!(window.state().grip.strength, 20.0, "within limits");
+}
+
+#[test]
+fn in_a_fluid_there_is_nothing_to_take_hold_of() {
+    let mut window = open(MODES[2]);
+    assert!(window.query_by_label("Mouse: launch").is_none());
+    for key in [Key::L, Key::A] {
+        press(&mut window, key);
+        assert_eq!(window.state().grip.tool, Tool::Look);
+        assert!(window.query_by_label_contains("There are no bodies in a fluid").is_some());
+    }
+}
+
+#[test]
+fn what_was_done_is_undone_by_key_and_by_button() {
+    let mut window = open(MODES[0]);
+    let disabled =
+        |window: &Window| window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled();
+    assert!(disabled(&window));
+    window.state_mut().stats.undos = 1;
+    window.run();
+    assert!(!disabled(&window));
+    click(&mut window, Role::Button, "Undo");
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.run();
+    assert_eq!(window.state().actions, [Action::Undo, Action::Undo]);
+}

@@ -1,0 +1,63 @@
+//! Which way time goes, how fast, and to which step.
+
+use super::*;
+
+#[test]
+fn time_goes_back_where_it_can_and_elsewhere_it_is_said_why_not() {
+    let mut window = open(MODES[0]);
+    click(&mut window, Role::CheckBox, "Backwards");
+    assert!(window.state().config.reverse);
+    press(&mut window, Key::V);
+    assert!(!window.state().config.reverse);
+
+    for (set, word) in [(("integrator", "euler"), "Only leapfrog steps"), (("decay", "0.95"), "With a decay")]
+    {
+        let mut window = open(MODES[0]);
+        gravitile::params::set(window.state_mut().config.mode.as_mut(), set.0, set.1).unwrap();
+        window.run();
+        assert!(window.get_by_role_and_label(Role::CheckBox, "Backwards").accesskit_node().is_disabled());
+        press(&mut window, Key::V);
+        assert!(!window.state().config.reverse);
+        assert!(window.query_by_label_contains(word).is_some(), "it is said why");
+    }
+    for info in &MODES[1..] {
+        let window = open(info);
+        assert!(window.get_by_role_and_label(Role::CheckBox, "Backwards").accesskit_node().is_disabled());
+    }
+}
+
+#[test]
+fn one_that_goes_back_already_can_be_turned_round() {
+    let mut window = open(MODES[0]);
+    window.state_mut().config.reverse = true;
+    gravitile::params::set(window.state_mut().config.mode.as_mut(), "integrator", "euler").unwrap();
+    window.run();
+    click(&mut window, Role::CheckBox, "Backwards");
+    assert!(!window.state().config.reverse);
+}
+
+#[test]
+fn speed_goes_by_factors_of_two_and_has_ends() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::CloseBracket);
+    assert_eq!(window.state().config.steps_per_frame, Some(8), "4 were in force");
+    click(&mut window, Role::Button, "2×");
+    assert_eq!(window.state().config.steps_per_frame, Some(16));
+    click(&mut window, Role::Button, "½×");
+    for _ in 0..6 {
+        press(&mut window, Key::OpenBracket);
+    }
+    assert_eq!(window.state().config.steps_per_frame, Some(1));
+}
+
+#[test]
+fn a_step_is_typed_and_gone_to_and_the_way_can_be_ended() {
+    let mut window = open(MODES[0]);
+    type_number(&mut window, "step", "2500");
+    assert_eq!(window.state().actions, [Action::GoTo(Some(2500))]);
+    assert!(!window.state().config.running, "it pauses there");
+    window.state_mut().stats.goal = Some(2500);
+    window.run();
+    click(&mut window, Role::Button, "Stay here");
+    assert_eq!(window.state().actions[1..], [Action::GoTo(None)]);
+}
