@@ -193,6 +193,10 @@ fn only_kernels_are_news() {
 
 #[test]
 fn all_devices_take_the_same_kernels_and_so_do_those_that_are_chosen_later() {
+    if compute::list().unwrap().iter().any(|found| compute::has_no_parts(&found.info)) {
+        eprintln!("SKIPPED with several devices: this version of PoCL aborts with parts of a CPU");
+        return;
+    }
     let found = compute::select_several("sub:2").expect("PoCL's CPU can be parted");
     let devices = Devices::all(found).unwrap();
     let mut config = engine().config().clone();

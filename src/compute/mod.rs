@@ -21,4 +21,4 @@ pub use fault::{Call, Fault};
 pub use lane::{Lane, Pass};
 pub use program::{Arg, Kernel, Program, ROOT, Range, Source};
 pub use roofline::{Micro, Probe, Roofline};
-pub use select::{list, pool, select, select_several};
+pub use select::{has_no_parts, list, pool, select, select_several};

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ocl::core::{self, DeviceType};
 
-use super::device::{Found, Kind};
+use super::device::{DeviceInfo, Found, Kind};
 use crate::error::{Error, Result};
 
 /// Every device of every platform, the preferred one first: GPUs, then accelerators, then CPUs.
@@ -123,6 +123,12 @@ fn gpus() -> Result<Vec<Found>> {
     }
 }
 
+/// Whether the driver is one that aborts the program where parts of a device, or twins of it, are given back: an assertion
+/// in the cache of kernels of PoCL 5.0, seen in Ubuntu 24.04's.
+pub fn has_no_parts(device: &DeviceInfo) -> bool {
+    device.kind == Kind::Cpu && device.driver.starts_with("5.0")
+}
+
 /// Equal parts of the cores of the first CPU, as devices of their own.
 fn parts_of_cpu(word: &str, parts: &str) -> Result<Vec<Found>> {
     let invalid = |text: String| Err(Error::Invalid(text));
@@ -139,6 +145,12 @@ fn parts_of_cpu(word: &str, parts: &str) -> Result<Vec<Found>> {
             ));
         }
     };
+    if has_no_parts(&cpu.info) {
+        let driver = &cpu.info.driver;
+        return invalid(format!(
+            "--devices {word}: PoCL {driver} aborts with parts of a CPU; take another version"
+        ));
+    }
     // Two parts of three cores would leave one over: the first parts take one more.
     let sizes = (0..count).map(|nth| (units + count - 1 - nth) / count);
     let by_counts = core::ffi::CL_DEVICE_PARTITION_BY_COUNTS as isize;

@@ -101,7 +101,8 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             grip.tool = tools[clicked].0;
         }
         let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
-        let undo = undo.on_hover_text(keys::hint(Command::Undo));
+        let help = keys::hint(Command::Undo);
+        let undo = undo.on_hover_text(&help).on_disabled_hover_text(&help);
         sink.note("undo", &undo);
         if undo.clicked() {
             sink.commands.push(Command::Undo);
@@ -215,7 +216,14 @@ fn number(ui: &mut egui::Ui, sink: &mut Sink, (label, key): (&str, &str), value:
     let speed = f64::from(value.abs() / 100.0).max(1e-6);
     let text = |x| format::significant(x, 4);
     let most = f64::from(FINITE_LIMIT);
-    let typed = live_number(ui, sink, (key, &name), value.into(), (speed, text), -most..=most);
+    let typed = live_number(
+        ui,
+        sink,
+        (key, &name, "type or drag to change it; it can be undone"),
+        value.into(),
+        (speed, text),
+        -most..=most,
+    );
     ui.end_row();
     typed.map(|number| number as f32)
 }

@@ -61,7 +61,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
     let label = ui.label(weak("step".to_owned())).on_hover_text(help);
     let text = |step| format::count(step as u64);
     if let Some(goal) =
-        live_number(ui, sink, ("go to step", &label), stats.step as f64, (10.0, text), 0.0..=1e15)
+        live_number(ui, sink, ("go to step", &label, help), stats.step as f64, (10.0, text), 0.0..=1e15)
     {
         sink.commands.push(Command::GoTo(Some(goal as u64)));
     }

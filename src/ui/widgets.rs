@@ -215,7 +215,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
 pub(super) fn live_number(
     ui: &mut egui::Ui,
     sink: &mut Sink,
-    (key, label): (&str, &Response),
+    (key, label, help): (&str, &Response, &str),
     value: f64,
     (speed, text): (f64, fn(f64) -> String),
     range: RangeInclusive<f64>,
@@ -227,7 +227,7 @@ pub(super) fn live_number(
     let drag = DragValue::new(&mut number).range(range).clamp_existing_to_range(false);
     let drag = drag.update_while_editing(false).speed(speed).custom_formatter(move |x, _| text(x));
     let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
-    let drag = ui.add_sized(size, drag).labelled_by(label.id);
+    let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);
     sink.note(key, &drag);
     if drag.dragged() || drag.has_focus() {
         ui.data_mut(|data| data.insert_temp(draft, (start, number)));

@@ -4,6 +4,7 @@ use std::fs;
 
 use clap::CommandFactory;
 use gravitile::cli::Cli;
+use gravitile::compute;
 use gravitile::modes::MODES;
 use gravitile::state::Matter;
 use gravitile::view::BACKGROUND;
@@ -225,6 +226,10 @@ fn render_draws_a_fluid_with_its_walls() {
 
 #[test]
 fn several_devices_are_chosen_and_tell_how_they_share() {
+    if compute::list().unwrap().iter().any(|found| compute::has_no_parts(&found.info)) {
+        eprintln!("SKIPPED: this version of PoCL aborts with parts of a CPU");
+        return;
+    }
     let folder = folder();
     let report = json(folder.path(), "devices --json --devices sub:1");
     assert_eq!(report["devices"].as_array().unwrap().len(), 1);
