@@ -15,11 +15,13 @@ pub struct Checkpoint {
     pub(super) extra: Extra,
     pub(super) clock: Clock,
     taken: Instant,
+    /// What it took.
+    cost: Duration,
 }
 
 impl Checkpoint {
     pub(super) fn new(state: State, extra: Extra, clock: Clock) -> Self {
-        Self { state, extra, clock, taken: Instant::now() }
+        Self { state, extra, clock, taken: Instant::now(), cost: Duration::ZERO }
     }
 
     /// Steps since the scene began.
@@ -31,6 +33,8 @@ impl Checkpoint {
 /// How old a checkpoint may be before the next burst takes another: with several devices it is what the others go on
 /// from, with one alone what is saved.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
+/// One is taken no more often than that it is one part in so many of the time.
+const CHECKPOINT_SHARE: u32 = 300;
 
 /// A device that failed, and was left behind.
 #[derive(Debug)]
@@ -45,10 +49,13 @@ impl Engine {
     /// Takes a checkpoint before a burst, if it is time.
     pub(super) fn check_in(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
+        let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
         let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
         if std::mem::take(&mut self.is_fresh) && is_due {
+            let start = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
             self.checkpoint = Checkpoint::new(state, extra, self.before);
+            self.checkpoint.cost = start.elapsed();
             self.is_changed = false;
         }
         Ok(())
