@@ -1,4 +1,4 @@
-//! Writing files so that nothing is ever half-written: beside, then renamed.
+//! Writing files so that nothing is ever half-written: beside, then renamed. Reading the program's own, which may be broken.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -7,6 +7,22 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+
+/// What the file `path` holds, of `most` bytes or fewer, as one of `what` has; nothing if it is not there.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read or is larger.
+pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
+    let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+    match fs::metadata(path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(error(why)),
+        Ok(there) if there.len() > most => {
+            Err(error(io::Error::other(format!("it is too large to be {what}"))))
+        }
+        Ok(_) => fs::read(path).map(Some).map_err(error),
+    }
+}
 
 /// A file to be written later, known to be possible now.
 pub struct Output {

@@ -10,7 +10,7 @@
 //! # One frame
 //! The simulation has its own thread, so the window never waits for a kernel.
 //! ```text
-//! window thread (app/open.rs, Open::frame)      worker thread (session/worker.rs, Worker::turn)
+//! window thread (app/open.rs, Open::frame)      worker thread (session/worker, Worker::turn)
 //!   1 the panel edits a copy of the Config        a obey the Commands that wait
 //!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
 //!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
@@ -34,8 +34,9 @@
 //!   generators beside these
 //! * kernels: files in `kernels/`; those that a person edits stand in for them, see [`kernels`] and [`compute::Device::edits`]
 //! * what a film is written as: [`film::Format`]; read by panel, `render --frames`
-//! * shortcuts: [`ui::CONTROLS`], which the panel's help and the command palette read; what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of
-//!   [`modes::Simulation::state`] and [`modes::Simulation::extra`]
+//! * shortcuts: [`ui::CONTROLS`]; read by the panel's help and the command palette
+//! * what runs: [`config::Config`]; all that a simulation is: [`snapshot::Snapshot`], made of [`modes::Simulation::state`] and
+//!   [`modes::Simulation::extra`]
 
 pub mod app;
 pub mod bodies;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::compute::{self, DeviceInfo};
 use crate::error::{Error, Result};
-use crate::files::Output;
+use crate::files::{self, Output};
 use crate::modes::{ModeInfo, Recipe, Variant};
 
 /// The version of the file.
@@ -99,15 +99,9 @@ impl Tuned {
     /// If it cannot be read, or is not such a file: then it is of no use, and that does no harm.
     pub fn load(path: &Path) -> Result<Self> {
         let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-        match fs::metadata(path) {
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(why) => return Err(error(why)),
-            Ok(there) if there.len() > MOST_BYTES => {
-                return Err(error(std::io::Error::other("it is too large to be a list of tuned kernels")));
-            }
-            Ok(_) => {}
-        }
-        let text = fs::read(path).map_err(error)?;
+        let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
+            return Ok(Self::default());
+        };
         let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
         match contents.version {
             VERSION => Ok(Self(Arc::new(contents.winners))),

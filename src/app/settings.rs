@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::files::Output;
+use crate::files::{self, Output};
 use crate::look::Look;
 use crate::params::{self, Values};
 
@@ -54,17 +54,9 @@ impl Settings {
     /// If it cannot be read or is no such file.
     pub fn load(path: &Path) -> Result<Self> {
         let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-        match fs::metadata(path) {
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(why) => return Err(error(why)),
-            Ok(there) if there.len() > MOST_BYTES => {
-                return Err(error(std::io::Error::other("it is too large to be settings")));
-            }
-            Ok(_) => {}
-        }
-        let text = fs::read_to_string(path).map_err(error)?;
+        let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
         let settings: Self =
-            toml::from_str(&text).map_err(|why| error(std::io::Error::other(why.message().to_owned())))?;
+            toml::from_slice(&text).map_err(|why| error(std::io::Error::other(why.message().to_owned())))?;
         let (width, height) = settings.size;
         let usual = Self::default();
         Ok(Self {
