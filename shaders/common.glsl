@@ -27,3 +27,16 @@ vec3 dithered(vec3 srgb, ivec2 pixel) {
     float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
     return srgb + (noise - 0.5) / 255.0;
 }
+
+// Where a processor draws, a single point outside the picture sends all points of a draw through a clipper, one by one.
+// There such points stay inside, at a corner, small and without light.
+#ifdef SOFTWARE
+const bool STAYS_INSIDE = true;
+const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
+#else
+const bool STAYS_INSIDE = false;
+const vec4 UNSEEN = vec4(2.0, 2.0, 2.0, 1.0);
+#endif
+bool is_outside(vec4 position) {
+    return any(greaterThan(abs(position.xyz), position.www));
+}

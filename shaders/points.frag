@@ -1,7 +1,7 @@
 // A soft round sprite. Light adds up: the colours weighted by it, and its sum in alpha.
 
-in vec4 tint;
-in float glow;
+flat in vec4 tint;
+flat in float glow;
 out vec4 light;
 
 void main() {

@@ -13,14 +13,11 @@ uniform float light;        // of a typical body, at its middle
 uniform float depth_cue;      // how fast light fades beyond the target: a power of the distance
 uniform bool hides;         // what has no mass
 
-out vec4 tint;
-out float glow;
+flat out vec4 tint;
+flat out float glow;
 
 void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
-
-    if (hides && body.w == 0.0)
-        gl_Position = vec4(2.0, 2.0, 2.0, 1.0);  // beyond the picture
 
     // The radius of a ball of one density goes with the cube root of its mass. Tracers have none.
     float girth = mass_scale > 0.0 ? clamp(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5, 4.0) : 1.0;
@@ -34,4 +31,10 @@ void main() {
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
     tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink * cue);
+
+    if (hides && body.w == 0.0 || STAYS_INSIDE && is_outside(gl_Position)) {
+        gl_Position = UNSEEN;
+        gl_PointSize = 1.0;
+        tint = vec4(0.0);
+    }
 }

@@ -1,4 +1,4 @@
-in vec4 tint;
+flat in vec4 tint;
 
 uniform bool covers;  // whether alpha is the light's sum, or how much of the pixel is covered, which is nothing
 

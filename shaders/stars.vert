@@ -7,11 +7,17 @@ uniform mat4 view_projection;
 uniform float brightness;
 uniform float scale;  // pixels there are to one of a picture of the reference height
 
-out vec4 tint;
+flat out vec4 tint;
 
 void main() {
     gl_Position = view_projection * vec4(direction, 0.0);
     gl_PointSize = (1.9 + 1.3 * star.x) * max(scale, 1.0);
     vec3 hue = mix(vec3(0.75, 0.84, 1.0), vec3(1.0, 0.86, 0.72), star.y);
     tint = vec4(hue, 1.0) * (brightness * star.x);
+
+    if (STAYS_INSIDE && is_outside(gl_Position)) {
+        gl_Position = UNSEEN;
+        gl_PointSize = 1.0;
+        tint = vec4(0.0);
+    }
 }

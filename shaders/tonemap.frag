@@ -14,7 +14,7 @@ out vec4 colour;
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy - origin);
-    vec4 sum = texelFetch(light, pixel, 0);
+    vec4 sum = min(texelFetch(light, pixel, 0), vec4(6e4));  // half floats end there, and infinity has no hue
     if (bloom_share > 0.0)
         sum += bloom_share * texture(bloom, (gl_FragCoord.xy - origin) / size);
     if (sum.a == 0.0) {  // most of most pictures

@@ -21,6 +21,7 @@ use winit::event_loop::ActiveEventLoop;
 
 use crate::error::{Error, Result};
 use crate::ui::WindowStats;
+use crate::view;
 
 /// A window to draw in.
 pub(super) struct Window {
@@ -203,7 +204,7 @@ fn open_display(
     let vsync = surface.set_swap_interval(&context, SwapInterval::Wait(NonZeroU32::MIN)).is_ok();
     let display = glium::Display::new(context, surface).map_err(graphics("OpenGL is too old"))?;
     // A software renderer accepts the wish and does not wait.
-    let software = display.get_opengl_renderer_string().contains("llvmpipe");
+    let software = view::is_software(&display);
     Ok((display, vsync && !software))
 }
 

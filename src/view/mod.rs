@@ -77,8 +77,7 @@ impl View {
     /// # Errors
     /// [`Error::Graphics`] if OpenGL cannot do what is needed; the text has its reason.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let renderer = context.get_opengl_renderer_string();
-        let is_software = ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name));
+        let is_software = is_software(context);
         Ok(Self {
             look: Look::plain(),
             is_software,
@@ -238,6 +237,12 @@ impl View {
             look::Bloom::Off => false,
         }
     }
+}
+
+/// Whether a processor draws, by the renderer's name.
+pub fn is_software(context: &Context) -> bool {
+    let renderer = context.get_opengl_renderer_string();
+    ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name))
 }
 
 /// Turns what glium and glutin say into ours: `what` is what was being done.

@@ -18,11 +18,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Compiles them, each after `shaders/common.glsl`.
+    /// Compiles them, each after `shaders/common.glsl`, which wants to know whether a processor draws.
     pub fn compile(&self, context: &Rc<Context>) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` lets the compiler's messages name the lines of the shader's own file.
-        let whole = |own: &str| format!("#version 150\n{common}\n#line 1\n{own}");
+        let software = if super::is_software(context) { "#define SOFTWARE\n" } else { "" };
+        let whole = |own: &str| format!("#version 150\n{software}{common}\n#line 1\n{own}");
         let (vertex, fragment) = (whole(self.vertex), whole(self.fragment));
         let geometry = self.geometry.map(whole);
         let input = ProgramCreationInput::SourceCode {
