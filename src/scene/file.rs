@@ -7,6 +7,7 @@
 //! generator = "plummer"                 # the origin: a generator, with arguments of its own in [arguments];
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…", of a fluid, rows from above
+//! pace = 100                            # steps to a picture, where there is time: for scenes whose steps are small
 //! [params]                              # as --set takes them
 //! dt = 0.01
 //! [start]                               # what else can be chosen in the panel
@@ -32,6 +33,8 @@ use crate::params::{self, Values};
 
 /// More than a scene file can be meant to have.
 const MOST_BYTES: u64 = 1 << 28;
+/// The most steps that a file may ask to have in a picture.
+const MAX_PACE: u32 = 10_000;
 /// How scene files' names end.
 pub const EXTENSION: &str = "toml";
 
@@ -67,6 +70,9 @@ struct Contents {
     length: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<u32>,
+    /// Steps to a picture, where there is time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pace: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bodies: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +140,7 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
         what: error.message().to_owned(),
     })?;
     let wrong = |what: String| Error::Scene { line: None, what };
-    let Contents { mode, title, summary, count, steps, length, start, .. } = &contents;
+    let Contents { mode, title, summary, count, steps, pace, length, start, .. } = &contents;
     let origin = origin.map_or_else(|| origin_of(&contents), Ok)?;
     let fixed = match &origin {
         Origin::Made(..) => *count,
@@ -152,6 +158,9 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
         return Err(wrong("length says something of walls, and there are none".to_owned()));
+    }
+    if pace.is_some_and(|pace| !(1..=MAX_PACE).contains(&pace)) {
+        return Err(wrong(format!("pace is not a whole number from 1 to {MAX_PACE}")));
     }
     let seed = start
         .seed
@@ -177,6 +186,7 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
             params: contents.params.iter().map(param).collect::<Result<_>>()?,
             bodies: fixed,
             steps: *steps,
+            pace: *pace,
             origin,
             thumbnail: &[],
         },
@@ -287,6 +297,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
         title: scene.title.clone(),
         summary: scene.summary.clone(),
         steps: scene.steps,
+        pace: scene.pace,
         ..Contents::default()
     };
     match &scene.origin {

@@ -49,6 +49,8 @@ pub struct Scene {
     pub bodies: Option<usize>,
     /// How many steps a file asks for.
     pub steps: Option<u32>,
+    /// How many of its steps make a picture where there is time: more than its mode's where they are small.
+    pub pace: Option<u32>,
     /// Where its bodies or its fluid come from.
     pub origin: Origin,
     /// What it looks like, as PNG; empty where nobody drew it.
@@ -100,7 +102,7 @@ impl Scene {
 
     fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
         let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
-        Arc::new(Self { name, title, summary, params, bodies, steps: None, origin, thumbnail: &[] })
+        Arc::new(Self { name, title, summary, params, bodies, steps: None, pace: None, origin, thumbnail: &[] })
     }
 
     /// Whether a seed makes a difference.

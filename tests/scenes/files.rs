@@ -2,7 +2,7 @@
 
 use gravitile::config::Config;
 use gravitile::error::Error;
-use gravitile::scene::Setup;
+use gravitile::scene::{Scene, Setup};
 use gravitile::scene::file::parse;
 
 use super::all_scenes;
@@ -17,7 +17,8 @@ fn what_is_written_reads_back_to_the_same_bodies() {
         assert_eq!(again.mode, config.mode, "{}", scene.name);
         assert_eq!(again.bodies, config.bodies, "{}", scene.name);
         assert_eq!(again.seed, if scene.is_random() { 7 } else { 1 }, "{}", scene.name);
-        assert_eq!((&again.start.title, again.start.bodies), (&scene.title, scene.bodies));
+        let kept = |scene: &Scene| (scene.title.clone(), scene.bodies, scene.pace);
+        assert_eq!(kept(&again.start), kept(scene));
         let params = &config.mode.values();
         let setup = Setup { bodies: scene.bodies.unwrap_or(300), seed: again.seed, params };
         let [before, after] = [scene, &again.start].map(|scene| scene.generate(&setup));
@@ -73,6 +74,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
             "mode = \"gravity\"\ngenerator = \"galaxy\"\ncount = 99999999999\n",
             "count is not a whole number from 1",
         ),
+        ("mode = \"gravity\"\ngenerator = \"galaxy\"\npace = 0\n", "pace is not a whole number from 1"),
         (
             "mode = \"gravity\"\nbodies = '''\nx,y,z,vx,vy,vz,m\n1,2,3\n'''\n",
             "bodies, line 2: field vx is missing",

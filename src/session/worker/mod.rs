@@ -497,8 +497,10 @@ impl Worker<'_> {
 
     /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
     fn burst_length(&self) -> u32 {
-        let (is_free, steps_per_frame) = (self.is_free(), self.engine.config().steps_per_frame);
-        let (least, watched) = self.engine.config().mode.info().work.burst;
+        let config = self.engine.config();
+        let (is_free, steps_per_frame) = (self.is_free(), config.steps_per_frame);
+        let (least, watched) = config.mode.info().work.burst;
+        let watched = config.start.pace.unwrap_or(watched);
         let most = if self.pull.is_some() {
             MAX_PULLED_BURST
         } else if is_free {
