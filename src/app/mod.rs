@@ -1,6 +1,7 @@
 //! The window: winit's handler, which hands everything to what is open.
 
 mod clock;
+mod gui;
 mod hand;
 mod input;
 mod kept;

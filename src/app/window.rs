@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use egui::{Rect, ViewportId};
-use egui_glium::{EguiGlium, EventResponse};
+use egui::Rect;
+use egui_glium::EventResponse;
 use glium::Surface;
 use glium::backend::{Context, Facade};
 use glutin::config::{Config, ConfigTemplateBuilder};
@@ -19,13 +19,14 @@ use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 
+use super::gui::Gui;
 use crate::error::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
 
 /// A window to draw in.
 pub(super) struct Window {
-    egui: EguiGlium,
+    gui: Gui,
     display: glium::Display<WindowSurface>,
     /// Whether showing a frame waits for the screen.
     vsync: bool,
@@ -50,10 +51,10 @@ impl Window {
             .map_err(graphics("no OpenGL on this display"))?;
         let window = window.ok_or_else(|| Error::Graphics("the display gave no window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
-        let egui = EguiGlium::new(ViewportId::ROOT, &display, &window, event_loop);
+        let gui = Gui::new(&display, &window, event_loop);
         let (width, height) = window.inner_size().into();
         let picture = glium::Rect { left: 0, bottom: 0, width, height };
-        Ok(Self { window, display, egui, vsync, picture })
+        Ok(Self { window, display, gui, vsync, picture })
     }
 
     pub fn context(&self) -> &Rc<Context> {
@@ -61,7 +62,7 @@ impl Window {
     }
 
     pub fn egui(&self) -> egui::Context {
-        self.egui.egui_ctx().clone()
+        self.gui.context().clone()
     }
 
     /// The time between two pictures of the screen, a little less so as not to miss one.
@@ -87,7 +88,7 @@ impl Window {
 
     /// Physical pixels to a point of the panel.
     pub fn scale(&self) -> f32 {
-        self.egui.egui_ctx().pixels_per_point()
+        self.gui.context().pixels_per_point()
     }
 
     /// The size in logical pixels.
@@ -97,7 +98,7 @@ impl Window {
 
     /// How large controls are.
     pub fn zoom(&self) -> f32 {
-        self.egui.egui_ctx().zoom_factor()
+        self.gui.context().zoom_factor()
     }
 
     pub fn size(&self) -> (u32, u32) {
@@ -111,12 +112,12 @@ impl Window {
 
     /// Gives egui an event. It has a pointer event if that is over the panel.
     pub fn on_event(&mut self, event: &WindowEvent) -> EventResponse {
-        self.egui.on_event(&self.window, event)
+        self.gui.on_event(&self.window, event)
     }
 
     pub fn run_ui<T>(&mut self, mut show: impl FnMut(&egui::Context) -> T) -> Option<T> {
         let mut shown = None;
-        self.egui.run(&self.window, |ctx| shown = Some(show(ctx)));
+        self.gui.run(&self.window, |ctx| shown = Some(show(ctx)));
         shown
     }
 
@@ -164,7 +165,7 @@ impl Window {
         target.clear_color(0.0, 0.0, 0.0, 1.0);
         // Not `?`: a frame that is dropped before it is finished panics.
         let outcome = picture(&mut target);
-        self.egui.paint(&self.display, &mut target);
+        self.gui.paint(&self.display, &mut target);
         let drawn = start.elapsed();
         target.finish().map_err(graphics("the frame cannot be shown"))?;
         // Where showing waits for the screen, that wait is no work; elsewhere the drawing ends in it.

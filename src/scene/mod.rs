@@ -102,7 +102,17 @@ impl Scene {
 
     fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
         let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
-        Arc::new(Self { name, title, summary, params, bodies, steps: None, pace: None, origin, thumbnail: &[] })
+        Arc::new(Self {
+            name,
+            title,
+            summary,
+            params,
+            bodies,
+            steps: None,
+            pace: None,
+            origin,
+            thumbnail: &[],
+        })
     }
 
     /// Whether a seed makes a difference.

@@ -2,8 +2,8 @@
 
 use gravitile::config::Config;
 use gravitile::error::Error;
-use gravitile::scene::{Scene, Setup};
 use gravitile::scene::file::parse;
+use gravitile::scene::{Scene, Setup};
 
 use super::all_scenes;
 
