@@ -9,9 +9,9 @@ use glium::texture::buffer_texture::{
     BufferTexture, BufferTextureType, TextureBufferContent, TextureBufferContentType,
 };
 use glium::vertex::EmptyVertexAttributes;
-use glium::{Depth, DrawParameters, Program, Surface, uniform};
+use glium::{Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 
-use super::cloud::{Body, Cloud};
+use super::cloud::{Body, Cloud, Value};
 use super::fill::ADD;
 use super::shader::Source;
 use super::{Camera, graphics};
@@ -19,7 +19,7 @@ use crate::bodies::Shape;
 use crate::error::Result;
 
 /// The most pieces that are drawn in a picture: by a graphics card, and by a processor.
-const PIECES: [usize; 2] = [1 << 19, 1 << 14];
+const PIECES: [usize; 2] = [1 << 18, 1 << 14];
 /// The most pieces of a trail: more would not make it smoother.
 const MOST: usize = 96;
 /// Half the width of a strip, in pixels of a picture of the reference height.
@@ -46,6 +46,8 @@ pub struct Trails {
 /// Rows of places of all bodies, going round.
 struct Past {
     places: BufferTexture<Body>,
+    /// Of the newest picture, as the cloud has them, but in the card's own memory: each corner of a piece reads them.
+    now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
     /// Pictures from row to row.
@@ -105,7 +107,10 @@ impl Trails {
         if self.past.as_ref().is_none_or(|past| past.bodies != bodies || past.stride != stride) {
             self.past = Some(self.allocate(bodies, pieces + 1, stride)?);
         }
-        let (Some(past), Some((now, _))) = (&mut self.past, &cloud.buffers) else { return Ok(()) };
+        let (Some(past), Some((now, values))) = (&mut self.past, &cloud.buffers) else { return Ok(()) };
+        let keep = "keep a trail";
+        now.copy_to(past.now.0.as_slice()).map_err(graphics(keep))?;
+        values.copy_to(past.now.1.as_slice()).map_err(graphics(keep))?;
         past.since += 1;
         if past.filled == 0 || past.since >= past.stride {
             past.newest = (past.newest + 1) % past.rows;
@@ -113,16 +118,22 @@ impl Trails {
             past.since = 0;
             let row = past.newest * bodies..(past.newest + 1) * bodies;
             if let Some(row) = past.places.slice(row) {
-                now.copy_to(row).map_err(graphics("keep a trail"))?;
+                now.copy_to(row).map_err(graphics(keep))?;
             }
         }
         Ok(())
     }
 
     fn allocate(&self, bodies: usize, rows: usize, stride: usize) -> Result<Past> {
-        let places = BufferTexture::empty_dynamic(&self.context, bodies * rows, BufferTextureType::Float)
-            .map_err(graphics("allocate the trails"))?;
-        Ok(Past { places, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
+        let failed = "allocate the trails";
+        let (context, float) = (&self.context, BufferTextureType::Float);
+        let places =
+            BufferTexture::empty_immutable(context, bodies * rows, float).map_err(graphics(failed))?;
+        let now = (
+            VertexBuffer::empty_immutable(context, bodies).map_err(graphics(failed))?,
+            VertexBuffer::empty_immutable(context, bodies).map_err(graphics(failed))?,
+        );
+        Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
     /// Adds the trails' light; those of balls stand in depth.
@@ -133,7 +144,7 @@ impl Trails {
         (camera, shape): (&Camera, Shape),
         style: Style,
     ) -> Result<()> {
-        let (Some(past), Some((bodies, values))) = (&self.past, &cloud.buffers) else { return Ok(()) };
+        let Some(past @ Past { now: (bodies, values), .. }) = &self.past else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
         let (is_solid, jump) = match shape {
             Shape::Glow => (false, f32::INFINITY),
