@@ -158,6 +158,12 @@ pub struct Stroke {
 }
 
 impl Stroke {
+    /// Whether it is the same movement of a hand as the `last`: that begins with a dot.
+    pub fn goes_on_from(&self, last: &Self) -> bool {
+        let is_dot = self.from == self.to;
+        !is_dot && (self.from, self.radius, self.solid) == (last.to, last.radius, last.solid)
+    }
+
     /// The discs that cover it on a grid: the cells in their middles, from one end to the other, and their radius in cells.
     /// Middles may be beside the grid.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {

@@ -410,6 +410,7 @@ impl Open {
                     self.failure = Some(error);
                 }
                 Notice::Lost { error, step, in_force } => {
+                    self.session.send(Command::LossHeard);
                     self.config.devices.clone_from(&in_force.devices);
                     if self.config.mode.info() == in_force.mode.info() {
                         self.config.bodies = in_force.bodies;
@@ -532,7 +533,11 @@ impl Open {
             first(&self.pool, &self.config),
         )?;
         let shared = self.close_studio();
-        self.session.close(view_of(&self.rig.camera));
+        for notice in self.session.close(view_of(&self.rig.camera)) {
+            if let Notice::Saved { is_asked_for: true, outcome, .. } = notice {
+                outcome?;
+            }
+        }
         shared?;
         self.failure.map_or(Ok(()), Err)
     }

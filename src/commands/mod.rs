@@ -368,7 +368,7 @@ fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     bar.enable_steady_tick(Duration::from_millis(500));
     let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
     bar.finish_and_clear();
-    for Loss { error, step } in engine.take_losses() {
+    for Loss { error, step, .. } in engine.take_losses() {
         eprintln!("note: {error}; the others went on without it from step {step}");
     }
     outcome.map_err(|error| rescue::keep(engine, error))

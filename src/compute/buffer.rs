@@ -122,7 +122,7 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// If the device fails.
     pub fn read(&self) -> Result<Vec<T>> {
-        Ok(self.copy_into(vec![T::zeroed(); self.len])?.wait()?.0)
+        Ok(self.copy_into(0, vec![T::zeroed(); self.len])?.wait()?.0)
     }
 
     /// Waits for the queue and copies one value out.
@@ -130,25 +130,10 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// If there is none at `place`, or the device fails.
     pub fn read_at(&self, place: usize) -> Result<T> {
-        let mut value = [T::zeroed()];
         if place >= self.len {
             return Err(crate::error::Error::Invalid(format!("there is no value {place} of {}", self.len)));
         }
-        let ready = self.device.mark()?;
-        // SAFETY: a blocking copy of one value that is there, into one.
-        unsafe {
-            core::enqueue_read_buffer(
-                &self.device.copies,
-                &self.mem,
-                true,
-                place * size_of::<T>(),
-                bytemuck::cast_slice_mut::<T, u8>(&mut value),
-                Some(&ready),
-                None::<&mut core::Event>,
-            )
-        }
-        .map_err(self.device.fail("reading device memory"))?;
-        Ok(value[0])
+        Ok(self.copy_into(place, vec![T::zeroed()])?.wait()?.0[0])
     }
 
     /// Queues a copy of the values, as all work queued before leaves them, into `memory` or, if that has another
@@ -162,24 +147,25 @@ impl<T: Pod> Buffer<T> {
         T: Send + Sync,
     {
         let fits = memory.len() == self.len;
-        self.copy_into(if fits { memory } else { pinned::memory(&self.device, self.len) })
+        self.copy_into(0, if fits { memory } else { pinned::memory(&self.device, self.len) })
     }
 
-    /// `memory` has as many values as the buffer, and they stay where they are when it is moved.
-    fn copy_into<M: DerefMut<Target = [T]>>(&self, mut memory: M) -> Result<Pending<M>> {
+    /// The values from `place` on, as many as `memory` has and no more than there are; they stay where they are when it is
+    /// moved.
+    fn copy_into<M: DerefMut<Target = [T]>>(&self, place: usize, mut memory: M) -> Result<Pending<M>> {
         let mut reads = Vec::new();
-        if self.len > 0 {
+        if !memory.is_empty() {
             self.device.may(Call::Read, "reading device memory")?;
             let ready = self.device.mark()?;
             let mut event = core::Event::null();
-            // SAFETY: the copy is as long as `memory`, which the answer owns and gives back only after the copy has
+            // SAFETY: the copy is within the buffer and as long as `memory`, which the answer owns and gives back only after the copy has
             // ended; forgotten, it is leaked with it.
             unsafe {
                 core::enqueue_read_buffer(
                     &self.device.copies,
                     &self.mem,
                     false,
-                    0,
+                    place * size_of::<T>(),
                     bytemuck::cast_slice_mut::<T, u8>(&mut memory),
                     Some(&ready),
                     Some(&mut event),

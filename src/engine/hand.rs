@@ -4,6 +4,7 @@ use super::resume::Parked;
 use super::{Engine, max_bodies};
 use crate::error::{Error, Result};
 use crate::hand::{Edit, Held, Pull};
+use crate::lattice::Stroke;
 use crate::modes::Extra;
 use crate::state::State;
 
@@ -50,14 +51,30 @@ impl Engine {
             self.config.mode.unsettle(&mut past.extra);
         }
         self.put(&past.state, &past.extra)?;
-        self.clock = past.clock;
-        (self.checkpoint.clock, self.before) = (past.clock, past.clock);
+        self.go_to(past.clock);
+        self.is_touched = past.is_touched;
         Ok(true)
     }
 
     /// How many changes can be undone.
     pub fn undos(&self) -> usize {
         self.undos.len()
+    }
+
+    /// Makes what a stroke covers solid, or free (see [`crate::modes::Simulation::paint`]), which can be undone; one that
+    /// `goes_on` is undone with the one before. Waits.
+    ///
+    /// # Errors
+    /// If that is not possible, or the device fails.
+    pub fn paint(&mut self, stroke: &Stroke, goes_on: bool) -> Result<()> {
+        let past = match self.config.mode.info().paints && !goes_on {
+            true => Some(self.shown()?),
+            false => None,
+        };
+        self.insist(|simulation| simulation.paint(stroke))?;
+        self.is_changed = true;
+        past.into_iter().for_each(|past| self.keep(past));
+        Ok(())
     }
 
     /// Lets a point attract or repel all bodies for the time of so many steps, at once. To be called between two bursts.
@@ -100,7 +117,7 @@ impl Engine {
     /// Puts a state of the mode that runs in place of what is there.
     fn put(&mut self, state: &State, extra: &Extra) -> Result<()> {
         let config = self.config.clone();
-        self.carry_on(&config, self.resolved, (state.clone(), extra.clone()))?;
+        self.carry_on(self.devices.clone(), &config, self.resolved, (state.clone(), extra.clone()))?;
         (self.backwards, self.baseline) = (config.reverse, None);
         Ok(())
     }

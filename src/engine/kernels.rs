@@ -1,9 +1,11 @@
 //! Kernels that are edited while they run.
 
-use super::{Engine, build};
+use super::{Engine, continued};
 use crate::bodies::Points;
 use crate::compute::Edits;
 use crate::error::Result;
+use crate::hand::Pull;
+use crate::state::Matter;
 
 impl Engine {
     /// Builds `edits` in place of the program's own kernels from now on, and goes on with them where it is. They are tried
@@ -18,16 +20,23 @@ impl Engine {
     }
 
     fn rebuild(&mut self) -> Result<()> {
-        let state = self.state()?;
-        let mut trial = build(&self.devices, &self.config, self.resolved, &state)?;
+        let (state, mut extra) = self.past()?;
+        let (config, resolved) = (self.config.clone(), self.resolved);
+        config.mode.unsettle(&mut extra);
+        let mut trial = continued(&self.devices, &config, resolved, (&state, &extra))?;
+        if config.mode.info().work.matter == Matter::Bodies {
+            trial.pull(&Pull { at: [0.0; 3], strength: 0.0, reach: 1.0 }, 0.0)?;
+        }
         trial.start(1);
         while trial.advance()? {}
         trial.finish()?;
         trial.publish(Points::default())?.wait()?;
         trial.diagnostics()?;
         drop(trial);
-        let (config, resolved) = (self.config.clone(), self.resolved);
-        self.begin(&config, resolved, state)?;
+        let way = self.backwards;
+        self.carry_on(self.devices.clone(), &config, resolved, (state, extra))?;
+        self.backwards = config.reverse;
+        self.direct(way)?;
         // Another kernel may measure otherwise.
         self.baseline = None;
         Ok(())

@@ -14,7 +14,6 @@ use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lattice::Stroke;
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Mode, Recipe, Sharing, Simulation, Station, Together};
 use crate::params::Effect;
@@ -186,51 +185,54 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::new`].
-    pub fn configure(&mut self, config: Config) -> Result<Option<Effect>> {
-        let before = self.devices.clone();
-        let outcome = self.change(config);
-        if outcome.is_err() {
-            self.devices = before;
-        }
-        outcome
-    }
-
-    fn change(&mut self, config: Config) -> Result<Option<Effect>> {
-        let past = match config.devices.is_empty() || config.devices == self.devices.chosen() {
-            true => None,
-            false => {
-                let past = self.past()?;
-                self.devices = self.devices.choose(&config.devices)?;
-                Some(past)
-            }
+    pub fn configure(&mut self, mut config: Config) -> Result<Option<Effect>> {
+        let before = self.devices.chosen().to_vec();
+        let is_other_mode = self.config.mode.info() != config.mode.info();
+        // What waits for devices comes first: one of them may fail at that.
+        let left = match is_other_mode || self.chooses(&config) {
+            true => Some(self.shown()?),
+            false if self.reseeds(&config) => None,
+            false => self.catch_up().map(|()| None)?,
         };
-        let resolved = Resolved::new(&config, &self.devices[0].info)?;
-        let effect = match self.config.mode.values().changes(&config.mode.values()).1 {
-            _ if self.config.mode.info() != config.mode.info() => {
-                self.switch(&config, resolved)?;
+        // What was lost on the way is not opened again.
+        config.devices.retain(|place| self.devices.chosen().contains(place) || !before.contains(place));
+        let moves = self.chooses(&config);
+        let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
+        let resolved = Resolved::new(&config, &devices[0].info)?;
+        let begins = resolved.bodies != self.resolved.bodies || reseeds(&self.config, &config);
+        let effect = match (self.config.mode.values().changes(&config.mode.values()).1, left) {
+            (_, Some(left)) if is_other_mode => {
+                self.switch(devices, &config, resolved, left)?;
                 Some(Effect::Reseed)
             }
-            _ if self.reseeds(&config) => Some(Effect::Reseed),
-            _ if resolved != self.resolved || past.is_some() => Some(Effect::Rebuild),
-            effect if self.backwards != config.reverse => effect.max(Some(Effect::Live)),
-            effect => effect,
-        };
-        match effect {
-            Some(Effect::Reseed) if self.config.mode.info() == config.mode.info() => {
-                self.begin(&config, resolved, seed(&config, resolved.bodies))?;
+            _ if begins => {
+                self.begin(devices, &config, resolved, seed(&config, resolved.bodies))?;
                 self.reset_clock();
+                Some(Effect::Reseed)
             }
-            Some(Effect::Rebuild) => {
-                let (state, mut extra) = past.map_or_else(|| self.past(), Ok)?;
+            (_, left) if resolved != self.resolved || moves => {
+                let Parked { state, mut extra, .. } = left.map_or_else(|| self.shown(), Ok)?;
                 config.mode.unsettle(&mut extra);
-                self.carry_on(&config, resolved, (state, extra))?;
+                self.carry_on(devices, &config, resolved, (state, extra))?;
+                Some(Effect::Rebuild)
             }
-            Some(Effect::View | Effect::Live) => {
-                self.catch_up()?;
-                self.simulation.set(directed(&config, config.reverse)?.as_ref())?;
+            (Some(Effect::Rebuild), _) => {
+                let (state, mut extra) = self.past()?;
+                config.mode.unsettle(&mut extra);
+                self.carry_on(devices, &config, resolved, (state, extra))?;
+                Some(Effect::Rebuild)
             }
-            Some(Effect::Reseed) | None => {}
-        }
+            (effect, _) => {
+                let effect = match self.backwards != config.reverse {
+                    true => effect.max(Some(Effect::Live)),
+                    false => effect,
+                };
+                if effect.is_some() {
+                    self.simulation.set(directed(&config, config.reverse)?.as_ref())?;
+                }
+                effect
+            }
+        };
         if self.config.mode != config.mode {
             self.baseline = None;
         }
@@ -240,26 +242,31 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Puts the mode that runs aside, and goes on with that of `config` where it was left, or starts it.
-    fn switch(&mut self, config: &Config, resolved: Resolved) -> Result<()> {
-        let left = self.shown()?;
-        self.forget_hands();
+    /// Whether `config` asks for other devices.
+    fn chooses(&self, config: &Config) -> bool {
+        !config.devices.is_empty() && config.devices != self.devices.chosen()
+    }
+
+    /// Puts the mode that runs aside, as it was `left`, and goes on with that of `config` where it was left, or starts it.
+    fn switch(&mut self, devices: Devices, config: &Config, resolved: Resolved, left: Parked) -> Result<()> {
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
                 && parked.resolved.bodies == resolved.bodies
                 && !reseeds(&parked.config, config)
         };
-        match self.parked.iter().find(is_the_same) {
-            Some(Parked { state, extra, clock, .. }) => {
-                let (state, extra, clock) = (state.clone(), extra.clone(), *clock);
-                let mut simulation = build(&self.devices, config, resolved, &state)?;
-                simulation.resume(&extra)?;
-                self.simulation = simulation;
-                (self.size, self.clock) = (state.len(), clock);
-                self.begun(Checkpoint::new(state, extra, clock));
+        match self.parked.iter().find(is_the_same).cloned() {
+            Some(Parked { config: before, resolved: ran, state, mut extra, clock, is_touched }) => {
+                let (_, change) = before.mode.values().changes(&config.mode.values());
+                if change >= Some(Effect::Live) || ran != resolved {
+                    config.mode.unsettle(&mut extra);
+                }
+                self.carry_on(devices, config, resolved, (state, extra))?;
+                self.go_to(clock);
+                self.forget_hands();
+                self.is_touched = is_touched;
             }
             None => {
-                self.begin(config, resolved, seed(config, resolved.bodies))?;
+                self.begin(devices, config, resolved, seed(config, resolved.bodies))?;
                 self.reset_clock();
             }
         }
@@ -282,43 +289,41 @@ impl Engine {
     /// If the device fails.
     pub fn restart(&mut self) -> Result<()> {
         let (config, resolved) = (self.config.clone(), self.resolved);
-        self.begin(&config, resolved, seed(&config, resolved.bodies))?;
+        self.begin(self.devices.clone(), &config, resolved, seed(&config, resolved.bodies))?;
         self.backwards = config.reverse;
         self.reset_clock();
         Ok(())
     }
 
-    /// Puts `state` on the devices in place of what is there. On an error that stays.
-    fn begin(&mut self, config: &Config, resolved: Resolved, state: State) -> Result<()> {
-        self.carry_on(config, resolved, (state, Extra::new()))
+    /// Puts `state` on `devices` in place of what there is. On an error that stays.
+    fn begin(&mut self, devices: Devices, config: &Config, resolved: Resolved, state: State) -> Result<()> {
+        self.carry_on(devices, config, resolved, (state, Extra::new()))
     }
 
     /// The same with what is carried on besides, if there is any.
     fn carry_on(
         &mut self,
+        devices: Devices,
         config: &Config,
         resolved: Resolved,
         (state, extra): (State, Extra),
     ) -> Result<()> {
-        let mut simulation = build(&self.devices, config, resolved, &state)?;
-        if !extra.is_empty() {
-            simulation.resume(&extra)?;
-        }
-        (self.simulation, self.size) = (simulation, state.len());
-        self.begun(Checkpoint::new(state, extra, self.clock));
+        let simulation = continued(&devices, config, resolved, (&state, &extra))?;
+        (self.devices, self.simulation, self.size) = (devices, simulation, state.len());
+        self.checkpoint = Checkpoint::new(state, extra, self.clock);
+        (self.is_changed, self.replays, self.is_fresh) = (false, false, false);
+        self.go_to(self.clock);
         Ok(())
     }
 
-    /// What is on the devices is that of a checkpoint.
-    fn begun(&mut self, checkpoint: Checkpoint) {
-        (self.before, self.checkpoint) = (checkpoint.clock, checkpoint);
-        (self.is_changed, self.replays, self.is_fresh) = (false, false, false);
+    /// What is on the devices since the last change is of this time.
+    fn go_to(&mut self, clock: Clock) {
+        (self.clock, self.before, self.checkpoint.clock) = (clock, clock, clock);
     }
 
     fn reset_clock(&mut self) {
         self.seedings += 1;
-        self.clock = Clock { generation: self.seedings, ..Clock::default() };
-        self.checkpoint.clock = self.clock;
+        self.go_to(Clock { generation: self.seedings, ..Clock::default() });
         self.forget_hands();
         self.baseline = None;
     }
@@ -443,15 +448,6 @@ impl Engine {
         self.insist(|simulation| simulation.series())
     }
 
-    /// Makes what a stroke covers solid, or free (see [`Simulation::paint`]).
-    ///
-    /// # Errors
-    /// If that is not possible, or the device fails.
-    pub fn paint(&mut self, stroke: &Stroke) -> Result<()> {
-        self.is_changed = true;
-        self.insist(|simulation| simulation.paint(stroke))
-    }
-
     /// How many bodies or cells there are.
     pub fn size(&self) -> usize {
         self.size
@@ -556,6 +552,20 @@ fn build(
         [only] => mode.build(&only.device, only.recipe, state),
         several => mode.build_together(several, state),
     }
+}
+
+/// The same with what another carried on, if there is any.
+fn continued(
+    devices: &Devices,
+    config: &Config,
+    resolved: Resolved,
+    (state, extra): (&State, &Extra),
+) -> Result<Box<dyn Simulation>> {
+    let mut simulation = build(devices, config, resolved, state)?;
+    if !extra.is_empty() {
+        simulation.resume(extra)?;
+    }
+    Ok(simulation)
 }
 
 /// Each device that takes part with what is best for it, as the first resolved the config.

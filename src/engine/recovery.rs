@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Clock, Engine, Resolved, build};
+use super::{Clock, Engine, Resolved, continued};
 use crate::error::{Error, Result};
 use crate::modes::{Extra, Simulation};
 use crate::state::State;
@@ -41,6 +41,8 @@ const CHECKPOINT_SHARE: u32 = 300;
 pub struct Loss {
     /// Its failure.
     pub error: Error,
+    /// Its place among those that may be chosen.
+    pub place: usize,
     /// The step from which the others went on.
     pub step: u64,
 }
@@ -74,8 +76,18 @@ impl Engine {
     /// # Errors
     /// `error`, if it is not the failure of one of several devices; or what keeps the others from going on.
     pub fn recover(&mut self, error: Error) -> Result<()> {
-        let mut failures = vec![error];
+        // Others were opened since, so it was met before: what was asked of it is asked again.
+        if let Error::OpenCl { key, .. } = error
+            && key != 0
+            && self.devices.iter().all(|device| device.key() != key)
+        {
+            return Ok(());
+        }
+        let (mut failures, mut lost_places) = (vec![error], Vec::new());
         while let Some(Error::OpenCl { key, .. }) = failures.last() {
+            let places = self.devices.chosen();
+            let lost = self.devices.iter().position(|device| device.key() == *key);
+            lost_places.extend(lost.map(|at| places[at]));
             let left = match self.devices.without(*key) {
                 Ok(Some(left)) => left,
                 Ok(None) => break,
@@ -87,7 +99,8 @@ impl Engine {
             self.config.bodies = Some(self.resolved.bodies);
             match self.go_back() {
                 Ok(step) => {
-                    self.losses.extend(failures.into_iter().map(|error| Loss { error, step }));
+                    let losses = failures.into_iter().zip(lost_places);
+                    self.losses.extend(losses.map(|(error, place)| Loss { error, place, step }));
                     return Ok(());
                 }
                 // One more.
@@ -102,10 +115,8 @@ impl Engine {
     fn go_back(&mut self) -> Result<u64> {
         self.resolved = Resolved::new(&self.config, &self.devices[0].info)?;
         // What is left of the old one may wait for its device in vain, but not for ever.
-        self.simulation = build(&self.devices, &self.config, self.resolved, &self.checkpoint.state)?;
-        if !self.checkpoint.extra.is_empty() {
-            self.simulation.resume(&self.checkpoint.extra)?;
-        }
+        let Checkpoint { state, extra, .. } = &self.checkpoint;
+        self.simulation = continued(&self.devices, &self.config, self.resolved, (state, extra))?;
         let step = self.checkpoint.clock.step;
         // Since the checkpoint time went one way: another takes another checkpoint.
         let again = self.clock.step.abs_diff(step);

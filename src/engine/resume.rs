@@ -1,6 +1,6 @@
 //! Going on where something was left: a mode while another was shown, and all of it in a snapshot.
 
-use super::{Checkpoint, Clock, Engine, Resolved, build, max_bodies};
+use super::{Checkpoint, Clock, Engine, Resolved, bodies_for, continued, max_bodies};
 use crate::compute::{DeviceInfo, Devices};
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -25,17 +25,16 @@ impl Engine {
         let parked = |(nth, run): (u64, Run)| Parked::of(run, &device.info, is_same, tuned, nth);
         let parked = (2..).zip(runs).map(parked).collect::<Result<Vec<_>>>()?;
         let baseline = first.baseline;
-        let Parked { mut config, resolved, state, extra, clock } =
+        let Parked { mut config, resolved, state, extra, clock, is_touched } =
             Parked::of(first, &device.info, is_same, tuned, 1)?;
         if devices.pool().nth(1).is_some() {
             config.devices = devices.chosen().to_vec();
         }
-        let mut simulation = build(&devices, &config, resolved, &state)?;
-        simulation.resume(&extra)?;
+        let simulation = continued(&devices, &config, resolved, (&state, &extra))?;
         let checkpoint = Checkpoint::new(state, extra, clock);
         let seedings = 1 + parked.len() as u64;
         let engine = Self::with(devices, (config, resolved), simulation, checkpoint);
-        Ok(Self { seedings, parked, baseline, ..engine })
+        Ok(Self { seedings, parked, baseline, is_touched, ..engine })
     }
 
     /// The same in place of what there is, which stays on an error.
@@ -57,21 +56,20 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
-        let mut first = self.shown()?.run();
-        first.baseline = self.baseline;
-        let others = self.parked.iter().map(|parked| parked.clone().run());
-        Ok(Snapshot {
-            device: signature(&self.devices[0].info),
-            view: String::new(),
-            runs: std::iter::once(first).chain(others).collect(),
-        })
+        let first = self.shown()?;
+        Ok(self.packed(first))
     }
 
     /// What it was at the last checkpoint, to be resumed, without asking a device.
     pub fn last_snapshot(&self) -> Snapshot {
         let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
-        let (config, resolved) = (self.config.clone(), self.resolved);
-        let first = Parked { config, resolved, state, extra, clock }.run();
+        let (config, resolved, is_touched) = (self.config.clone(), self.resolved, self.is_touched);
+        self.packed(Parked { config, resolved, state, extra, clock, is_touched })
+    }
+
+    /// A snapshot of `first`, with the other modes.
+    fn packed(&self, first: Parked) -> Snapshot {
+        let first = Run { baseline: self.baseline, ..first.run() };
         let others = self.parked.iter().map(|parked| parked.clone().run());
         Snapshot {
             device: signature(&self.devices[0].info),
@@ -82,13 +80,9 @@ impl Engine {
 
     /// What is shown, as it would be put aside. Waits.
     pub(super) fn shown(&mut self) -> Result<Parked> {
-        Ok(Parked {
-            config: self.config.clone(),
-            resolved: self.resolved,
-            state: self.state()?,
-            extra: self.insist(|simulation| simulation.extra())?,
-            clock: self.clock,
-        })
+        let (state, extra) = self.past()?;
+        let (config, resolved, is_touched) = (self.config.clone(), self.resolved, self.is_touched);
+        Ok(Parked { config, resolved, state, extra, clock: self.clock, is_touched })
     }
 }
 
@@ -100,13 +94,21 @@ pub(super) struct Parked {
     pub state: State,
     pub extra: Extra,
     pub clock: Clock,
+    /// Whether anything was changed by hand since it began.
+    pub is_touched: bool,
 }
 
 impl Parked {
     /// A run of a snapshot on a device: what it came to there by then is what it comes to now, if that is the same one.
     fn of(run: Run, device: &DeviceInfo, is_same: bool, tuned: &Tuned, generation: u64) -> Result<Self> {
-        let Run { config, recipe, step, time, state, extra, .. } = run;
+        let Run { config, recipe, made, is_touched, step, time, state, extra, .. } = run;
         let mut config = Config { tuned: tuned.clone(), ..config };
+        // `auto` is another number on another device, and a restart is to make the same scene.
+        if let (Some(made), None) = (made, config.start.bodies)
+            && bodies_for(&config, device).ok() != Some(made)
+        {
+            config.bodies = Some(made);
+        }
         let variant = config.mode.info().variant(&recipe.variant);
         let meant = variant.and_then(|v| Recipe::of_words(v, device, recipe.work_group, &recipe.knobs));
         let resolved = match (Resolved::new(&config, device), meant) {
@@ -132,7 +134,8 @@ impl Parked {
                 device.name
             )));
         }
-        Ok(Self { config, resolved, state, extra, clock: Clock { generation, step, time } })
+        let clock = Clock { generation, step, time };
+        Ok(Self { config, resolved, state, extra, clock, is_touched })
     }
 
     /// The memory that it takes, in bytes.
@@ -145,12 +148,13 @@ impl Parked {
     }
 
     fn run(self) -> Run {
-        let Self { config, resolved: Resolved { recipe, .. }, state, extra, clock: Clock { step, time, .. } } =
-            self;
+        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_touched } = self;
+        let Resolved { bodies, recipe } = resolved;
         let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let recipe =
             RecipeWords { variant: recipe.variant.name.to_owned(), work_group: recipe.work_group, knobs };
-        Run { config, recipe, step, time, baseline: None, state, extra, told: Vec::new() }
+        let (baseline, told) = (None, Vec::new());
+        Run { config, recipe, made: Some(bodies), is_touched, step, time, baseline, state, extra, told }
     }
 }
 

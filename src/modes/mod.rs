@@ -413,7 +413,7 @@ pub trait Simulation {
     /// # Errors
     /// If there are no bodies, or the device refuses the work.
     fn pull(&mut self, _pull: &Pull, _time: f32) -> Result<()> {
-        Err(Error::Invalid("bodies are pulled by hand where one device alone steps them".to_owned()))
+        Err(Error::Invalid("there are no bodies here to pull".to_owned()))
     }
 
     /// What the last step did to the bodies or cells `chosen`, to be compared with the same in f64; less those held out. It is

@@ -40,6 +40,14 @@ impl History {
         }
     }
 
+    /// Forgets what came after `step`, to which time went back.
+    pub fn go_back(&mut self, mode: &str, step: u64) {
+        if let Some((_, series)) = self.0.iter_mut().find(|(of, _)| *of == mode) {
+            series.points.retain(|[at, _]| *at <= step as f64);
+            series.next = series.next.min(step + 1);
+        }
+    }
+
     /// The points of a seeding.
     pub fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let wanted = |(of, series): &&(&str, Series)| *of == mode && series.generation == generation;

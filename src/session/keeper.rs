@@ -17,6 +17,18 @@ use crate::snapshot::Snapshot;
 /// The longest that the end of a burst is waited for when the program ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What is left to be done when all ends.
+pub(super) struct Rest {
+    /// Whether a burst is not complete.
+    pub under_way: bool,
+    /// Whether it ends by a failure.
+    pub has_failed: bool,
+    /// Files that were asked for, each with the view that belongs to it.
+    pub asked: Vec<(PathBuf, String)>,
+    /// From where it was looked at last.
+    pub view: Option<String>,
+}
+
 /// Writes snapshots, and knows where to save what there is when all ends.
 #[derive(Default)]
 pub(super) struct Keeper {
@@ -63,24 +75,45 @@ impl Keeper {
         Ok(())
     }
 
-    /// Keeps what `engine` is before all ends, with the burst that is `under_way` completed; `view` is from where it was last
-    /// looked at. If that is not possible, as after a mistake in the midst of a burst, the file is what it was.
-    pub fn end(&mut self, engine: &mut Engine, under_way: bool, view: Option<String>) {
+    /// Keeps what `engine` is before all ends, where it is kept and in the files that were `asked` for. A burst under way is
+    /// completed, unless that takes too long: then it is what there was before. After a failure in the midst of one nothing
+    /// is known to be whole but that, and what was kept stays as it was.
+    pub fn end(&mut self, engine: &mut Engine, rest: Rest, notices: &Sender<Notice>) {
         self.finish();
-        let Some((path, last_view)) = self.place.clone() else { return };
-        let replaces = self.sets_aside(&path);
-        let save = || -> Result<()> {
+        let Rest { under_way, has_failed, asked, view } = rest;
+        if self.place.is_none() && asked.is_empty() {
+            return;
+        }
+        let whole = || -> Result<Option<Snapshot>> {
             let patience = Instant::now() + PATIENCE;
-            while under_way && engine.advance()? {
+            while under_way && !has_failed && engine.advance()? {
                 if Instant::now() > patience {
-                    return Ok(());
+                    return Ok(Some(engine.last_snapshot()));
                 }
             }
-            let snapshot = Snapshot { view: view.unwrap_or(last_view), ..engine.snapshot()? };
-            write(&snapshot, &path, replaces)
+            Ok(if under_way && has_failed { None } else { Some(engine.snapshot()?) })
         };
-        if let Ok(Err(error)) = catch_unwind(AssertUnwindSafe(save)) {
-            tracing::warn!("{error}");
+        let whole = match catch_unwind(AssertUnwindSafe(whole)) {
+            Ok(Ok(whole)) => whole,
+            Ok(Err(error)) => {
+                tracing::warn!("{error}");
+                None
+            }
+            // A panic was printed there.
+            Err(_) => None,
+        };
+        for (path, view) in asked {
+            let snapshot = whole.clone().unwrap_or_else(|| engine.last_snapshot());
+            let replaces = self.sets_aside(&path);
+            let outcome = write(&Snapshot { view, ..snapshot }, &path, replaces);
+            let _ = notices.send(Notice::Saved { path, is_asked_for: true, outcome });
+        }
+        if let (Some(whole), Some((path, last_view))) = (whole, self.place.clone()) {
+            let replaces = self.sets_aside(&path);
+            let snapshot = Snapshot { view: view.unwrap_or(last_view), ..whole };
+            if let Err(error) = write(&snapshot, &path, replaces) {
+                tracing::warn!("{error}");
+            }
         }
     }
 

@@ -68,6 +68,8 @@ pub enum Command {
     Watch(bool),
     /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
     Refresh(Duration),
+    /// [`Notice::Lost`] was heard: configs from now on are made by who knows of it.
+    LossHeard,
     /// The newest frame is on the screen; another may be made.
     FrameTaken,
     /// The end, and from where it was looked at last.
@@ -236,9 +238,10 @@ impl Session {
 }
 
 impl Session {
-    /// Ends the simulation, which is looked at from `view`, and waits for that.
-    pub fn close(mut self, view: String) {
+    /// Ends the simulation, which is looked at from `view`, and waits for that; what it had to say in the end.
+    pub fn close(mut self, view: String) -> Vec<Notice> {
         self.end(Some(view));
+        self.notices.try_iter().collect()
     }
 
     fn end(&mut self, view: Option<String>) {

@@ -38,6 +38,10 @@ pub struct Run {
     pub config: Config,
     /// What it came to on the device.
     pub recipe: RecipeWords,
+    /// How many bodies, or about how many cells, the scene was asked for; files of earlier versions do not tell.
+    pub made: Option<usize>,
+    /// Whether anything was changed by hand since the scene began.
+    pub is_touched: bool,
     /// Steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.

@@ -51,6 +51,11 @@ struct RunWords {
     reverse: bool,
     free_run: bool,
     recipe: RecipeWords,
+    /// What `bodies` came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    made: Option<usize>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    touched: bool,
     /// Bodies or cells.
     size: usize,
     step: u64,
@@ -170,7 +175,7 @@ impl Words {
 
 impl RunWords {
     fn of<'a>(run: &'a Run, nth: usize, lists: &mut Vec<List<'a>>) -> Result<Self> {
-        let Run { config, recipe, step, time, baseline, state, extra, told } = run;
+        let Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told } = run;
         let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
         let (info, scene) = (config.mode.info(), &config.start);
         let grid = match state {
@@ -222,6 +227,8 @@ impl RunWords {
             reverse: config.reverse,
             free_run: config.free_run,
             recipe: recipe.clone(),
+            made: *made,
+            touched: *is_touched,
             size: state.len(),
             step: *step,
             time: *time,
@@ -245,8 +252,11 @@ impl RunWords {
             extra.insert(name.to_owned(), lists.take(&format!("{prefix}{name}"))?);
         }
         let told = lists.take(&format!("{nth}.told"))?;
-        let Self { recipe, step, time, baseline, .. } = self;
-        Ok(Run { config, recipe, step, time, baseline, state, extra, told })
+        let Self { recipe, made, touched: is_touched, step, time, baseline, .. } = self;
+        if made == Some(0) {
+            return Err(wrong("bodies are at least 1"));
+        }
+        Ok(Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told })
     }
 
     fn config(&self, info: &'static ModeInfo, nth: usize, lists: &Lists) -> Result<Config> {

@@ -1,7 +1,7 @@
 //! Changes by hand: a body keeps its size when others come and go.
 
 use super::Asteroids;
-use super::simulation::{CONTACT, MASSES, NEVER, RADII, SIZES};
+use super::simulation::{CONTACT, MASSES, NEVER, RADII, SIZES, extent};
 use crate::bodies::Bodies;
 use crate::error::{Error, Result};
 use crate::hand::{CLUSTER, Edit};
@@ -52,9 +52,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
             list(CONTACT, &|rows| rows.extend(new().flat_map(|_| [0.0, 0.0, NEVER, 0.0])));
         }
     }
-    let sizes = extra.get(SIZES).into_iter().flatten().filter(|size| size.is_finite());
-    let radii =
-        sizes.fold([f32::INFINITY, 0.0], |[least, most]: [f32; 2], size| [least.min(*size), most.max(*size)]);
+    let radii = extent(extra.get(SIZES).into_iter().flatten().copied());
     extra.insert(RADII.to_owned(), radii.to_vec());
     Ok(())
 }

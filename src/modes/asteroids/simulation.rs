@@ -1,7 +1,6 @@
 //! Asteroids on a device.
 
 use std::any::Any;
-use std::cell::OnceCell;
 
 use glam::DVec3;
 
@@ -48,12 +47,14 @@ pub(super) struct AsteroidSimulation {
     pub(super) v: [Buffer<[f32; 4]>; 2],
     /// Whether the last step was taken under today's parameters: then it went from `[1]` to `[0]`.
     pub(super) stepped: bool,
+    /// Whether a hand changed velocities since that step.
+    was_pulled: bool,
     /// Hits, deepest overlap, steps since the last hit.
     pub(super) contact: Buffer<[f32; 4]>,
     /// The group that each body began in.
     pub(super) origin: Buffer<f32>,
     pub(super) snapshot: Snapshot,
-    /// The largest and the smallest of the radii over the parameter.
+    /// The smallest of the radii over the parameter, of those that are not 0, and the largest.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     /// What it does among several.
@@ -109,6 +110,7 @@ impl AsteroidSimulation {
             x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
+            was_pulled: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
             origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
             snapshot: Snapshot::new(device, count)?,
@@ -219,7 +221,7 @@ fn mode_of(params: &Asteroids) -> &dyn Mode {
 /// More steps than anyone waits for a hit.
 pub(super) const NEVER: f32 = 1e9;
 
-/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the smallest and largest ρ, as `kernels/asteroids/contact.cl` has them: a body
+/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, as `kernels/asteroids/contact.cl` has them: a body
 /// that is held out has ρ = NaN.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
@@ -229,8 +231,15 @@ fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let x: Vec<_> = bodies.positions.iter().zip(&units).zip(&bodies.velocities).map(place).collect();
     let speed = |([vx, vy, vz, _], x): (&[f32; 4], &[f32; 4])| [*vx, *vy, *vz, x[3]];
     let v = bodies.velocities.iter().zip(&bodies.positions).map(speed).collect();
-    let radii = x.iter().fold([f32::INFINITY, 0.0], |[least, most], x| [x[3].min(least), x[3].max(most)]);
+    let radii = extent(x.iter().map(|x| x[3]));
     (x, v, radii)
+}
+
+/// The smallest and the largest of `sizes`, without those of bodies that are held out or have none; 0 if no one has any.
+pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
+    let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
+    let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);
+    [least.min(most), most]
 }
 
 impl Simulation for AsteroidSimulation {
@@ -249,6 +258,7 @@ impl Simulation for AsteroidSimulation {
 
     fn start(&mut self, steps: u32) {
         self.stepped |= steps > 0;
+        self.was_pulled &= steps == 0;
         self.burst = Burst { steps, ..Burst::default() };
     }
 
@@ -306,7 +316,7 @@ impl Simulation for AsteroidSimulation {
         let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
         // Cells are as large as the largest body.
-        if !(radii[0] > 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
+        if !(radii[0] >= 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
             return Err(Error::Invalid(format!(
                 "the sizes of bodies are not from {} to {}",
                 radii[0], radii[1]
@@ -341,6 +351,7 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+        self.was_pulled = true;
         if self.pull.is_none() {
             self.pull = Some(hand::kernel(&self.device)?);
         }
@@ -351,22 +362,21 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        if !self.stepped || self.burst.step < self.burst.steps {
+        if !self.stepped || self.was_pulled || self.burst.step < self.burst.steps {
             return Ok(None);
         }
-        let read = |at: usize| -> Result<Bodies> {
+        let read = |at: usize| -> Result<(Bodies, Vec<f64>)> {
             let (mut positions, velocities) = (self.x[at].read()?, self.v[at].read()?);
-            // Masses stay, also of bodies that are held out: radii are relative to their mean.
+            // As they are, since bodies keep their sizes when a hand changes the mean mass.
+            let radii = positions.iter().map(|x| f64::from(x[3]) * f64::from(self.params.radius)).collect();
             positions.iter_mut().zip(&velocities).for_each(|(x, v)| x[3] = v[3]);
-            Ok(Bodies { positions, velocities })
+            Ok((Bodies { positions, velocities }, radii))
         };
-        let (params, before, after) = (self.params.clone(), read(1)?, read(0)?);
-        // Taken where the sample is walked.
-        let radii = OnceCell::new();
+        let (params, (before, radii), (after, _)) = (self.params.clone(), read(1)?, read(0)?);
         let judge = move |i: usize| {
             let (x_before, v_before, _) = body(&before, i);
             let (x_after, v_after, _) = body(&after, i);
-            let (x_right, v_right) = params.moved(i, &before, radii.get_or_init(|| params.radii(&before)));
+            let (x_right, v_right) = params.moved(i, &before, &radii);
             let row = |v: DVec3| v.extend(0.0).to_array();
             let effect =
                 |x: DVec3, v: DVec3| Effect { velocity: row(v - v_before), position: row(x - x_before) };

@@ -21,6 +21,7 @@ use super::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 use crate::bodies::Points;
 use crate::compute::{Device, Exchange, Pending};
 use crate::error::Result;
+use crate::hand::Pull;
 use crate::lattice::Stroke;
 use crate::state::State;
 
@@ -351,6 +352,17 @@ impl<P: Part> Simulation for Fleet<P> {
     fn paint(&mut self, stroke: &Stroke) -> Result<()> {
         self.gathered = None;
         self.parts.iter_mut().try_for_each(|part| part.paint(stroke))
+    }
+
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        self.gather(Need::State)?;
+        self.lead().body(body)
+    }
+
+    /// Each pulls all bodies, though it knows the velocities of its own alone: those of others are told it before they matter.
+    fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+        self.gathered = None;
+        self.crew.iter().try_for_each(|&device| self.parts[device].pull(pull, time))
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

@@ -1,21 +1,34 @@
-//! A body that is looked at, what a person's hand does to the bodies, and undoing it.
+//! A body that is looked at, what a person's hand does to the bodies or paints, and undoing it.
 
 use super::Worker;
 use crate::error::{Error, Result};
 use crate::hand::{Edit, Held, Pull};
+use crate::lattice::Stroke;
 use crate::params::Effect;
-use crate::session::{Command, Notice};
+use crate::session::Notice;
+use crate::state::Matter;
+
+/// A hand that attracts or repels.
+pub(super) struct Hold {
+    pull: Pull,
+    /// Steps of the last burst that it has not acted for yet.
+    owed: f64,
+    /// Whether it acted at all: from then on there is something to undo.
+    has_acted: bool,
+}
 
 impl Worker<'_> {
     pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
-        if self.under_way && !self.complete_burst()? {
-            self.waiting.push_back(Command::Edit(edit));
+        // It is meant for whoever had that number before.
+        let is_late = self.renumbered.is_some() && !matches!(edit, Edit::Launch(_));
+        if is_late || !self.settle()? {
             return Ok(());
         }
         let outcome = self.engine.edit(&edit);
         if outcome.is_ok()
             && let Edit::Remove(body) = edit
         {
+            self.renumbered = Some(false);
             // Those behind it moved up.
             self.selected = match self.selected {
                 Some(selected) if selected > body => Some(selected - 1),
@@ -26,14 +39,15 @@ impl Worker<'_> {
     }
 
     pub(super) fn undo(&mut self) -> Result<()> {
-        if self.under_way && !self.complete_burst()? {
-            self.waiting.push_back(Command::Undo);
+        if !self.settle()? {
             return Ok(());
         }
         match self.engine.undo() {
             Ok(true) => {
                 (self.selected, self.single_steps, self.goal) = (None, 0, None);
-                (self.pull, self.pull_owed) = (None, 0.0);
+                (self.renumbered, self.hold, self.stroke) = (Some(false), None, None);
+                let (step, _) = self.engine.clock();
+                self.history.go_back(self.engine.config().mode.info().name, step);
                 self.take_in(Ok(()))
             }
             Ok(false) => {
@@ -52,44 +66,80 @@ impl Worker<'_> {
                 self.stale = true;
                 Ok(())
             }
-            Err(error @ Error::Invalid(_)) => {
+            Err(error) => self.refuse_unless_lost(error),
+        }
+    }
+
+    /// Tells that something is not possible, unless it is the device that failed.
+    fn refuse_unless_lost(&mut self, error: Error) -> Result<()> {
+        match error {
+            Error::OpenCl { .. } => Err(error),
+            error => {
                 self.refuse(error);
                 Ok(())
             }
-            Err(error) => Err(error),
         }
     }
 
-    /// From now on a point attracts or repels, or none does. That it began can be undone.
+    /// A grid is painted between two bursts. A stroke that goes on from the last is undone with it.
+    pub(super) fn paint(&mut self, stroke: Stroke) -> Result<()> {
+        if !self.settle()? {
+            return Ok(());
+        }
+        let goes_on = self.stroke.is_some_and(|last| stroke.goes_on_from(&last));
+        match self.engine.paint(&stroke, goes_on) {
+            Ok(()) => {
+                self.judge.forget();
+                (self.stale, self.stroke) = (true, Some(stroke));
+                Ok(())
+            }
+            Err(error) => self.refuse_unless_lost(error),
+        }
+    }
+
+    /// From now on a point attracts or repels, or none does.
     pub(super) fn take_pull(&mut self, pull: Option<Pull>) -> Result<()> {
-        if pull.is_some() != self.pull.is_some() {
-            if self.under_way && !self.complete_burst()? {
-                self.waiting.push_back(Command::Pull(pull));
-                return Ok(());
+        match (pull, &mut self.hold) {
+            (Some(pull), Some(hold)) => hold.pull = pull,
+            (Some(pull), None) => {
+                // A mode without bodies may have come while the hand was still held.
+                if self.engine.config().mode.info().work.matter == Matter::Bodies {
+                    self.hold = Some(Hold { pull, owed: 0.0, has_acted: false });
+                }
             }
-            match &self.pull {
-                None => self.engine.remember()?,
-                Some(before) => self.engine.pull(before, std::mem::take(&mut self.pull_owed))?,
+            (None, Some(_)) => {
+                let is_settled = self.settle()?;
+                if let Some(hold) = self.hold.take().filter(|hold| is_settled && hold.owed > 0.0) {
+                    self.stale = true;
+                    return match self.engine.pull(&hold.pull, hold.owed) {
+                        Ok(()) => Ok(()),
+                        Err(error) => self.refuse_unless_lost(error),
+                    };
+                }
             }
-            self.stale = true;
+            (None, None) => {}
         }
-        self.pull = pull;
         Ok(())
     }
 
-    /// Lets the hand act for half the time of the next burst, after the other half of the last one: kick, drift, kick.
+    /// Lets the hand act for half the time of the next burst, after the other half of the last one: kick, drift, kick. That
+    /// it began can be undone.
     pub(super) fn pull_for(&mut self, steps: u32) -> Result<()> {
-        if let Some(pull) = &self.pull {
-            let half = 0.5 * f64::from(steps);
-            let outcome = self.engine.pull(pull, half + std::mem::replace(&mut self.pull_owed, half));
-            if let Err(error @ Error::Invalid(_)) = outcome {
-                (self.pull, self.pull_owed) = (None, 0.0);
-                self.refuse(error);
-                return Ok(());
+        let Some(mut hold) = self.hold.take() else { return Ok(()) };
+        let half = 0.5 * f64::from(steps);
+        let begin = match hold.has_acted {
+            true => Ok(()),
+            // What is refused leaves nothing to undo.
+            false => self.engine.pull(&hold.pull, 0.0).and_then(|()| self.engine.remember()),
+        };
+        match begin.and_then(|()| self.engine.pull(&hold.pull, half + hold.owed)) {
+            Ok(()) => {
+                (hold.owed, hold.has_acted) = (half, true);
+                self.hold = Some(hold);
+                Ok(())
             }
-            return outcome;
+            Err(error) => self.refuse_unless_lost(error),
         }
-        Ok(())
     }
 
     /// The body that is looked at, as it is after the last whole burst.

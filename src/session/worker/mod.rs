@@ -1,6 +1,7 @@
 //! The simulation's thread: owns the engine and every OpenCL object. [`run`] reads as the design's right-hand
 //! column.
 
+mod burst;
 mod hand;
 mod trip;
 
@@ -12,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
+use self::hand::Hold;
 use crate::bodies::Points;
 use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
-use crate::hand::Pull;
 use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
@@ -25,28 +26,14 @@ use crate::rescue;
 use crate::session::accuracy::{Judge, Ladder};
 use crate::session::gauge::Gauge;
 use crate::session::history::History;
-use crate::session::keeper::Keeper;
+use crate::session::keeper::{Keeper, Rest};
 use crate::session::meter::{Meter, Rates};
-use crate::session::{Command, Frame, Notice, Stats, Still};
+use crate::session::{Command, Frame, Notice, Save, Stats, Still};
 use crate::snapshot::{Carried, Snapshot};
 use crate::trial::Study;
 
-/// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
-/// for drawing, and for steps that take longer than the last ones.
-const BURST_SHARE: f64 = 0.85;
-/// Bursts that a picture waits for in free run: the one that runs when it is asked for, and those queued behind.
-const FREE_BURSTS: f64 = 3.0;
 /// The time between two pictures until the window tells.
 const REFRESH: Duration = Duration::from_nanos(16_666_667);
-/// The longest burst of `auto` length in free run; while steps wait for the screen, [`Work::burst`] bounds it, since a
-/// handful of bodies would be a blur at the speed that a device can go.
-///
-/// [`Work::burst`]: crate::modes::Work::burst
-const MAX_FREE_BURST: u32 = 256;
-/// The longest burst of `auto` length while a hand acts, which it does between bursts.
-const MAX_PULLED_BURST: u32 = 16;
-/// The longest that the least burst of a mode may take, in seconds.
-const LEAST_BURST_SECONDS: f64 = 0.25;
 /// Energy and momentum are measured at most this often, ...
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
 /// ... or this, while somebody watches how they go, ...
@@ -77,8 +64,10 @@ pub(in crate::session) fn run(
         single_steps: 0,
         goal: None,
         selected: None,
-        pull: None,
-        pull_owed: 0.0,
+        renumbered: None,
+        hold: None,
+        stroke: None,
+        lost: VecDeque::new(),
         under_way: false,
         stale: true,
         quit: false,
@@ -100,7 +89,8 @@ pub(in crate::session) fn run(
     if worker.engine.clock().0 > 0 {
         worker.tell_resumed(String::new());
     }
-    while !worker.quit {
+    let mut has_failed = false;
+    while !worker.quit && !has_failed {
         // What there is outlives a mistake of the program.
         let turn = catch_unwind(AssertUnwindSafe(|| worker.turn()));
         let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
@@ -109,11 +99,16 @@ pub(in crate::session) fn run(
             // Nobody listening means that the window is gone.
             let _ = notices.send(Notice::Failed(rescue::keep(&worker.engine, error)));
             wake();
-            break;
+            has_failed = true;
         }
     }
-    let Worker { mut engine, mut keeper, under_way, last_view, .. } = worker;
-    keeper.end(&mut engine, under_way, last_view);
+    let Worker { mut engine, mut keeper, waiting, under_way, last_view, .. } = worker;
+    let asked = waiting.into_iter().filter_map(|command| match command {
+        Command::Save(save) => save.path.map(|path| (path, save.view)),
+        _ => None,
+    });
+    let rest = Rest { under_way, has_failed, asked: asked.collect(), view: last_view };
+    keeper.end(&mut engine, rest, notices);
 }
 
 struct Worker<'a> {
@@ -132,10 +127,14 @@ struct Worker<'a> {
     goal: Option<u64>,
     /// The body that is told of.
     selected: Option<usize>,
+    /// Whether bodies have other numbers than the window knows, and if so whether it was shown them.
+    renumbered: Option<bool>,
     /// What attracts or repels while steps go on.
-    pull: Option<Pull>,
-    /// Steps of the last burst that it has not acted for yet.
-    pull_owed: f64,
+    hold: Option<Hold>,
+    /// The last stroke of a brush, which another may go on from.
+    stroke: Option<Stroke>,
+    /// Places of devices that failed, as long as the window may not have heard of it.
+    lost: VecDeque<usize>,
     /// Whether a burst was started and not yet completed.
     under_way: bool,
     /// Whether the engine holds something that was never published.
@@ -167,7 +166,9 @@ impl Worker<'_> {
     /// One frame, or a sleep until there is something to do.
     fn turn(&mut self) -> Result<()> {
         self.listen();
-        while let Some(command) = self.next_command() {
+        while !self.quit
+            && let Some(command) = self.next_command()
+        {
             self.obey(command)?;
         }
         if self.quit || !self.has_work() {
@@ -189,7 +190,9 @@ impl Worker<'_> {
 
     /// Tells of devices that failed, and were left behind.
     fn tell_losses(&mut self) {
-        for Loss { error, step } in self.engine.take_losses() {
+        for Loss { error, place, step } in self.engine.take_losses() {
+            self.lost.push_back(place);
+            (self.gauge, self.ladder) = (Gauge::new(), Ladder::default());
             let in_force = Box::new(self.engine.config().clone());
             let _ = self.notices.send(Notice::Lost { error, step, in_force });
             self.meter.reset();
@@ -215,18 +218,26 @@ impl Worker<'_> {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// The next command to obey. The end comes first, and of several configs in a row only the last counts: each
-    /// says all that is to run.
+    /// The next command to obey. The end comes first, but for what is to be kept before it; and of several configs in a row
+    /// only the last counts: each says all that is to run.
     fn next_command(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
             let quit = self.waiting.remove(at);
-            self.waiting.clear();
+            self.waiting.truncate(at);
+            for command in std::mem::take(&mut self.waiting) {
+                match command {
+                    Command::Keep(path) => self.keeper.keep(path),
+                    Command::Save(Save { path: Some(_), .. }) => self.waiting.push_back(command),
+                    _ => {}
+                }
+            }
             return quit;
         }
         loop {
             let command = self.waiting.pop_front()?;
             let is_config = |command: &Command| matches!(command, Command::Configure(_));
-            if !(is_config(&command) && self.waiting.iter().any(is_config)) {
+            let mut next = self.waiting.iter().filter(|command| !is_aside(command));
+            if !(is_config(&command) && next.next().is_some_and(is_config)) {
                 return Some(command);
             }
         }
@@ -248,32 +259,26 @@ impl Worker<'_> {
 
     fn obey(&mut self, command: Command) -> Result<()> {
         match command {
-            Command::FrameTaken => self.screen_is_ready = true,
+            Command::FrameTaken => {
+                self.screen_is_ready = true;
+                self.renumbered = self.renumbered.filter(|is_shown| !is_shown);
+            }
+            Command::LossHeard => drop(self.lost.pop_front()),
             Command::Refresh(refresh) => self.refresh = refresh,
             Command::Quit(view) => (self.quit, self.last_view) = (true, view),
             Command::Keep(path) => self.keeper.keep(path),
-            Command::Save(save) => {
-                if self.under_way && !self.complete_burst()? {
-                    self.waiting.push_back(Command::Save(save));
-                    return Ok(());
-                }
-                self.keeper.save(&mut self.engine, save, self.notices)?;
-            }
+            Command::Save(save) => self.save(save)?,
             Command::Still(steps) => {
-                if self.under_way && !self.complete_burst()? {
-                    self.waiting.push_back(Command::Still(steps));
-                    return Ok(());
+                if self.finish_burst()? {
+                    self.still(steps)?;
                 }
-                self.still(steps)?;
             }
             Command::Resume(path) => self.resume(&path),
-            Command::Kernels(edits) => {
-                if self.under_way && !self.complete_burst()? {
-                    self.waiting.push_back(Command::Kernels(edits));
-                    return Ok(());
-                }
-                self.take_edits(edits);
-            }
+            Command::Kernels(edits) => match self.settle()? {
+                true => self.take_edits(edits),
+                // They are not about what is there.
+                false => self.waiting.push_back(Command::Kernels(edits)),
+            },
             Command::Watch(is_watched) => {
                 self.measure_every = if is_watched { WATCHED_EVERY } else { DIAGNOSTICS_EVERY };
                 self.next_measurement = self.next_measurement.min(Instant::now() + self.measure_every);
@@ -287,6 +292,8 @@ impl Worker<'_> {
             }
             Command::GoTo(Some(goal)) => self.go_to(goal)?,
             Command::GoTo(None) => self.stay()?,
+            // It is meant for whoever had that number before.
+            Command::Select(Some(_)) if self.renumbered.is_some() => {}
             Command::Select(body) => {
                 self.selected = body;
                 self.stale = true;
@@ -298,15 +305,10 @@ impl Worker<'_> {
                 let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
                 self.conclude(outcome, self.engine.config().clone());
             }
-            Command::Paint(stroke) => {
-                // A grid is painted between two bursts.
-                if self.under_way && !self.complete_burst()? {
-                    self.waiting.push_back(Command::Paint(stroke));
-                    return Ok(());
-                }
-                self.paint(stroke)?;
-            }
-            Command::Configure(config) => {
+            Command::Paint(stroke) => self.paint(stroke)?,
+            Command::Configure(mut config) => {
+                self.tell_losses();
+                self.leave_out_lost(&mut config);
                 // What keeps the bodies waits for whole steps; what replaces them does not.
                 if self.under_way && !self.engine.reseeds(&config) && !self.complete_burst()? {
                     // Half-way something came that makes the burst pointless: a newer config, which counts in place
@@ -393,18 +395,31 @@ impl Worker<'_> {
         self.tell(Notice::Resumed { config, left, view });
     }
 
-    fn paint(&mut self, stroke: Stroke) -> Result<()> {
-        match self.engine.paint(&stroke) {
-            Ok(()) => {
-                self.judge.forget();
-                self.stale = true;
+    /// Starts to write a snapshot of what there is after the burst that runs.
+    fn save(&mut self, save: Save) -> Result<()> {
+        let is_whole = match save.path {
+            Some(_) => self.finish_burst()?,
+            // The next one comes soon.
+            None => self.settle()?,
+        };
+        match is_whole {
+            true => self.keeper.save(&mut self.engine, save, self.notices),
+            false if save.path.is_some() => {
+                // The end has come, which carries it out.
+                self.waiting.push_front(Command::Save(save));
                 Ok(())
             }
-            Err(error @ Error::Invalid(_)) => {
-                self.refuse(error);
-                Ok(())
-            }
-            Err(error) => Err(error),
+            false => Ok(()),
+        }
+    }
+
+    /// A config that was made before the window heard of a loss does not ask for what was lost.
+    fn leave_out_lost(&self, config: &mut Config) {
+        let wanted = config.devices.len();
+        config.devices.retain(|place| !self.lost.contains(place));
+        let in_force = self.engine.config();
+        if config.devices.len() < wanted && config.mode.info() == in_force.mode.info() {
+            config.bodies = config.bodies.or(in_force.bodies);
         }
     }
 
@@ -414,7 +429,7 @@ impl Worker<'_> {
 
     /// Measures, with the simulation standing still, until there is something else to do.
     fn study(&mut self, study: Study) -> Result<()> {
-        let is_free = !self.under_way || self.complete_burst()?;
+        let is_free = self.settle()?;
         let complete = is_free && self.carry_out(study);
         self.tell(Notice::StudyEnded { study, complete });
         self.meter.reset();
@@ -430,9 +445,7 @@ impl Worker<'_> {
             let _ = notices.send(Notice::Trial(share, *trial));
             wake();
             waiting.extend(inbox.try_iter());
-            complete = waiting.iter().all(|command| {
-                matches!(command, Command::FrameTaken | Command::Refresh(_) | Command::Watch(_))
-            });
+            complete = waiting.iter().all(waits_for_study);
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         // What the study's own bodies do not fit into leaves those of the simulation as they were.
@@ -474,87 +487,8 @@ impl Worker<'_> {
         if effect == Some(Effect::Reseed) {
             self.next_measurement = Instant::now();
             (self.under_way, self.single_steps, self.goal) = (false, 0, None);
-            (self.selected, self.pull, self.pull_owed) = (None, None, 0.0);
-        }
-    }
-
-    fn start_burst(&mut self) -> Result<()> {
-        self.face_goal()?;
-        let steps = if self.single_steps > 0 { self.within_reach(1) } else { self.burst_length() };
-        if steps == 0 {
-            return self.arrive();
-        }
-        self.single_steps = self.single_steps.saturating_sub(1);
-        self.begin_burst(steps)
-    }
-
-    fn begin_burst(&mut self, steps: u32) -> Result<()> {
-        self.pull_for(steps)?;
-        self.engine.start(steps);
-        (self.burst, self.under_way) = (steps, true);
-        Ok(())
-    }
-
-    /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
-    fn burst_length(&self) -> u32 {
-        let config = self.engine.config();
-        let (is_free, steps_per_frame) = (self.is_free(), config.steps_per_frame);
-        let (least, watched) = config.mode.info().work.burst;
-        let watched = config.start.pace.unwrap_or(watched);
-        let most = if self.pull.is_some() {
-            MAX_PULLED_BURST
-        } else if is_free {
-            MAX_FREE_BURST
-        } else {
-            watched
-        };
-        let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
-        let room = if is_free { room / FREE_BURSTS } else { room };
-        let chosen = steps_per_frame.filter(|_| self.goal.is_none());
-        let steps = chosen.unwrap_or_else(|| match self.meter.rates().step_seconds {
-            step if step > 0.0 => {
-                let least = if step * f64::from(least) < LEAST_BURST_SECONDS { least } else { 1 };
-                ((room / step) as u32).clamp(least, most)
-            }
-            _ => least,
-        });
-        self.within_reach(steps)
-    }
-
-    /// Queues what remains of the burst. False if a command made it pointless half-way.
-    fn complete_burst(&mut self) -> Result<bool> {
-        while self.engine.advance()? {
-            self.waiting.extend(self.inbox.try_iter());
-            if self.waiting.iter().any(|command| self.discards(command)) {
-                return Ok(false);
-            }
-        }
-        (self.under_way, self.stale, self.told) = (false, true, false);
-        self.arrive()?;
-        Ok(true)
-    }
-
-    /// Whether a command makes the steps under way pointless.
-    fn discards(&self, command: &Command) -> bool {
-        match command {
-            Command::Quit(_) | Command::Restart | Command::Resume(_) => true,
-            Command::Configure(config) => self.engine.reseeds(config),
-            Command::Step
-            | Command::GoTo(_)
-            | Command::Select(_)
-            | Command::Edit(_)
-            | Command::Pull(_)
-            | Command::Undo
-            | Command::Paint(_)
-            | Command::Save(_)
-            | Command::Keep(_)
-            | Command::Kernels(_)
-            | Command::Still(_)
-            | Command::FrameTaken
-            | Command::Refresh(_)
-            | Command::Watch(_)
-            | Command::Study(_)
-            | Command::EndStudy => false,
+            (self.selected, self.renumbered) = (None, Some(false));
+            (self.hold, self.stroke) = (None, None);
         }
     }
 
@@ -606,6 +540,7 @@ impl Worker<'_> {
         frame.stats.series = self.history.points(info.name, frame.stats.generation);
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
+        self.renumbered = self.renumbered.map(|_| true);
         (self.wake)();
         self.meter.note(Instant::now(), step, self.engine.take_seconds());
         if is_broken && self.engine.config().running {
@@ -719,4 +654,23 @@ impl Worker<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a command is not about what runs.
+fn is_aside(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::FrameTaken
+            | Command::Refresh(_)
+            | Command::Watch(_)
+            | Command::Keep(_)
+            | Command::LossHeard
+            | Command::Select(_)
+    )
+}
+
+/// Whether a command can wait until a study has come to its end: nobody asked for something else.
+fn waits_for_study(command: &Command) -> bool {
+    let is_of_nobody = is_aside(command) && !matches!(command, Command::Select(_));
+    is_of_nobody || matches!(command, Command::Save(Save { path: None, .. }))
 }

@@ -1,21 +1,29 @@
 //! Which way time goes, and on to a step that a person asked for.
 
 use super::Worker;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::Effect;
-use crate::session::{Command, Notice};
+use crate::session::Notice;
 
 impl Worker<'_> {
     /// Sets out for the step `goal`: forwards, or back by the shorter way, which is by steps backwards where the mode can, or
-    /// from the start. What was changed by hand is not on the way from the start, so that is the last resort then.
+    /// from the start. What was changed by hand is not on the way from the start: where no other leads back, it refuses.
     pub(super) fn go_to(&mut self, goal: u64) -> Result<()> {
-        if self.under_way && !self.complete_burst()? {
-            self.waiting.push_back(Command::GoTo(Some(goal)));
+        if !self.settle()? {
             return Ok(());
         }
         let (step, _) = self.engine.clock();
         let can_go_back = self.engine.config().mode.backwards().is_ok();
         if goal < step && !(can_go_back && (step - goal <= goal || self.engine.is_touched())) {
+            if self.engine.is_touched() {
+                self.goal = None;
+                let text = format!(
+                    "time does not go back here, and from the start to step {goal} what was changed by hand would be lost; \
+                     to begin anew without it, restart (R)"
+                );
+                self.refuse(Error::Invalid(text));
+                return Ok(());
+            }
             let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
             self.conclude(outcome, self.engine.config().clone());
         }
