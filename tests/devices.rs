@@ -12,6 +12,7 @@ use gravitile::engine::Engine;
 use gravitile::hand::{Edit, Pull};
 use gravitile::lattice::Flow;
 use gravitile::modes::{Together, find};
+use gravitile::session::{Command as Order, Notice, Session};
 use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
 use gravitile::{params, rescue};
@@ -300,8 +301,6 @@ fn several_devices_go_back_and_take_changes_by_hand() {
         let start = engine.bodies().unwrap();
         let held = engine.body(5).unwrap().unwrap();
         assert_eq!((start.len(), held.position), (599, start.positions[5][..3].try_into().unwrap()));
-        let pulled = engine.pull(&Pull { at: [0.0; 3], strength: 1.0, reach: 1.0 }, 1.0).unwrap_err();
-        assert!(pulled.to_string().contains("one device alone"), "{pulled}");
 
         engine.run(100, |_| ()).unwrap();
         let there = engine.bodies().unwrap();
@@ -317,6 +316,152 @@ fn several_devices_go_back_and_take_changes_by_hand() {
         assert!(engine.undo().unwrap());
         assert_eq!(engine.bodies().unwrap().len(), 600);
     }
+}
+
+/// Pulled in the midst of steps that devices share, at several places, bodies go where they go on one device.
+fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
+    let info = find(mode).unwrap();
+    for variant in info.variants.iter().filter(|variant| variant.together != Together::No) {
+        let mut config = Config { bodies: Some(701), variant: Some(variant), ..Config::new(info) };
+        config.select_scene(info.scene(scene).unwrap());
+        let pulled = |devices: Devices, strength: f32| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let start = engine.bodies().unwrap();
+            for at in [[1.5, 0.0, 0.2], [0.0, -1.5, 0.0]] {
+                engine.run(7, |_| ()).unwrap();
+                // What is read on the way changes nothing.
+                engine.diagnostics().unwrap();
+                engine.pull(&Pull { at, strength, reach: 0.5 }, 10.0).unwrap();
+                engine.publish(Points::default()).unwrap().wait().unwrap();
+                engine.run(8, |_| ()).unwrap();
+                engine.pull(&Pull { at, strength, reach: 0.5 }, 5.0).unwrap();
+            }
+            let bodies = engine.bodies().unwrap();
+            for body in [0, 350, 700] {
+                let held = engine.body(body).unwrap().unwrap();
+                assert_eq!(held.velocity, bodies.velocities[body][..3], "{mode} {}", variant.name);
+            }
+            // After the last pull no step was taken: only velocities tell of it.
+            let moved = bodies.positions.iter().zip(&bodies.velocities);
+            let moved = moved.map(|(x, v)| [0, 1, 2, 3].map(|k| if k < 3 { x[k] + v[k] } else { x[3] }));
+            let ahead = Bodies { positions: moved.collect(), velocities: bodies.velocities.clone() };
+            (ahead, start, devices_share(&engine))
+        };
+        let one = || devices(wanted).choose(&[0]).unwrap();
+        let (expected, start, _) = pulled(one(), 0.5);
+        let (left_alone, ..) = pulled(one(), 0.0);
+        let (got, _, is_shared) = pulled(devices(wanted), 0.5);
+        let effect = difference(&left_alone, &expected, &start);
+        let error = difference(&got, &expected, &start);
+        assert!(is_shared && effect > 1e-2, "{mode} {}: the hand does {effect:e}", variant.name);
+        assert!(error < 1e-5, "{mode} {}: {error:e}, where a hand does {effect:e}", variant.name);
+    }
+}
+
+#[test]
+fn a_hand_pulls_alike_on_several_devices() {
+    match inside() {
+        Some(count) => {
+            let wanted = if count == 1 { "sub:2" } else { "cpus" };
+            pulls_alike("gravity", "plummer", wanted);
+            pulls_alike("asteroids", "belt", wanted);
+        }
+        None => {
+            [1, 3].into_iter().for_each(|count| with_devices("a_hand_pulls_alike_on_several_devices", count))
+        }
+    }
+}
+
+/// A session of several devices takes a hand, moves of it and its end in any order, and keeps one change of each hold.
+#[test]
+fn a_session_of_several_devices_takes_a_hand() {
+    if inside().is_none() {
+        return with_devices("a_session_of_several_devices_takes_a_hand", 1);
+    }
+    let mut config = Config { running: false, ..Config::new(find("gravity").unwrap()) };
+    config.bodies = Some(300);
+    let start = config.clone();
+    let mut session = Session::spawn(move || Engine::new(devices("sub:2"), start), || ()).unwrap();
+    let pull = |x: f32| Order::Pull(Some(Pull { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
+    // Pressed and released while it pauses, and moved before.
+    (0..40).for_each(|nth| session.send(pull(nth as f32)));
+    session.send(Order::Pull(None));
+    // Then held for some steps.
+    session.send(pull(2.0));
+    session.send(Order::GoTo(Some(40)));
+    let clock = Instant::now();
+    let undos = loop {
+        let stats = session.frame().0.stats.clone();
+        if stats.step == 40 {
+            break stats.undos;
+        }
+        let failed = session.notices().into_iter().find(|notice| !matches!(notice, Notice::Said(_)));
+        assert!(
+            failed.is_none() && clock.elapsed() < Duration::from_secs(60),
+            "step {}: {failed:?}",
+            stats.step
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert_eq!(undos, 1, "what never acted is nothing to undo");
+    session.send(Order::Pull(None));
+    assert!(session.close(String::new()).is_empty());
+}
+
+/// The answer to what was asked of a device that others have taken the place of already.
+#[test]
+fn a_loss_that_was_dealt_with_is_none_again() {
+    if inside().is_none() {
+        return with_devices("a_loss_that_was_dealt_with_is_none_again", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(500);
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let lost = engine.devices()[1].clone();
+    let [now, late] = [1, 2].map(|_| {
+        lost.inject(Call::Write, 1, Fault::Refused);
+        Buffer::<f32>::zeroed(&lost, 4).unwrap_err()
+    });
+    engine.recover(now).unwrap();
+    engine.recover(late).unwrap();
+    let losses = engine.take_losses();
+    assert_eq!((losses.len(), losses[0].place, engine.devices().chosen()), (1, 1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!(engine.clock().0, 10);
+    // The last one has no other.
+    engine.devices()[0].inject(Call::Kernel, 1, Fault::Refused);
+    assert!(engine.run(5, |_| ()).is_err());
+}
+
+/// One fails while it is asked for what other devices are to go on from; what was asked for is refused, or carried out
+/// without it.
+#[test]
+fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
+    if inside().is_none() {
+        return with_devices("a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again", 1);
+    }
+    let info = find("gravity").unwrap();
+    let mut config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Read, 1, Fault::Refused);
+    (config.devices, config.work_group) = (vec![1, 0], Some(1 << 20));
+    assert!(engine.configure(config.clone()).is_err(), "there is no such work-group");
+    assert_eq!((engine.take_losses().len(), engine.devices().chosen()), (1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+
+    let mut engine = Engine::new(devices("sub:2"), Config { devices: vec![0, 1], ..config.clone() });
+    assert!(engine.is_err());
+    config.work_group = None;
+    engine = Engine::new(devices("sub:2"), Config { devices: vec![0, 1], ..config.clone() });
+    let mut engine = engine.unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Read, 1, Fault::Refused);
+    engine.configure(config).unwrap();
+    assert_eq!((engine.take_losses().len(), engine.devices().chosen()), (1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!(engine.clock().0, 10);
 }
 
 #[test]

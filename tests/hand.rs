@@ -6,8 +6,12 @@ use gravitile::bodies::Bodies;
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::hand::{CLUSTER, Edit, Launch, Pull};
+use gravitile::lattice::{Image, Stroke};
+use gravitile::modes::accuracy::relative_error;
 use gravitile::modes::{self, ModeInfo};
-use gravitile::session::{Command, Notice};
+use gravitile::params;
+use gravitile::scene::Scene;
+use gravitile::session::{Command, Frame, Notice};
 use gravitile::state::State;
 use support::watched::Watched;
 use support::{distance, engine, scene};
@@ -129,6 +133,82 @@ fn undone_is_as_if_it_had_never_happened() {
         engine.run(10, |_| ()).unwrap();
         let name = config.variant.unwrap().name;
         assert!(engine.bodies().unwrap() == right, "{} {name}", config.mode.info().name);
+    }
+}
+
+/// Bodies that have grown since they were placed: many touch in each step.
+fn packed(config: Config) -> Engine {
+    let mut engine = engine(config);
+    let mut config = engine.config().clone();
+    params::set(config.mode.as_mut(), "radius", "0.08").unwrap();
+    engine.configure(config).unwrap();
+    engine.run(1, |_| ()).unwrap();
+    engine
+}
+
+fn some(bodies: usize) -> Config {
+    Config { bodies: Some(bodies), ..Config::new(asteroids()) }
+}
+
+fn judged(engine: &mut Engine) -> f64 {
+    let sample = engine.sample((0..engine.size()).collect()).unwrap().expect("a step was taken");
+    relative_error(sample).expect("there is an effect")
+}
+
+#[test]
+fn asteroids_are_judged_by_the_sizes_that_they_have() {
+    let hits = |engine: &mut Engine| {
+        let (sums, _) = engine.diagnostics().unwrap();
+        sums.readings.iter().find(|reading| reading.key == "collisions").unwrap().value
+    };
+    for variant in asteroids().variants {
+        for edit in [Edit::Launch(Launch { share: 5.0, at: [9.0; 3], ..ONE }), Edit::Remove(7)] {
+            let mut engine = packed(Config { variant: Some(variant), ..some(500) });
+            let right = judged(&mut engine);
+            engine.edit(&edit).unwrap();
+            engine.run(1, |_| ()).unwrap();
+            let met = hits(&mut engine);
+            assert!(met > 10.0, "{}: {met}", variant.name);
+            let error = judged(&mut engine);
+            assert!(error < 1e-4 + 10.0 * right, "{}: {error:e}, before {right:e}", variant.name);
+        }
+        // What a hand does after the last step is no error of that step.
+        let mut engine = packed(Config { variant: Some(variant), ..some(500) });
+        engine.pull(&Pull { at: [0.0; 3], strength: 1.0, reach: 0.5 }, 10.0).unwrap();
+        assert!(engine.sample(vec![0, 1, 2]).unwrap().is_none(), "{}", variant.name);
+        engine.run(1, |_| ()).unwrap();
+        assert!(judged(&mut engine) < 1e-4, "{}", variant.name);
+    }
+}
+
+#[test]
+fn bodies_without_mass_are_rebuilt_edited_and_undone() {
+    let mut bodies = engine(some(200)).bodies().unwrap();
+    bodies.positions[3][3] = 0.0;
+    let only = Bodies { positions: vec![[1.0, 0.0, 0.0, 0.0]], velocities: vec![[f32::NAN; 4]] };
+    for (bodies, changes) in [(bodies, true), (only, false)] {
+        let start = Scene::of_bodies("light", bodies);
+        let mut engine = engine(Config { start, bodies: None, ..some(200) });
+        engine.run(2, |_| ()).unwrap();
+        if changes {
+            engine.edit(&Edit::Remove(9)).unwrap();
+            engine.edit(&Edit::Launch(ONE)).unwrap();
+            while engine.undo().unwrap() {}
+        }
+        for variant in asteroids().variants {
+            engine.configure(Config { variant: Some(variant), ..engine.config().clone() }).unwrap();
+            engine.run(1, |_| ()).unwrap();
+        }
+        let snapshot = engine.snapshot().unwrap().to_bytes().unwrap();
+        let snapshot = gravitile::snapshot::Snapshot::from_bytes(&snapshot).unwrap();
+        let mut resumed = Engine::resume(support::cpu(), snapshot, &Default::default()).unwrap();
+        let bits = |engine: &mut Engine| {
+            bytemuck::cast_slice::<_, u32>(&engine.bodies().unwrap().positions).to_vec()
+        };
+        assert_eq!(bits(&mut resumed), bits(&mut engine));
+        let (sums, _) = engine.diagnostics().unwrap();
+        let reach = sums.readings.iter().find(|reading| reading.key == "reach").unwrap().value;
+        assert!(reach < 1e3, "a body without a size cannot be hit: {reach}");
     }
 }
 
@@ -282,6 +362,140 @@ fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
     let back = watched.frame_where(|frame| frame.stats.undos == 0);
     assert_eq!(back.stats.step, 0);
     assert_eq!(&back.points.positions[..], &before.points.positions[..]);
+}
+
+fn pull(strength: f32) -> Command {
+    Command::Pull(Some(Pull { at: [50.0, 0.0, 0.0], strength, reach: 1.0 }))
+}
+
+#[test]
+fn a_hand_that_is_still_held_when_a_fluid_comes_does_nothing_there() {
+    let config = Config { running: false, ..scene("plummer", Some(64), &[]) };
+    let fluid = Config { bodies: Some(3000), running: false, ..Config::new(modes::find("fluid").unwrap()) };
+    let mut watched = Watched::new(config);
+    watched.session.send(pull(1.0));
+    watched.session.send(Command::GoTo(Some(10)));
+    watched.frame_where(|frame| frame.stats.step == 10);
+    watched.configure(&fluid);
+    watched.session.send(pull(2.0));
+    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Step);
+    let frame = watched.frame_where(|frame| frame.stats.mode == "fluid" && frame.stats.step == 1);
+    assert_eq!((frame.stats.undos, watched.session.notices().len()), (0, 0));
+}
+
+#[test]
+fn a_hand_acts_in_short_bursts_and_only_while_time_goes_on() {
+    let config = Config { running: false, steps_per_frame: Some(10_000), ..scene("plummer", Some(64), &[]) };
+    let mut watched = Watched::new(config.clone());
+    let before = watched.frame();
+    watched.session.send(pull(1e3));
+    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Undo);
+    assert!(matches!(watched.notice(), Notice::Said("There is nothing to undo.")));
+    watched.session.send(pull(1e3));
+    watched.configure(&Config { running: true, ..config });
+    let frame = watched.frame_where(|frame| frame.stats.step > before.stats.step);
+    assert!(frame.stats.steps_per_frame <= 16, "{}", frame.stats.steps_per_frame);
+    watched.session.send(Command::Pull(None));
+    watched.frame_where(|frame| frame.stats.steps_per_frame == 10_000);
+}
+
+#[test]
+fn a_change_is_meant_for_the_body_that_was_shown() {
+    let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
+    let before = watched.frame();
+    watched.session.send(Command::Select(Some(9)));
+    watched.frame_where(|frame| frame.stats.held.is_some());
+    // Twice in a row, before the window can know that another has its number.
+    watched.session.send(Command::Edit(Edit::Remove(9)));
+    watched.session.send(Command::Edit(Edit::Remove(9)));
+    watched.session.send(Command::Edit(Edit::Change { body: 9, mass: Some(7.0), velocity: None }));
+    watched.session.send(Command::Edit(Edit::Launch(ONE)));
+    let after = watched.frame_where(|frame| frame.stats.undos == 2);
+    assert_eq!(after.stats.bodies, 64);
+    assert_eq!(after.points.positions[9], before.points.positions[10]);
+    // Now it knows.
+    watched.session.send(Command::Edit(Edit::Remove(9)));
+    let after = watched.frame_where(|frame| frame.stats.undos == 3);
+    assert_eq!(after.points.positions[9], before.points.positions[11]);
+}
+
+#[test]
+fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
+    let info = modes::find("fluid").unwrap();
+    let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
+    let gravity = Config { running: false, ..scene("plummer", Some(64), &[]) };
+    let stroke = Stroke { from: [0.0; 2], to: [0.0; 2], radius: 0.1, solid: true };
+    let mut engine = engine(fluid.clone());
+    engine.run(20, |_| ()).unwrap();
+    engine.paint(&stroke, false).unwrap();
+    assert!(engine.is_touched());
+    engine.configure(gravity).unwrap();
+    assert!(!engine.is_touched(), "that one is as it was made");
+    let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
+    let snapshot = || gravitile::snapshot::Snapshot::from_bytes(&bytes).unwrap();
+    let mut resumed = Engine::resume(support::cpu(), snapshot(), &Default::default()).unwrap();
+    for engine in [&mut engine, &mut resumed] {
+        engine.configure(fluid.clone()).unwrap();
+        assert!(engine.is_touched(), "the mode that was left comes back with what was painted");
+    }
+    let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("painted.gravitile");
+    std::fs::write(&path, bytes).unwrap();
+    let mut watched = Watched::new(fluid);
+    watched.session.send(Command::Resume(path));
+    watched.session.send(Command::GoTo(Some(5)));
+    let mut heard = Vec::new();
+    support::watched::wait_for(|| {
+        heard.extend(watched.session.notices());
+        heard.len() == 2
+    });
+    let [Notice::Resumed { .. }, Notice::Refused(error)] = &heard[..] else { panic!("{heard:?}") };
+    assert!(error.to_string().contains("changed by hand"), "{error}");
+    assert_eq!(watched.frame_where(|frame| frame.stats.step > 0).stats.step, 20, "it stays where it is");
+    watched.session.send(Command::Restart);
+    watched.frame_where(|frame| frame.stats.step == 0);
+}
+
+#[test]
+fn a_stroke_of_the_brush_is_undone_as_one() {
+    let info = modes::find("fluid").unwrap();
+    let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
+    let mut watched = Watched::new(fluid.clone());
+    watched.session.send(Command::GoTo(Some(30)));
+    let bare = watched.frame_where(|frame| frame.stats.step == 30);
+    // Two strokes, the first of which goes on for a while.
+    let at = |x: f32| [x, 0.1];
+    let piece =
+        |from: f32, to: f32| Command::Paint(Stroke { from: at(from), to: at(to), radius: 0.05, solid: true });
+    for (from, to) in [(-0.3, -0.3), (-0.3, -0.2), (-0.2, -0.1), (0.2, 0.2)] {
+        watched.session.send(piece(from, to));
+    }
+    watched.session.send(Command::GoTo(Some(60)));
+    let painted = watched.frame_where(|frame| frame.stats.step == 60);
+    assert_eq!(painted.stats.undos, 2);
+    let walls =
+        |frame: &Frame| frame.points.image.values.iter().filter(|pixel| **pixel == Image::WALL).count();
+    watched.session.send(Command::Undo);
+    let one = watched.frame_where(|frame| frame.stats.undos == 1);
+    assert!(walls(&bare) < walls(&one) && walls(&one) < walls(&painted));
+    assert_eq!(one.stats.step, 30);
+    watched.session.send(Command::Undo);
+    let none = watched.frame_where(|frame| frame.stats.undos == 0);
+    assert_eq!(none.points.image, bare.points.image, "it flows as it did before");
+    assert_eq!(none.stats.series, bare.stats.series, "what came after is forgotten");
+    // What is refused is nothing to undo.
+    watched.session.send(Command::Paint(Stroke {
+        from: [-1.0, 0.0],
+        to: [1.0, 0.0],
+        radius: 1.0,
+        solid: true,
+    }));
+    assert!(matches!(watched.notice(), Notice::Refused(_)));
+    watched.session.send(Command::Undo);
+    assert!(matches!(watched.notice(), Notice::Said("There is nothing to undo.")));
 }
 
 #[test]

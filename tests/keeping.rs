@@ -14,13 +14,14 @@ use gravitile::error::Result;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
 use gravitile::params::{Params, Visitor};
-use gravitile::session::{Command, Notice, Save, Session, previous};
+use gravitile::session::{Command, Notice, Save, Session, Stats, previous};
 use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
+use gravitile::trial::Study;
 use support::{cpu, scene};
 
 /// Far longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 fn session(config: Config) -> Session {
     Session::spawn(move || Engine::new(cpu(), config), || ()).unwrap()
@@ -114,6 +115,92 @@ fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
         assert!(kept.runs[0].step >= 10);
     }
     assert_eq!(Snapshot::load(&previous(&path)).unwrap().runs[0].config.seed, 1);
+}
+
+/// Bodies of which a step takes this many seconds, about.
+fn slow(seconds: f64) -> Config {
+    let bodies = (seconds * 0.9e9).sqrt() as usize;
+    let variant = support::gravity().variant("naive");
+    Config { variant, steps_per_frame: Some(1), ..scene("cube", Some(bodies), &[]) }
+}
+
+#[test]
+fn what_is_saved_is_what_there_was_before_the_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gravitile");
+    let mut session = session(slow(0.6));
+    until_step(&mut session, 1);
+    std::thread::sleep(Duration::from_millis(200));
+    session.send(save(&path));
+    session.send(Command::Restart);
+    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
+    assert!(Snapshot::load(&path).unwrap().runs[0].step > 0, "it is the scene that was begun anew");
+    until(&mut session, |session| (session.frame().0.stats.generation == 2).then_some(()));
+
+    // The same of what is drawn, with all that there is.
+    std::thread::sleep(Duration::from_millis(200));
+    until_step(&mut session, 1);
+    session.send(Command::Still(None));
+    session.send(Command::Restart);
+    let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
+    assert!(still.snapshot.unwrap().runs[0].step > 0);
+}
+
+#[test]
+fn what_is_saved_at_the_last_moment_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    // The burst ends soon; and it does not.
+    for (nth, seconds) in [0.2, 12.0].into_iter().enumerate() {
+        let [path, kept] =
+            ["asked", "kept"].map(|name| folder.path().join(format!("{name}-{nth}.gravitile")));
+        let mut session = session(slow(seconds));
+        let is_there = |stats: &Stats| stats.generation == 1 && (nth == 1 || stats.step > 0);
+        until(&mut session, |session| is_there(&session.shown().stats).then_some(()));
+        std::thread::sleep(Duration::from_millis(300));
+        session.send(Command::Keep(kept.clone()));
+        session.send(save(&path));
+        let start = Instant::now();
+        let said = session.close("last".to_owned());
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        assert!(matches!(&said[..], [Notice::Saved { is_asked_for: true, outcome: Ok(()), .. }]), "{said:?}");
+        let [asked, kept] = [path, kept].map(|path| Snapshot::load(&path).unwrap());
+        assert_eq!((asked.view.as_str(), kept.view.as_str()), ("from above", "last"));
+        assert_eq!(asked.runs[0].state, kept.runs[0].state);
+        assert_eq!(asked.runs[0].step > 0, nth == 0);
+    }
+    let session = session(small());
+    session.send(save(&folder.path().join("nowhere").join("a.gravitile")));
+    let said = session.close(String::new());
+    assert!(matches!(&said[..], [Notice::Saved { outcome: Err(_), .. }]), "{said:?}");
+}
+
+#[test]
+fn what_is_kept_each_minute_waits_for_a_study() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept.gravitile");
+    let mut session = session(Config { running: false, ..small() });
+    session.send(Command::Study(Study::WorkGroups));
+    let mut has_begun = false;
+    let mut heard = Vec::new();
+    until(&mut session, |session| {
+        for notice in session.notices() {
+            match notice {
+                Notice::Trial(..) if !has_begun => {
+                    has_begun = true;
+                    session.send(Command::Keep(kept.clone()));
+                    session.send(Command::Save(Save { path: None, view: String::new() }));
+                }
+                Notice::StudyEnded { complete, .. } => {
+                    heard.push(if complete { "complete" } else { "broken off" })
+                }
+                Notice::Saved { outcome: Ok(()), .. } => heard.push("saved"),
+                _ => {}
+            }
+        }
+        (heard.len() == 2).then_some(())
+    });
+    assert_eq!(heard, ["complete", "saved"]);
+    assert!(kept.is_file());
 }
 
 #[test]

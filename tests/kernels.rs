@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use gravitile::compute::{self, Devices, Edits};
 use gravitile::engine::Engine;
 use gravitile::error::Error;
+use gravitile::hand::{Edit, Launch};
 use gravitile::kernels::{self, Watch};
 use gravitile::modes::MODES;
 use gravitile::session::{Command, Notice, Session};
@@ -95,6 +96,66 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
         config
     });
     assert_eq!(step(&mut edited), step(&mut fresh), "nothing edited is left in the cache");
+}
+
+#[test]
+fn with_an_edit_time_goes_the_way_it_went() {
+    let mut engine = engine();
+    engine.run(20, |_| ()).unwrap();
+    engine.direct(true).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let there = engine.bodies().unwrap();
+    engine.set_edits(Edits::from([(FILE.to_owned(), format!("{}\n", own(FILE)))])).unwrap();
+    engine.run(1, |_| ()).unwrap();
+    assert_eq!((engine.clock().0, engine.is_backwards()), (14, true));
+    let forth: f32 = (there.positions.iter().zip(&there.velocities).zip(&engine.bodies().unwrap().positions))
+        .map(|((x, v), y)| (0..3).map(|k| (y[k] - x[k]) * v[k]).sum::<f32>())
+        .sum();
+    assert!(forth < 0.0, "they go where they are headed: {forth}");
+}
+
+#[test]
+fn with_an_edit_all_that_is_carried_on_stays() {
+    let info = gravitile::modes::find("asteroids").unwrap();
+    let mut config = gravitile::config::Config::new(info);
+    (config.bodies, config.variant) = (Some(300), info.variant("tiled"));
+    let mut asteroids = support::engine(config);
+    asteroids
+        .edit(&Edit::Launch(Launch { at: [3.0; 3], velocity: [0.0; 3], share: 5.0, cluster: None }))
+        .unwrap();
+    asteroids.run(30, |_| ()).unwrap();
+    let extra = |engine: &mut Engine| engine.snapshot().unwrap().runs.remove(0).extra;
+    let before = extra(&mut asteroids);
+    let file = "asteroids/tiled.cl";
+    asteroids.set_edits(Edits::from([(file.to_owned(), format!("{}\n", own(file)))])).unwrap();
+    assert!(extra(&mut asteroids) == before, "sizes, masses and who was hit");
+}
+
+#[test]
+fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
+    let broken = || Edits::from([("pull.cl".to_owned(), "this is no OpenCL C".to_owned())]);
+    let mut tried = engine();
+    assert!(matches!(tried.set_edits(broken()), Err(Error::Build { .. })), "it is tried with the others");
+    // Where there were no bodies to try it with, it is met at the first pull.
+    let device = support::cpu();
+    device.set_edits(broken());
+    let config = gravitile::config::Config { running: false, ..engine().config().clone() };
+    let mut session = Session::spawn(move || Engine::new(device, config), || ()).unwrap();
+    let pull = gravitile::hand::Pull { at: [0.0; 3], strength: 1.0, reach: 1.0 };
+    session.send(Command::Pull(Some(pull)));
+    session.send(Command::Step);
+    let start = Instant::now();
+    let (mut refused, mut step) = (false, 0);
+    while !refused || step < 1 {
+        step = session.frame().0.stats.step;
+        for notice in session.notices() {
+            refused |= matches!(notice, Notice::Refused(Error::Build { .. }));
+            assert!(!matches!(notice, Notice::Failed(_)), "{notice:?}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "refused {refused}, step {step}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(session.frame().0.stats.undos, 0);
 }
 
 #[test]

@@ -142,6 +142,42 @@ fn the_other_modes_go_on_where_they_were_left_too() {
     }
 }
 
+/// A number of bodies that `auto` chose on another device is what a restart makes here too.
+#[test]
+fn a_restart_on_another_device_makes_the_same_scene() {
+    let mut there = engine(Config { bodies: None, ..Config::new(MODES[0]) });
+    let mut snapshot = there.snapshot().unwrap();
+    let auto = snapshot.runs[0].made.expect("it is told");
+    assert_eq!((auto, snapshot.runs[0].config.bodies), (there.size(), None));
+    assert_eq!(resumed(&snapshot).config().bodies, None, "here it is what `auto` says");
+    // As on a device for which that is another number.
+    there.configure(Config { bodies: Some(700), ..there.config().clone() }).unwrap();
+    snapshot = there.snapshot().unwrap();
+    (snapshot.device, snapshot.runs[0].config.bodies) = (["another".to_owned(), "1.0".to_owned()], None);
+    let mut here = resumed(&snapshot);
+    assert_eq!((here.config().bodies, here.resolved().bodies), (Some(700), 700));
+    here.restart().unwrap();
+    assert_eq!(bits(&here.state().unwrap()), bits(&there.state().unwrap()));
+}
+
+/// A mode that comes back with other parameters does not go on with what belonged to the old ones.
+#[test]
+fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
+    let [gravity, other] = [0, 1].map(|at| config(MODES[at], &MODES[at].variants[0], &[]));
+    let mut changed = gravity.clone();
+    params::set(changed.mode.as_mut(), "g", "5").unwrap();
+    let [mut left, mut stays] = [0, 1].map(|_| engine(gravity.clone()));
+    for engine in [&mut left, &mut stays] {
+        engine.run(3, |_| ()).unwrap();
+    }
+    left.configure(other).unwrap();
+    for engine in [&mut left, &mut stays] {
+        engine.configure(changed.clone()).unwrap();
+        engine.run(1, |_| ()).unwrap();
+    }
+    assert!(bits(&left.state().unwrap()) == bits(&stays.state().unwrap()));
+}
+
 /// `auto` may have learnt something meanwhile: what ran goes on as it ran. On another device it decides anew.
 #[test]
 fn on_the_same_device_the_same_kernel_goes_on() {

@@ -203,7 +203,8 @@ impl Worker<'_> {
     /// Takes in what was said; without work, waits for it.
     fn listen(&mut self) {
         let verdict = self.judge.verdict();
-        if self.has_work() {
+        // Some may have been heard while a burst ran.
+        if self.has_work() || !self.waiting.is_empty() {
             self.judge.hear(verdict.try_recv());
         } else {
             select! {
