@@ -1,27 +1,36 @@
 //! Writing files so that nothing is ever half-written: beside, then renamed. Reading the program's own, which may be broken.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// What the file `path` holds, of `most` bytes or fewer, as one of `what` has; nothing if it is not there.
+/// What the file `path` holds, of `most` bytes or fewer, as `what` has; nothing if it is not there.
+///
+/// # Errors
+/// As [`read_bounded`].
+pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
+    match read_bounded(path, most, what) {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
+/// What the file `path` holds, of `most` bytes or fewer, as `what` has: however long a file says that it is, or a pipe goes on.
 ///
 /// # Errors
 /// [`Error::Io`] if it cannot be read or is larger.
-pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
-    let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    match fs::metadata(path) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(why) => Err(error(why)),
-        Ok(there) if there.len() > most => {
-            Err(error(io::Error::other(format!("it is too large to be {what}"))))
-        }
-        Ok(_) => fs::read(path).map(Some).map_err(error),
-    }
+pub fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
+    let read = read.and_then(|_| match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it is too large to be {what}"))),
+        false => Ok(bytes),
+    });
+    read.map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })
 }
 
 /// A file to be written later, known to be possible now.

@@ -65,17 +65,6 @@ impl Format {
         })
     }
 
-    /// Fails where `ffmpeg` is needed and is not there, or cannot write this.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] with what to do.
-    pub fn check(self) -> Result<()> {
-        match self {
-            Self::Gif | Self::Frames => Ok(()),
-            Self::Mp4 | Self::Webm => self.codec().map(drop),
-        }
-    }
-
     /// The options of the first encoder that `ffmpeg` has, best first.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.words().0;

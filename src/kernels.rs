@@ -9,7 +9,7 @@ use include_dir::{Dir, File, include_dir};
 
 use crate::compute::Edits;
 use crate::error::{Error, Result};
-use crate::files::Output;
+use crate::files::{self, Output};
 
 /// All of `kernels/`.
 static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
@@ -35,10 +35,7 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// If it cannot be read or written.
 pub fn prepare(folder: &Path) -> Result<PathBuf> {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    let place = match is_empty || has_any(folder) {
-        true => folder.to_owned(),
-        false => folder.join(FOLDER),
-    };
+    let place = if is_empty { folder.to_owned() } else { place(folder) };
     if !has_any(&place) {
         for (name, text) in own() {
             let path = place.join(name);
@@ -50,31 +47,31 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
+/// Where kernels are in a folder that holds something: there, or in one of their own.
+fn place(folder: &Path) -> PathBuf {
+    if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
+}
+
 fn has_any(folder: &Path) -> bool {
     own().any(|(name, _)| folder.join(name).is_file())
 }
 
-/// The kernels in `folder` that are not as they come with the program. One that is not there is as it comes.
+/// The kernels in `folder`, or where [`prepare`] put them in it, that are not as they come with the program. One that is not there is as it comes.
 ///
 /// # Errors
 /// If there is none at all, or one cannot be read or is no text.
 pub fn read(folder: &Path) -> Result<Edits> {
-    if !has_any(folder) {
+    let place = place(folder);
+    if !has_any(&place) {
         let text = format!("{} holds no kernels, such as gravity/tiled.cl", folder.display());
         return Err(Error::Invalid(text));
     }
     let mut edits = Edits::new();
     for (name, own) in own() {
-        let path = folder.join(name);
-        let length = match fs::metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(io_error("read", &path, error)),
-            Ok(there) => there.len(),
-        };
-        if length > MOST_BYTES {
-            return Err(io_error("read", &path, std::io::Error::other("it is too large to be a kernel")));
-        }
-        let text = fs::read_to_string(&path).map_err(|error| io_error("read", &path, error))?;
+        let path = place.join(name);
+        let Some(bytes) = files::read_small(&path, MOST_BYTES, "a kernel")? else { continue };
+        let no_text = |error| io_error("read", &path, std::io::Error::other(error));
+        let text = String::from_utf8(bytes).map_err(no_text)?;
         if text != own {
             edits.insert(name.to_owned(), text);
         }

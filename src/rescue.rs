@@ -1,10 +1,11 @@
 //! What is left when nothing can compute any more: the last whole state, in a snapshot.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::snapshot::EXTENSION;
+use crate::snapshot::{EXTENSION, Snapshot};
 
 /// `error` with the news of where the last whole state is kept, if it is the failure of a device.
 pub fn keep(engine: &Engine, error: Error) -> Error {
@@ -20,14 +21,25 @@ pub fn keep(engine: &Engine, error: Error) -> Error {
     Error::Invalid(text)
 }
 
-/// Writes the last checkpoint to a new file in the working folder.
+/// Writes the last checkpoint to a new file in the working folder, or where that is not possible in the user's folder for state.
 fn save(engine: &Engine) -> Result<PathBuf> {
+    let snapshot = engine.last_snapshot();
     let name = format!("gravitile-step-{}", engine.checkpoint().step());
-    let names = std::iter::once(name.clone()).chain((2..).map(|nth| format!("{name}-{nth}")));
-    let mut paths = names.map(|name| PathBuf::from(name).with_extension(EXTENSION));
+    save_in(&snapshot, Path::new(""), &name).or_else(|error| {
+        let folder = dirs::state_dir().or_else(dirs::data_local_dir).map(|folder| folder.join("gravitile"));
+        let Some(folder) = folder.filter(|folder| fs::create_dir_all(folder).is_ok()) else {
+            return Err(error);
+        };
+        save_in(&snapshot, &folder, &name)
+    })
+}
+
+fn save_in(snapshot: &Snapshot, folder: &Path, name: &str) -> Result<PathBuf> {
+    let names = std::iter::once(name.to_owned()).chain((2..).map(|nth| format!("{name}-{nth}")));
+    let mut paths = names.map(|name| folder.join(format!("{name}.{EXTENSION}")));
     let Some(path) = paths.find(|path| !path.exists()) else {
         return Err(Error::Invalid("there is no name left for a file".to_owned()));
     };
-    engine.last_snapshot().save(&path)?;
+    snapshot.save(&path)?;
     Ok(std::path::absolute(&path).unwrap_or(path))
 }

@@ -13,7 +13,7 @@ use gravitile::error::Error;
 use gravitile::hand::{Edit, Launch};
 use gravitile::kernels::{self, Watch};
 use gravitile::modes::MODES;
-use gravitile::session::{Command, Notice, Session};
+use gravitile::session::{Command, Notice, Session, Taken};
 
 const FILE: &str = "gravity/tiled.cl";
 
@@ -62,7 +62,10 @@ fn what_is_written_out_is_all_that_is_built() {
     let other = tempfile::tempdir().unwrap();
     fs::write(other.path().join("letter.txt"), "").unwrap();
     assert!(kernels::read(other.path()).is_err());
-    assert_eq!(kernels::prepare(other.path()).unwrap(), other.path().join("gravitile-kernels"));
+    let inside = kernels::prepare(other.path()).unwrap();
+    assert_eq!(inside, other.path().join("gravitile-kernels"));
+    fs::write(inside.join(FILE), "edited").unwrap();
+    assert_eq!(kernels::read(other.path()).unwrap().len(), 1, "who names the folder means those");
     // What is no text, or far too long, is told.
     for contents in [b"\xff\xfe".to_vec(), vec![b' '; (1 << 20) + 1]] {
         fs::write(place.join(FILE), contents).unwrap();
@@ -182,7 +185,7 @@ fn what_does_not_build_or_run_changes_nothing() {
 }
 
 /// Waits for the next thing that a session says of kernels.
-fn heard(session: &mut Session) -> Result<Vec<String>, Error> {
+fn heard(session: &mut Session) -> Result<Taken, Error> {
     let start = Instant::now();
     loop {
         session.frame();
@@ -211,7 +214,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
         Command::Kernels(edits)
     };
     session.send(save(&turned_round()));
-    assert_eq!(heard(&mut session).unwrap(), ["gravity/force.cl"]);
+    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
     let error = |session: &mut Session, wanted: fn(f64) -> bool| {
         let start = Instant::now();
         loop {
@@ -227,9 +230,15 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     session.send(save("this is no OpenCL C"));
     assert!(matches!(heard(&mut session), Err(Error::Build { .. })));
     session.send(save(own("gravity/force.cl")));
-    assert_eq!(heard(&mut session).unwrap(), ["gravity/force.cl"]);
+    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
     error(&mut session, |error| error < 1e-3);
     assert_eq!(session.frame().0.stats.generation, 1, "all along it is the same scene");
+    // What another variant or mode is built of waits for that.
+    let others = ["pull.cl", "fluid/fused.cl", "gravity/blocked.cl"];
+    let edits = others.map(|name| (name.to_owned(), format!("{}\n", own(name))));
+    session.send(Command::Kernels(Edits::from(edits)));
+    let Taken { run, wait } = heard(&mut session).unwrap();
+    assert_eq!((run, wait), (vec!["pull.cl".to_owned()], vec![others[1].to_owned(), others[2].to_owned()]));
 }
 
 /// A folder is watched as an editor leaves it: other files do not matter, and an end of the watch ends its thread.

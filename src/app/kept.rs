@@ -1,6 +1,7 @@
 //! Nothing is lost: settings, and what runs, are kept from one start of the program to the next.
 
-use std::path::PathBuf;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::settings::Settings;
@@ -19,6 +20,8 @@ pub(super) struct Kept {
     settings: Settings,
     /// Where what runs is kept.
     file: Option<PathBuf>,
+    /// What keeps another window from that place for as long as it is open.
+    _lock: Option<File>,
     /// Whether the simulation knows of that.
     is_told: bool,
     due: Instant,
@@ -31,16 +34,15 @@ impl Kept {
     pub fn new(keeps: bool) -> (Self, Option<String>) {
         let settings_file = Settings::path().filter(|_| keeps);
         let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| keeps);
-        let file = folder
-            .map(|folder| folder.join("gravitile").join("autosave").with_extension(snapshot::EXTENSION));
+        let (file, lock) = folder.map(|folder| place(&folder.join("gravitile"))).unzip();
         let (settings, note) = match settings_file.as_deref().map(Settings::load) {
             Some(Err(error)) => (Settings::default(), Some(format!("Settings are as they come: {error}"))),
             Some(Ok(settings)) => (settings, None),
             None => (Settings::default(), None),
         };
-        let kept =
-            Self { settings_file, settings, file, is_told: false, due: Instant::now() + EVERY, step: None };
-        (kept, note)
+        let due = Instant::now() + EVERY;
+        let _lock = lock.flatten();
+        (Self { settings_file, settings, file, _lock, is_told: false, due, step: None }, note)
     }
 
     /// The settings, as they were last read or written.
@@ -108,5 +110,42 @@ impl Kept {
             }
             self.settings = settings;
         }
+    }
+}
+
+/// A place in `folder` for what runs that no other window has, and what says so for as long as it is open.
+fn place(folder: &Path) -> (PathBuf, Option<File>) {
+    let mut nth = 1;
+    loop {
+        let name = if nth == 1 { "autosave".to_owned() } else { format!("autosave-{nth}") };
+        let file = folder.join(format!("{name}.{}", snapshot::EXTENSION));
+        let lock = fs::create_dir_all(folder).and_then(|()| File::create(folder.join(name + ".lock")));
+        match lock.map(|lock| (lock.try_lock(), lock)) {
+            Ok((Err(TryLockError::WouldBlock), _)) => nth += 1,
+            Ok((_, lock)) => return (file, Some(lock)),
+            // Where nothing can be written nobody gets in another's way.
+            Err(_) => return (file, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn two_windows_keep_what_runs_in_two_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let (first, lock) = place(&state);
+        let (second, other) = place(&state);
+        assert_eq!(first.file_name().unwrap(), "autosave.gravitile");
+        assert_eq!(second.file_name().unwrap(), "autosave-2.gravitile");
+        drop(lock);
+        assert_eq!(place(&state).0, first, "it is free again");
+        drop(other);
+        // A file where the folder is to be.
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert!(place(&folder.path().join("file")).1.is_none());
     }
 }

@@ -8,7 +8,7 @@ use super::open::{Open, waker};
 use crate::compute::Edits;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Watch};
-use crate::session::Command;
+use crate::session::{Command, Taken};
 
 /// A folder of kernels, and what was found in it.
 pub(super) struct Lab {
@@ -72,12 +72,19 @@ impl Open {
     }
 
     /// Tells what came of it.
-    pub(super) fn kernels_taken(&mut self, outcome: Result<Vec<String>>) {
+    pub(super) fn kernels_taken(&mut self, outcome: Result<Taken>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.shown);
         match outcome {
-            Ok(changed) if changed.is_empty() => self.ui.kernel_builds("The kernels are as they were"),
-            Ok(changed) => self.ui.kernel_builds(format!("Runs now: {}", changed.join(", "))),
+            Ok(Taken { run, wait }) => {
+                let [runs, waits] = [("Runs now: ", run), ("Built once it is used: ", wait)]
+                    .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
+                let all: Vec<String> = runs.into_iter().chain(waits).collect();
+                match all.is_empty() {
+                    true => self.ui.kernel_builds("The kernels are as they were"),
+                    false => self.ui.kernel_builds(all.join(" · ")),
+                }
+            }
             Err(error) => self.kernel_refused(error),
         }
     }

@@ -75,7 +75,7 @@ pub(super) struct Open {
     /// How the simulation was at the frame on the screen.
     pub(super) shown: Stats,
     /// Why the simulation stopped, if it did: the program's outcome.
-    failure: Option<Error>,
+    pub(super) failure: Option<Error>,
     pub(super) recorder: Recorder,
     frames: Option<u64>,
     /// Last, because fields are dropped in order and what draws must go before what it draws in.
@@ -99,8 +99,6 @@ impl Open {
         } = options;
         let (mut kept, note) = Kept::new(keeps);
         let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
-        // A wrong number of bodies or work-group size is told before a window opens.
-        engine::Resolved::new(&config, first(&pool, &config))?;
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(engine, waker(proxy))?;
         let window = Window::new(event_loop, size.unwrap_or(kept.settings().size))?;
@@ -121,11 +119,12 @@ impl Open {
             look.scale = Size::of(zoom).unwrap_or(look.scale);
         }
         let offer = kept.offer();
-        // What was left is not replaced while it is offered, or before there is something worth it.
+        let offer = offer.filter(|_| !is_chosen);
+        // What was left is not replaced while it is offered.
         if offer.is_none() {
             kept.begin(&session);
         }
-        ui.offer(offer.filter(|_| !is_chosen));
+        ui.offer(offer);
         note.into_iter().for_each(|note| ui.say(note));
         let lab = kernels.map(|folder| Lab::new(folder, waker(proxy))).transpose()?;
         ui.watched(lab.as_ref().map(|lab| lab.folder().to_owned()));
@@ -398,7 +397,7 @@ impl Open {
     }
 
     /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
-    fn hear_notices(&mut self) -> Result<()> {
+    pub(super) fn hear_notices(&mut self) -> Result<()> {
         for notice in self.session.notices() {
             match notice {
                 Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
@@ -408,6 +407,7 @@ impl Open {
                         format!("{error}. What is shown is its last state; start gravitile again to go on.");
                     self.ui.error("The simulation stopped", text, None);
                     self.failure = Some(error);
+                    self.studio.forget();
                 }
                 Notice::Lost { error, step, in_force } => {
                     self.session.send(Command::LossHeard);
@@ -425,12 +425,17 @@ impl Open {
                 },
                 Notice::Resumed { config, left, view } => {
                     (self.config, self.is_resuming) = (*config, false);
+                    self.kept.begin(&self.session);
                     self.ui.resumed(left);
                     self.restored = toml::from_str(&view).ok().filter(Camera::is_sound);
                     self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
                 }
                 Notice::Refused(error) if std::mem::take(&mut self.is_resuming) => {
                     self.ui.error("Not opened", format!("{error}."), None);
+                }
+                Notice::Refused(Error::Build { file, device, log }) => {
+                    let text = format!("{device}'s compiler does not take {file}. What ran before runs on.");
+                    self.ui.error("Not possible", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, in_force } => {
@@ -458,6 +463,7 @@ impl Open {
                 Notice::Rejected { error, wanted, in_force } => {
                     // Unless the panel has gone on to something else meanwhile, which the worker will get to.
                     if self.config == *wanted {
+                        self.ui.refused(&wanted, &in_force);
                         self.config = *in_force;
                     }
                     match error {
@@ -526,12 +532,9 @@ impl Open {
     pub fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.kept.keep_settings(settings);
-        self.recorder.write(
-            (&self.config, &self.look),
-            &self.shown,
-            &self.window,
-            first(&self.pool, &self.config),
-        )?;
+        let device = first(&self.pool, &self.config);
+        let reported = self.recorder.write((&self.config, &self.look), &self.shown, &self.window, device);
+        self.await_pictures()?;
         let shared = self.close_studio();
         for notice in self.session.close(view_of(&self.rig.camera)) {
             if let Notice::Saved { is_asked_for: true, outcome, .. } = notice {
@@ -539,6 +542,7 @@ impl Open {
             }
         }
         shared?;
+        reported?;
         self.failure.map_or(Ok(()), Err)
     }
 }

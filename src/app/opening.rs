@@ -115,6 +115,11 @@ impl Open {
                 Err(error) => self.ui.error("Not opened", format!("{error}."), None),
             },
             FileWish::EditKernels(folder) => self.edit_kernels(&folder),
+            FileWish::SaveSnapshot(_) if self.failure.is_some() => {
+                let text =
+                    "The simulation stopped: there is nothing more to be saved than what it said then.";
+                self.ui.error("Not saved", text, None);
+            }
             FileWish::SaveSnapshot(path) => {
                 let view = view_of(&self.rig.camera);
                 self.session.send(Command::Save(Save { path: Some(path), view }));

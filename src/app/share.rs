@@ -1,9 +1,10 @@
 //! Pictures and films of what is shown. A film is made picture by picture: the simulation steps, the window draws, a thread
 //! writes; none is left out, however long that takes.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use image::RgbImage;
@@ -20,13 +21,19 @@ use crate::view::Canvas;
 /// Pictures that may wait to be written.
 const WAITING: usize = 2;
 
-/// What was written, or why not.
-type Written = Result<(PathBuf, Option<&'static str>)>;
+/// The longest that a picture which was asked for is waited for when the program ends.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What was written, with what there is to be said of it, or why not.
+struct Written {
+    is_film: bool,
+    outcome: Result<(PathBuf, Option<&'static str>)>,
+}
 
 /// What is being made.
 pub(super) struct Studio {
-    /// How large the picture is to be that was asked for last.
-    wanted: Option<(u32, u32)>,
+    /// How large the pictures are to be that were asked for.
+    wanted: VecDeque<(u32, u32)>,
     filming: Option<Filming>,
     written: (Sender<Written>, Receiver<Written>),
     /// Threads that write.
@@ -56,11 +63,16 @@ enum Message {
 
 impl Default for Studio {
     fn default() -> Self {
-        Self { wanted: None, filming: None, written: unbounded(), writers: Vec::new() }
+        Self { wanted: VecDeque::new(), filming: None, written: unbounded(), writers: Vec::new() }
     }
 }
 
 impl Studio {
+    /// Waits for no picture any more: none comes.
+    pub fn forget(&mut self) {
+        self.wanted.clear();
+    }
+
     /// Lets a thread write.
     fn begin(&mut self, write: impl FnOnce() + Send + 'static) {
         self.writers.retain(|writer| !writer.is_finished());
@@ -76,7 +88,17 @@ impl Open {
             // A panic over there was printed there.
             let _ = writer.join();
         }
-        self.studio.written.1.try_iter().try_for_each(|outcome| outcome.map(drop))
+        self.studio.written.1.try_iter().try_for_each(|written| written.outcome.map(drop))
+    }
+
+    /// Waits for the pictures that were asked for, but not for ever.
+    pub(super) fn await_pictures(&mut self) -> Result<()> {
+        let start = Instant::now();
+        while !self.studio.wanted.is_empty() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+            self.hear_notices()?;
+        }
+        Ok(())
     }
 
     /// Pixels of a picture.
@@ -92,14 +114,15 @@ impl Open {
 
     /// Asks for all that there is, to make a picture of it that carries it.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
-        self.studio.wanted = Some(self.pixels(size));
+        let size = self.pixels(size);
+        self.studio.wanted.push_back(size);
         self.session.send(Command::Still(None));
     }
 
     /// Begins a film, unless something is missing, which is told.
     pub(super) fn record(&mut self, plan: Plan) {
         let size = self.pixels(plan.size);
-        let name = format!("gravitile-{}", self.config.start.name);
+        let name = format!("gravitile-{}", self.config.start.file_name());
         let path = free_name(&name, plan.format.extension(), plan.format == film::Format::Frames);
         // A film that cannot be drawn or written is told before it begins.
         let film =
@@ -112,7 +135,7 @@ impl Open {
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
         self.studio.begin(move || {
             if let Some(outcome) = write(film, &pictures, &wake) {
-                let _ = written.send(outcome.map(|()| (path, None)));
+                let _ = written.send(Written { is_film: true, outcome: outcome.map(|()| (path, None)) });
             }
             wake();
         });
@@ -146,7 +169,7 @@ impl Open {
 
     /// Goes on with the film, and tells what was written. Once a frame.
     pub(super) fn tend_studio(&mut self) {
-        for outcome in self.studio.written.1.try_iter().collect::<Vec<_>>() {
+        for Written { is_film, outcome } in self.studio.written.1.try_iter().collect::<Vec<_>>() {
             match outcome {
                 Ok((path, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
@@ -154,7 +177,9 @@ impl Open {
                     self.recorder.note("shared".to_owned(), &self.shown);
                 }
                 Err(error) => {
-                    self.end_film(false);
+                    if is_film {
+                        self.end_film(false);
+                    }
                     self.ui.error("Not saved", format!("{error}."), None);
                 }
             }
@@ -180,7 +205,7 @@ impl Open {
     pub(super) fn develop(&mut self, still: Still) -> Result<()> {
         let Still { points, snapshot } = still;
         let size = match (&snapshot, &mut self.studio) {
-            (Some(_), studio) => studio.wanted.take(),
+            (Some(_), studio) => studio.wanted.pop_front(),
             (None, Studio { filming: Some(filming), .. }) => Some(filming.size),
             (None, _) => None,
         };
@@ -207,8 +232,10 @@ impl Open {
                 }
                 self.tend_studio();
             }
-            (Err(error), _) => {
-                self.end_film(false);
+            (Err(error), snapshot) => {
+                if snapshot.is_none() {
+                    self.end_film(false);
+                }
                 self.ui.error("No picture", format!("{error}."), None);
             }
         }
@@ -217,12 +244,13 @@ impl Open {
 
     /// Packs and writes the picture beside the window.
     fn save_picture(&mut self, picture: RgbImage, snapshot: Snapshot) {
-        let path = free_name(&format!("gravitile-{}", self.config.start.name), snapshot::PICTURE, false);
+        let path =
+            free_name(&format!("gravitile-{}", self.config.start.file_name()), snapshot::PICTURE, false);
         let snapshot = Snapshot { view: view_of(&self.rig.camera), ..snapshot };
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
         self.studio.begin(move || {
-            let outcome = save(&path, &picture, &snapshot);
-            let _ = written.send(outcome.map(|extent| (path, extent.note())));
+            let outcome = save(&path, &picture, &snapshot).map(|extent| (path, extent.note()));
+            let _ = written.send(Written { is_film: false, outcome });
             wake();
         });
     }

@@ -114,12 +114,30 @@ impl Begin {
     fn engine(self, devices: Devices) -> Result<Engine> {
         let Self { config, snapshot } = self;
         let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
-        let changes = config != Config { tuned: config.tuned.clone(), ..snapshot.runs[0].config.clone() };
+        let before = snapshot.runs[0].config.clone();
         let mut engine = Engine::resume(devices, *snapshot, &config.tuned)?;
-        if changes {
-            engine.configure(config)?;
+        let wanted = asked(config, &before, engine.config().clone());
+        if wanted != *engine.config() {
+            engine.configure(wanted)?;
         }
         Ok(engine)
+    }
+}
+
+/// `now` with what the words changed from what it was `before`: what a snapshot came to on this device goes on otherwise.
+fn asked(words: Config, before: &Config, now: Config) -> Config {
+    fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
+        if word == *before { now } else { word }
+    }
+    Config {
+        mode: if *words.mode == *before.mode { now.mode } else { words.mode },
+        variant: pick(words.variant, &before.variant, now.variant),
+        work_group: pick(words.work_group, &before.work_group, now.work_group),
+        knobs: pick(words.knobs, &before.knobs, now.knobs),
+        steps_per_frame: pick(words.steps_per_frame, &before.steps_per_frame, now.steps_per_frame),
+        running: pick(words.running, &before.running, now.running),
+        free_run: pick(words.free_run, &before.free_run, now.free_run),
+        ..now
     }
 }
 
@@ -206,7 +224,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
             true => scene::tipsy::load(path)?,
             false => scene::csv::load(path)?,
         };
-        config.start = Scene::of_bodies(path.display().to_string(), bodies);
+        config.start = Scene::of_bodies(name_of(path), bodies);
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {
@@ -221,9 +239,14 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         for (key, value) in case.params() {
             params::set(config.mode.as_mut(), key, &value)?;
         }
-        config.start = Scene::of_walls(path.display().to_string(), walls, case.steps);
+        config.start = Scene::of_walls(name_of(path), walls, case.steps);
     }
     Ok(())
+}
+
+/// What a scene from a file is called.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// Steps of a command without a window: as asked for, or as a file says.

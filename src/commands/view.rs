@@ -7,6 +7,7 @@ use super::{Begin, look, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::cli::{DevicesArgs, View};
 use crate::compute::{self, Devices, Found};
+use crate::engine;
 use crate::error::Result;
 use crate::files::Output;
 use crate::kernels;
@@ -20,6 +21,10 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     (config.free_run, config.running) = (config.free_run || args.free_run, config.running && !args.paused);
     let (devices, chosen) = compute::pool(find(args.simulation.device.clone())?)?;
     config.devices.clone_from(&chosen);
+    if begin.snapshot.is_none() {
+        // A wrong number of bodies or work-group size is told before a window opens.
+        engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
+    }
     app::run(Options {
         look: look(&args.looks.look)?,
         size: args.size.as_deref().map(size).transpose()?,

@@ -1,6 +1,6 @@
 //! What is known of an OpenCL device, and opening it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -153,6 +153,7 @@ impl Found {
             programs: Arc::default(),
             health: Arc::new(Health::new()),
             edits: Arc::default(),
+            built: Arc::default(),
         })
     }
 }
@@ -186,6 +187,8 @@ pub struct Device {
     pub(super) programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
     edits: Arc<Mutex<Arc<Edits>>>,
+    /// Files that were built since this was last asked.
+    built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
 /// Whether a device answers.
@@ -266,6 +269,15 @@ impl Device {
     /// Builds `edits` in place of the program's own kernels from now on. What is built already stays as it is.
     pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
         *self.edits.lock().unwrap_or_else(PoisonError::into_inner) = edits.into();
+    }
+
+    /// The files under `kernels/` that were built for this device and its clones since this was last asked.
+    pub fn take_built(&self) -> BTreeSet<&'static str> {
+        std::mem::take(&mut *self.built.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
+        self.built.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
     }
 
     /// An event that comes when all work queued until now has run. That work is handed over: another queue must not

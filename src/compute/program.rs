@@ -95,6 +95,7 @@ impl Program {
     /// # Errors
     /// [`Error::Build`] with the compiler's log, which names file and line.
     pub fn build(device: &Device, sources: &[Source], defines: &[(&str, String)]) -> Result<Self> {
+        device.note_built(sources.iter().map(|source| source.file));
         let edits = device.edits();
         let text = |source: &Source| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
         // `#line` gives messages the right file and line.

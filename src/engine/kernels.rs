@@ -1,22 +1,28 @@
 //! Kernels that are edited while they run.
 
+use std::collections::BTreeSet;
+
 use super::{Engine, continued};
 use crate::bodies::Points;
-use crate::compute::Edits;
+use crate::compute::{Device, Devices, Edits};
 use crate::error::Result;
 use crate::hand::Pull;
 use crate::state::Matter;
 
 impl Engine {
     /// Builds `edits` in place of the program's own kernels from now on, and goes on with them where it is. They are tried
-    /// first, on a copy: those that do not build, or that the device refuses to run, change nothing.
+    /// first, on a copy: those that do not build, or that the device refuses to run, change nothing. Those that what runs has
+    /// no use for are built when something has. The files that were built.
     ///
     /// # Errors
     /// With the compiler's log if a kernel does not build; if the device refuses or fails.
-    pub fn set_edits(&mut self, edits: Edits) -> Result<()> {
+    pub fn set_edits(&mut self, edits: Edits) -> Result<BTreeSet<&'static str>> {
         let before = self.devices.edits();
         self.devices.set_edits(edits);
-        self.rebuild().inspect_err(|_| self.devices.set_edits(before))
+        let built = |devices: &Devices| devices.iter().flat_map(Device::take_built).collect();
+        let _: BTreeSet<&str> = built(&self.devices);
+        self.rebuild().inspect_err(|_| self.devices.set_edits(before))?;
+        Ok(built(&self.devices))
     }
 
     fn rebuild(&mut self) -> Result<()> {

@@ -17,8 +17,6 @@
 //! Files are untrusted: sizes are bounded, an unknown key is an error, and every number is checked.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +26,7 @@ use super::orbits::Orbits;
 use super::{Arguments, Origin, Scene, csv, generators, shown};
 use crate::bodies::Bodies;
 use crate::error::{Error, Result};
+use crate::files::read_bounded;
 use crate::lattice::{MAX_CELLS, Walls};
 use crate::params::{self, Values};
 
@@ -109,12 +108,8 @@ impl Chosen {
 /// [`Error::Io`] if it cannot be read; [`Error::File`] or [`Error::Scene`] if it is not what the [module](self) says.
 pub fn load(path: &Path) -> Result<SceneFile> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let mut text = String::new();
-    let file = File::open(path).map_err(io_error)?;
-    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(io_error)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io_error(std::io::Error::other("it is too large to be a scene")));
-    }
+    let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
+    let text = String::from_utf8(bytes).map_err(|error| io_error(std::io::Error::other(error)))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     parse(&name, &text).map_err(|error| match error {
         Error::Scene { line: Some(line), what } => Error::File { path: path.to_owned(), line, what },

@@ -85,6 +85,11 @@ impl PartialEq for Scene {
 }
 
 impl Scene {
+    /// Its name as that of a file in any folder: it may be that of a file itself.
+    pub fn file_name(&self) -> String {
+        self.name.replace(['/', '\\', ':'], "-")
+    }
+
     /// Bodies from elsewhere, under a name.
     pub fn of_bodies(name: impl Into<String>, bodies: impl Into<Arc<Bodies>>) -> Arc<Self> {
         let bodies = bodies.into();

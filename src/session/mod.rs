@@ -144,8 +144,8 @@ pub enum Notice {
     },
     /// What is to be drawn, as [`Command::Still`] asked.
     Still(Box<Still>),
-    /// Kernels were edited: the files that are now others than before, or why those before run on.
-    Kernels(Result<Vec<String>>),
+    /// Kernels were edited: what came of it, or why those before run on.
+    Kernels(Result<Taken>),
     /// A study goes on: the share that is done, and what was measured.
     Trial(f32, Trial),
     /// A study came to its end, or to one before its time.
@@ -157,6 +157,15 @@ pub enum Notice {
     },
     /// The device failed; nothing runs any more.
     Failed(Error),
+}
+
+/// The files of kernels that are now others than before.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Those that what is shown was built of.
+    pub run: Vec<String>,
+    /// Those that are built once something uses them.
+    pub wait: Vec<String>,
 }
 
 /// A moment of the simulation.

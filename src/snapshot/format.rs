@@ -10,9 +10,7 @@
 //!
 //! All numbers have their lowest byte first. The words are TOML (see [`words`](super::words)), and tell how long each list is.
 
-use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -63,17 +61,6 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     file.extend(crc32fast::hash(&body).to_le_bytes());
     file.append(&mut body);
     Ok(file)
-}
-
-pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(io_error)?;
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(io_error)?;
-    match bytes.len() as u64 > MOST_BYTES {
-        true => Err(io_error(std::io::Error::other("it is too large to be a snapshot"))),
-        false => Ok(bytes),
-    }
 }
 
 /// The checksum and the length that the first bytes of a file say.

@@ -13,7 +13,7 @@ pub use self::format::{MOST_BYTES, VERSION};
 pub use self::picture::{Carried, Extent, MOST_CARRIED, PICTURE, embed};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::files::Output;
+use crate::files::{Output, read_bounded};
 use crate::modes::Extra;
 use crate::state::State;
 
@@ -96,7 +96,7 @@ impl Snapshot {
     /// # Errors
     /// If it cannot be read, is damaged, of another version, or says what cannot be.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = format::read(path)?;
+        let bytes = read_bounded(path, MOST_BYTES, "a snapshot")?;
         format::decode(&bytes, MOST_BYTES).map_err(|error| told(path, &error))
     }
 

@@ -244,6 +244,8 @@ pub struct Ui {
     scale: look::Size,
     /// The other modes, as they were left.
     left: Vec<Config>,
+    /// The last of them that was gone on with, as it was.
+    taken: Option<Config>,
     /// The folder of kernels that is watched.
     kernels: Option<PathBuf>,
     share: Share,
@@ -269,6 +271,7 @@ impl Ui {
             history: History::default(),
             scale: look::Size::One,
             left: Vec::new(),
+            taken: None,
             kernels: None,
             share: Share::default(),
             search: Search::default(),
@@ -331,8 +334,17 @@ impl Ui {
     /// Changes to `next`, which is from a file; what is not about the scene stays.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select_mode(next.mode.info(), config);
-        let Config { running, free_run, ref tuned, steps_per_frame, .. } = *config;
-        *config = Config { running, free_run, tuned: tuned.clone(), steps_per_frame, ..next };
+        let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;
+        let (tuned, devices) = (tuned.clone(), devices.clone());
+        *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
+    }
+
+    /// Takes in that `wanted` is not possible: `in_force` runs on, and a mode that was to be gone on with is still to be had.
+    pub fn refused(&mut self, wanted: &Config, in_force: &Config) {
+        if wanted.mode.info() != in_force.mode.info() {
+            self.left.retain(|left| left.mode.info() != in_force.mode.info());
+            self.left.extend(self.taken.take().filter(|taken| taken.mode.info() == wanted.mode.info()));
+        }
     }
 
     /// Takes in what a study measured, and the share of it that is done.
@@ -436,8 +448,8 @@ impl Ui {
         let (tuned, devices) = (tuned.clone(), devices.clone());
         if info != config.mode.info() {
             let left = self.left.iter().position(|left| left.mode.info() == info);
-            let next =
-                left.map_or_else(|| Config { seed, ..Config::new(info) }, |at| self.left.swap_remove(at));
+            self.taken = left.map(|at| self.left.swap_remove(at));
+            let next = self.taken.clone().unwrap_or_else(|| Config { seed, ..Config::new(info) });
             self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
         }
     }
@@ -504,8 +516,8 @@ impl Ui {
             Command::Close => return model.stats.held.map(|_| Action::LetGo),
             Command::Scenes => self.gallery.is_open ^= true,
             Command::Open => self.files.ask(Purpose::Open, ""),
-            Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.name),
-            Command::SaveScene => self.files.ask(Purpose::SaveScene, &config.start.name),
+            Command::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &config.start.file_name()),
+            Command::SaveScene => self.files.ask(Purpose::SaveScene, &config.start.file_name()),
             Command::EditKernels => self.files.ask(Purpose::EditKernels, ""),
             Command::Picture => return Some(Action::Picture(self.share.size())),
             Command::Record => {

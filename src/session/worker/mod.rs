@@ -28,7 +28,7 @@ use crate::session::gauge::Gauge;
 use crate::session::history::History;
 use crate::session::keeper::{Keeper, Rest};
 use crate::session::meter::{Meter, Rates};
-use crate::session::{Command, Frame, Notice, Save, Stats, Still};
+use crate::session::{Command, Frame, Notice, Save, Stats, Still, Taken};
 use crate::snapshot::{Carried, Snapshot};
 use crate::trial::Study;
 
@@ -381,7 +381,10 @@ impl Worker<'_> {
         let names: BTreeSet<&String> = before.keys().chain(edits.keys()).collect();
         let changed = names.into_iter().filter(|name| before.get(*name) != edits.get(*name));
         let changed: Vec<String> = changed.cloned().collect();
-        let outcome = self.engine.set_edits(edits).map(|()| changed);
+        let outcome = self.engine.set_edits(edits).map(|built| {
+            let (run, wait) = changed.into_iter().partition(|name| built.contains(name.as_str()));
+            Taken { run, wait }
+        });
         if outcome.is_ok() {
             self.remember(Some(Effect::Rebuild));
             self.stale = true;
