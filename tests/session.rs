@@ -58,7 +58,9 @@ fn frames_follow_each_other_and_the_clock_with_them() {
     assert!(watched.wakes.load(Ordering::Relaxed) >= 11);
     let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
     assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
-    assert!(measured.stats.energy_drift.is_some());
+    assert_eq!(measured.stats.energy_drift, None, "one measurement tells of no change");
+    let drift = watched.frame_where(|frame| frame.stats.energy_drift.is_some()).stats.energy_drift;
+    assert!(drift.is_some_and(|drift| drift != 0.0 && drift.abs() < 1e-2), "{drift:?}");
 }
 
 #[test]

@@ -404,16 +404,16 @@ impl Engine {
         self.insist(|simulation| simulation.finish())
     }
 
-    /// Measures what is conserved, and the relative change of the energy since the last change of a parameter
-    /// or the start, if the energy should stay. Waits.
+    /// Measures what is conserved, and the relative change of the energy since that was first measured after the last change
+    /// of a parameter or the start, if the energy should stay. Waits.
     ///
     /// # Errors
     /// If the device fails.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.insist(|simulation| simulation.diagnostics())?;
-        let baseline = *self.baseline.get_or_insert(sums.energy());
-        let drift = relative_drift(baseline, sums.energy());
-        Ok((sums, self.config.mode.conserves_energy().then_some(drift)))
+        let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
+        self.baseline.get_or_insert(sums.energy());
+        Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
     /// What the last step did to the bodies `chosen` (see [`Simulation::sample`]). Waits.

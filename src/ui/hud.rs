@@ -175,11 +175,11 @@ fn truth(model: &Model) -> Vec<Row> {
     let (label, help) = model.config.mode.info().error;
     let worries = stats.relative_error.is_some_and(|error| error > WORRYING);
     let mut rows = vec![row(label, accuracy::text(stats.relative_error), help).warns(worries)];
-    if let Some(drift) = stats.energy_drift {
+    if model.config.mode.conserves_energy() {
         rows.push(row(
             "Energy drift",
-            format!("{drift:+.2e}"),
-            "relative change of the total energy since the scene began; 0 is perfect",
+            stats.energy_drift.map_or("–".to_owned(), |drift| format!("{drift:+.2e}")),
+            "relative change of the total energy since it was first measured in this scene; 0 is perfect",
         ));
     }
     if let Some(diagnostics) = &stats.diagnostics {

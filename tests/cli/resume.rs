@@ -3,6 +3,10 @@
 use std::fs;
 use std::process::Command;
 
+use gravitile::compute;
+use gravitile::modes::{self, Recipe};
+use gravitile::tuned::Tuned;
+
 use super::{folder, gravitile, json, stdout};
 
 /// A process that saves and ends, and another that goes on: the same file, to the last byte, as of one that never ended.
@@ -59,6 +63,38 @@ fn how_it_goes_on_may_be_changed_and_a_picture_may_be_drawn() {
     assert!((report["params"]["eps"].as_f64().unwrap() - 0.2).abs() < 1e-6);
     stdout(folder.path(), "render --resume a.gravitile --steps 0 --size 64x40 --out a.png");
     assert!(folder.path().join("a.png").is_file());
+}
+
+/// What `auto` learnt meanwhile is for what begins anew.
+#[test]
+fn what_goes_on_otherwise_goes_on_with_its_kernel() {
+    let folder = folder();
+    stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
+    let recipe = |args: &str| {
+        let report = json(folder.path(), &format!("{args} --steps 1 --json"));
+        (report["variant"].as_str().unwrap().to_owned(), report["work_group"].as_u64().unwrap())
+    };
+    let before = recipe("run --scene plummer --bodies 300");
+    let info = modes::find("gravity").unwrap();
+    let device = compute::select(None).unwrap().info;
+    let odd = Recipe::guess(info.variant("naive").unwrap(), &device, 300).with_work_group(3);
+    let mut tuned = Tuned::default();
+    tuned.remember(&device, info, 300, (&odd, 1e9));
+    tuned.save(&folder.path().join("gravitile").join("tuned.json")).unwrap();
+    assert_eq!(recipe("run --scene plummer --bodies 300"), ("naive".to_owned(), 3));
+    for change in ["", "--set eps=0.2", "--set decay=0.999"] {
+        assert_eq!(recipe(&format!("run --resume a.gravitile {change}")), before, "{change}");
+    }
+}
+
+/// A picture of bodies from another folder is written here, under the name of their file.
+#[test]
+fn what_is_loaded_is_called_as_its_file() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("sub/two.csv"), "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,1\n").unwrap();
+    let report = json(folder.path(), "run --load sub/two.csv --steps 1 --json");
+    assert_eq!(report["start"], "two.csv");
 }
 
 #[test]

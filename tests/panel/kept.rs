@@ -58,6 +58,27 @@ fn an_offer_waits_until_it_is_answered() {
 }
 
 #[test]
+fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_they_are() {
+    let mut window = open(MODES[0]);
+    let other = Config { bodies: Some(77), seed: 5, devices: vec![1], ..Config::new(MODES[1]) };
+    window.state_mut().ui().resumed(vec![other.clone()]);
+    window.state_mut().config.devices = vec![1];
+    for _ in 0..2 {
+        let before = window.state().config.clone();
+        press(&mut window, Key::M);
+        let wanted = window.state().config.clone();
+        assert_eq!((wanted.mode.info(), wanted.bodies, wanted.seed), (MODES[1], Some(77), 5));
+        window.state_mut().ui().refused(&wanted, &before);
+        window.state_mut().config = before;
+    }
+    let App { ui, config, .. } = window.state_mut();
+    for next in MODES.iter().map(|info| Config::new(info)) {
+        ui.as_mut().unwrap().adopt(next.clone(), config);
+        assert_eq!((config.mode.info(), &config.devices[..]), (next.mode.info(), &[1][..]));
+    }
+}
+
+#[test]
 fn words_fade() {
     let mut window = open(MODES[0]);
     window.state_mut().ui().say("Saved a.gravitile");
