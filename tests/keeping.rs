@@ -117,20 +117,20 @@ fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     assert_eq!(Snapshot::load(&previous(&path)).unwrap().runs[0].config.seed, 1);
 }
 
-/// Bodies of which a step takes this many seconds, about.
+/// Bursts that take this many seconds, about, of steps that are much shorter.
 fn slow(seconds: f64) -> Config {
-    let bodies = (seconds * 0.9e9).sqrt() as usize;
     let variant = support::gravity().variant("naive");
-    Config { variant, steps_per_frame: Some(1), ..scene("cube", Some(bodies), &[]) }
+    Config { variant, steps_per_frame: Some((seconds / 0.1) as u32), ..scene("cube", Some(10_000), &[]) }
 }
 
 #[test]
 fn what_is_saved_is_what_there_was_before_the_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
-    let mut session = session(slow(0.6));
+    let mut session = session(slow(2.0));
     until_step(&mut session, 1);
-    std::thread::sleep(Duration::from_millis(200));
+    // In the midst of the next burst.
+    std::thread::sleep(Duration::from_millis(600));
     session.send(save(&path));
     session.send(Command::Restart);
     let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
@@ -138,8 +138,8 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     until(&mut session, |session| (session.frame().0.stats.generation == 2).then_some(()));
 
     // The same of what is drawn, with all that there is.
-    std::thread::sleep(Duration::from_millis(200));
     until_step(&mut session, 1);
+    std::thread::sleep(Duration::from_millis(600));
     session.send(Command::Still(None));
     session.send(Command::Restart);
     let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
