@@ -31,7 +31,7 @@ const LAYERS: &[(&str, &str)] = &[
         "session chart trial snapshot config tuned modes scene compute look state bodies hand film error params",
     ),
     ("view", "look bodies lattice error params"),
-    ("session", "trial rescue engine snapshot config modes compute bodies hand lattice error params"),
+    ("session", "trial rescue engine snapshot config modes compute state bodies hand lattice error params"),
     ("chart", "trial config modes compute"),
     ("trial", "engine config tuned modes scene compute state bodies error params"),
     ("rescue", "engine snapshot error"),
@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("tuned", "modes compute files error params"),
     ("kernels", "compute files error"),
     ("modes", "scene compute state bodies hand lattice error params"),
-    ("scene", "state bodies lattice error params"),
+    ("scene", "state bodies lattice files error params"),
     // Knows no physics: neither bodies nor parameters.
     ("compute", "memory error"),
     ("look", "params"),

@@ -44,6 +44,8 @@ impl Worker<'_> {
         let (least, watched) = config.mode.info().work.burst;
         let watched = config.start.pace.unwrap_or(watched);
         let most = if is_free { MAX_FREE_BURST } else { watched };
+        // A scene may be for fewer steps to a picture than its mode is.
+        let least = least.min(most);
         let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
         let room = if is_free { room / FREE_BURSTS } else { room };
         let chosen = steps_per_frame.filter(|_| self.goal.is_none());
