@@ -3,10 +3,11 @@
 
 mod burst;
 mod hand;
+mod keep;
+mod publish;
 mod trip;
 
 use std::collections::{BTreeSet, VecDeque};
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +15,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
 use self::hand::Hold;
-use crate::bodies::Points;
 use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
@@ -27,23 +27,16 @@ use crate::session::accuracy::{Judge, Ladder};
 use crate::session::gauge::Gauge;
 use crate::session::history::History;
 use crate::session::keeper::{Keeper, Rest};
-use crate::session::meter::{Meter, Rates};
-use crate::session::{Command, Frame, Notice, Save, Stats, Still, Taken};
+use crate::session::meter::Meter;
+use crate::session::{Command, Frame, Notice, Save, Taken};
 use crate::snapshot::{Carried, Snapshot};
-use crate::trial::Study;
 
 /// The time between two pictures until the window tells.
 const REFRESH: Duration = Duration::from_nanos(16_666_667);
-/// Energy and momentum are measured at most this often, ...
+/// Energy and momentum are measured at most this often,
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
-/// ... or this, while somebody watches how they go, ...
+/// or this, while somebody watches how they go.
 const WATCHED_EVERY: Duration = Duration::from_millis(100);
-/// ... may take this share of the time, ...
-const DIAGNOSTICS_SHARE: f64 = 0.02;
-/// ... and are left out where they would hold up the steps for longer than this.
-const DIAGNOSTICS_SECONDS: f64 = 0.5;
-/// How fast a device is before it was measured, for that decision.
-const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 
 /// Runs until [`Command::Quit`], or until the window's end of a channel is gone.
 pub(in crate::session) fn run(
@@ -365,19 +358,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Tells what is to be drawn after `steps` steps, or all that there is now.
-    fn still(&mut self, steps: Option<u32>) -> Result<()> {
-        if let Some(steps) = steps {
-            self.engine.run(steps, |_| ())?;
-            (self.stale, self.told) = (true, false);
-        }
-        let snapshot = if steps.is_none() { Some(self.engine.snapshot()?) } else { None };
-        let (points, _) = self.engine.publish(Points::default())?.wait()?;
-        let _ = self.notices.send(Notice::Still(Box::new(Still { points, snapshot })));
-        (self.wake)();
-        Ok(())
-    }
-
     /// Goes on with edited kernels, or tells why not and goes on as it is.
     fn take_edits(&mut self, edits: Edits) {
         let before = self.engine.devices().edits();
@@ -402,24 +382,6 @@ impl Worker<'_> {
         self.tell(Notice::Resumed { config, left, view });
     }
 
-    /// Starts to write a snapshot of what there is after the burst that runs.
-    fn save(&mut self, save: Save) -> Result<()> {
-        let is_whole = match save.path {
-            Some(_) => self.finish_burst()?,
-            // The next one comes soon.
-            None => self.settle()?,
-        };
-        match is_whole {
-            true => self.keeper.save(&mut self.engine, save, self.notices),
-            false if save.path.is_some() => {
-                // The end has come, which carries it out.
-                self.waiting.push_front(Command::Save(save));
-                Ok(())
-            }
-            false => Ok(()),
-        }
-    }
-
     /// A config that was made before the window heard of a loss does not ask for what was lost.
     fn leave_out_lost(&self, config: &mut Config) {
         let wanted = config.devices.len();
@@ -432,36 +394,6 @@ impl Worker<'_> {
 
     fn refuse(&self, error: Error) {
         self.tell(Notice::Refused(error));
-    }
-
-    /// Measures, with the simulation standing still, until there is something else to do.
-    fn study(&mut self, study: Study) -> Result<()> {
-        let is_free = self.settle()?;
-        let complete = is_free && self.carry_out(study);
-        self.tell(Notice::StudyEnded { study, complete });
-        self.meter.reset();
-        Ok(())
-    }
-
-    /// Whether it came to its end.
-    fn carry_out(&mut self, study: Study) -> bool {
-        let Self { engine, inbox, notices, wake, waiting, .. } = self;
-        let mut complete = true;
-        let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
-            // Nobody listening means that the window is gone, which is about to be heard.
-            let _ = notices.send(Notice::Trial(share, *trial));
-            wake();
-            waiting.extend(inbox.try_iter());
-            complete = waiting.iter().all(waits_for_study);
-            if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        // What the study's own bodies do not fit into leaves those of the simulation as they were.
-        if let Err(error) = outcome {
-            complete = false;
-            let in_force = Box::new(self.engine.config().clone());
-            let _ = self.notices.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
-        }
-        complete
     }
 
     /// Draws the conclusions from a change to `wanted`, or tells that it is not possible.
@@ -499,69 +431,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads the frame back, beside the next burst which is already queued, and hands it over.
-    fn publish(&mut self) -> Result<()> {
-        let stats = self.stats();
-        let (step, _) = self.engine.clock();
-        let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
-        let info = self.engine.config().mode.info();
-        // Once steps go on at a rate that can be compared; never before the first picture.
-        let gauges =
-            self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
-        let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
-        let goes_on = self.engine.config().running && is_idle && self.goal.is_none();
-        let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
-        let held = self.held()?;
-        let memory = std::mem::take(&mut self.frames.input_buffer_mut().points);
-        let pending = self.engine.publish(memory)?;
-        if let Some(steps) = next {
-            self.begin_burst(steps)?;
-            self.engine.advance()?;
-        }
-        let (points, seconds) = match pending.wait() {
-            Ok(answer) => answer,
-            Err(error) => {
-                // The others take what was lost anew, and show it then.
-                self.engine.recover(error)?;
-                (self.under_way, self.stale) = (true, true);
-                return Ok(());
-            }
-        };
-        if gauges {
-            // Before the window wakes and draws: that would take cores from a CPU.
-            self.gauge.turn(info);
-        }
-        if !std::mem::replace(&mut self.told, true) {
-            self.history.note(info.name, stats.generation, step, &points.series);
-        }
-        let is_broken = points.series.iter().any(|value| !value.is_finite());
-        let frame = self.frames.input_buffer_mut();
-        frame.points = points;
-        if let Some(seconds) = seconds {
-            self.read_ms = seconds * 1e3;
-        }
-        frame.value_range = frame.points.value_range();
-        frame.stats = Stats { read_ms: self.read_ms, ..stats };
-        frame.stats.held = held.map(|held| self.engine.complete(held, &frame.points.positions));
-        frame.stats.nonfinite = frame.points.nonfinite();
-        frame.stats.series = self.history.points(info.name, frame.stats.generation);
-        self.frames.publish();
-        (self.stale, self.screen_is_ready) = (false, false);
-        self.renumbered = self.renumbered.map(|_| true);
-        (self.wake)();
-        self.meter.note(Instant::now(), step, self.engine.take_seconds());
-        if is_broken && self.engine.config().running {
-            return self.halt();
-        }
-        if measures {
-            self.measure()?;
-        }
-        if judges {
-            self.judge()?;
-        }
-        Ok(())
-    }
-
     /// Steps no further what makes no sense any more.
     fn halt(&mut self) -> Result<()> {
         let still = self.pause()?;
@@ -585,85 +454,6 @@ impl Worker<'_> {
         let _ = self.notices.send(notice);
         (self.wake)();
     }
-
-    /// How the simulation is doing at the burst that was last completed.
-    fn stats(&mut self) -> Stats {
-        let (step, time) = self.engine.clock();
-        let resolved = self.engine.resolved();
-        let Rates { steps_per_second, step_seconds, busy } = self.meter.rates();
-        let mut stats = Stats {
-            mode: self.engine.config().mode.info().name,
-            generation: self.engine.generation(),
-            step,
-            time,
-            bodies: self.engine.size(),
-            variant: resolved.recipe.variant.name,
-            work_group: resolved.recipe.work_group,
-            knobs: resolved.recipe.values(),
-            steps_per_frame: self.burst,
-            steps_per_second,
-            device_ms_per_step: step_seconds * 1e3,
-            device_busy: busy,
-            device_busy_overall: self.meter.busy(),
-            limit: self
-                .gauge
-                .limit(self.engine.config().mode.info())
-                // It is that of one device.
-                .filter(|_| resolved.recipe.variant.has_limit && !self.engine.shares()),
-            read_ms: self.read_ms,
-            running: self.engine.config().running,
-            goal: self.goal,
-            held: None, // told when it is known where all are
-            undos: self.engine.undos(),
-            device: self.engine.device().info.name.as_str().into(),
-            sharing: self.engine.sharing().cloned(),
-            diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
-            energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
-            relative_error: self.judge.relative_error(),
-            ladder: Vec::new(),
-            nonfinite: 0, // counted when the frame is whole
-            series: Vec::new(),
-        };
-        self.ladder.note(&mut stats, &self.engine.config().mode.info().work);
-        stats
-    }
-
-    /// Energy and momentum cost about a step: never where that would be felt.
-    fn measurement_is_due(&self) -> bool {
-        let guess = self.engine.work_in_step() / GUESSED_PAIRS_PER_SECOND;
-        let cost = match self.meter.rates().step_seconds {
-            step if step > 0.0 => step,
-            _ => guess,
-        };
-        cost < DIAGNOSTICS_SECONDS && Instant::now() >= self.next_measurement
-    }
-
-    fn measure(&mut self) -> Result<()> {
-        let start = Instant::now();
-        self.sums = Some(self.engine.diagnostics()?);
-        // The first takes longer, where a compiler waits for it, and tells no drift: the second comes as soon as can be.
-        let cost = start.elapsed();
-        let usual = self.measured_in.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
-        let pause = usual.mul_f64(1.0 / DIAGNOSTICS_SHARE).max(self.measure_every);
-        self.next_measurement = Instant::now() + pause;
-        // The first numbers of a scene are worth a frame of their own.
-        self.stale |= !self.engine.config().running;
-        Ok(())
-    }
-
-    /// Hands what the last step did to some bodies over to be judged. It was computed in the ordinary course and is
-    /// only read.
-    fn judge(&mut self) -> Result<()> {
-        let start = Instant::now();
-        let size = self.engine.size();
-        let pairs_of_one = self.engine.work_in_step() / size.max(1) as f64;
-        let chosen = self.judge.choose(size, pairs_of_one);
-        let pairs = chosen.len() as f64 * pairs_of_one;
-        if let Some(sample) = self.engine.sample(chosen)? {
-            self.judge.judge(sample, pairs, start.elapsed());
-        }
-        Ok(())
-    }
 }
 
 /// Whether a command is not about what runs.
@@ -677,10 +467,4 @@ fn is_aside(command: &Command) -> bool {
             | Command::LossHeard
             | Command::Select(_)
     )
-}
-
-/// Whether a command can wait until a study has come to its end: nobody asked for something else.
-fn waits_for_study(command: &Command) -> bool {
-    let is_of_nobody = is_aside(command) && !matches!(command, Command::Select(_));
-    is_of_nobody || matches!(command, Command::Save(Save { path: None, .. }))
 }

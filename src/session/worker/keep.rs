@@ -1,0 +1,78 @@
+//! What is taken out of the simulation: snapshots, pictures, and what studies measure.
+
+use std::ops::ControlFlow;
+
+use super::{Worker, is_aside};
+use crate::bodies::Points;
+use crate::error::Result;
+use crate::session::{Command, Notice, Save, Still};
+use crate::trial::Study;
+
+impl Worker<'_> {
+    /// Starts to write a snapshot of what there is after the burst that runs.
+    pub(super) fn save(&mut self, save: Save) -> Result<()> {
+        let is_whole = match save.path {
+            Some(_) => self.finish_burst()?,
+            // The next one comes soon.
+            None => self.settle()?,
+        };
+        match is_whole {
+            true => self.keeper.save(&mut self.engine, save, self.notices),
+            false if save.path.is_some() => {
+                // The end has come, which carries it out.
+                self.waiting.push_front(Command::Save(save));
+                Ok(())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Tells what is to be drawn after `steps` steps, or all that there is now.
+    pub(super) fn still(&mut self, steps: Option<u32>) -> Result<()> {
+        if let Some(steps) = steps {
+            self.engine.run(steps, |_| ())?;
+            (self.stale, self.told) = (true, false);
+        }
+        let snapshot = if steps.is_none() { Some(self.engine.snapshot()?) } else { None };
+        let (points, _) = self.engine.publish(Points::default())?.wait()?;
+        let _ = self.notices.send(Notice::Still(Box::new(Still { points, snapshot })));
+        (self.wake)();
+        Ok(())
+    }
+
+    /// Measures, with the simulation standing still, until there is something else to do.
+    pub(super) fn study(&mut self, study: Study) -> Result<()> {
+        let is_free = self.settle()?;
+        let complete = is_free && self.carry_out(study);
+        self.tell(Notice::StudyEnded { study, complete });
+        self.meter.reset();
+        Ok(())
+    }
+
+    /// Whether it came to its end.
+    fn carry_out(&mut self, study: Study) -> bool {
+        let Self { engine, inbox, notices, wake, waiting, .. } = self;
+        let mut complete = true;
+        let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
+            // Nobody listening means that the window is gone, which is about to be heard.
+            let _ = notices.send(Notice::Trial(share, *trial));
+            wake();
+            waiting.extend(inbox.try_iter());
+            complete = waiting.iter().all(waits_for_study);
+            if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        // What the study's own bodies do not fit into leaves those of the simulation as they were.
+        if let Err(error) = outcome {
+            complete = false;
+            let in_force = Box::new(self.engine.config().clone());
+            let _ = self.notices.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
+        }
+        complete
+    }
+}
+
+/// Whether a command can wait until a study has come to its end: nobody asked for something else.
+fn waits_for_study(command: &Command) -> bool {
+    let is_of_nobody = is_aside(command) && !matches!(command, Command::Select(_));
+    is_of_nobody || matches!(command, Command::Save(Save { path: None, .. }))
+}
