@@ -126,7 +126,7 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Command::Undo,
         &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Z)],
-        "undo the last launch, pull or change to a body; time goes back there too",
+        "undo the last launch, pull, stroke of the brush or change to a body; time goes back there too",
     ),
     keys(Command::Delete, &[plain(Key::Delete)], "delete the selected body"),
     keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),

@@ -206,7 +206,7 @@ fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut S
             });
         },
     );
-    note(ui, "drag paints, right drag or Shift+drag erases");
+    note(ui, "drag paints, right drag or Shift+drag erases, Ctrl+Z undoes");
 }
 
 fn kernel(ui: &mut egui::Ui, model: &mut Model, (lab, kernels): (&Lab, Option<&Path>), sink: &mut Sink) {
