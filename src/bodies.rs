@@ -127,6 +127,16 @@ pub enum Shape {
     },
 }
 
+impl Shape {
+    /// The radius of the planet at the origin; 0 is none.
+    pub fn planet(self) -> f32 {
+        match self {
+            Self::Spheres { planet } => planet,
+            Self::Glow | Self::Tracers { .. } => 0.0,
+        }
+    }
+}
+
 impl Points {
     /// The value of a quarantined body.
     pub const HELD_OUT: f32 = f32::MIN;

@@ -3,7 +3,6 @@
 use glam::{DVec3, Vec3};
 
 use super::open::Open;
-use crate::bodies::Shape;
 use crate::hand::{self, Edit, Field, Launch, Pull};
 use crate::session::Command;
 use crate::ui::{Grip, Overlay, Tool};
@@ -31,6 +30,8 @@ pub(super) enum Gesture {
     Move([f32; 2], bool),
     /// It lets go.
     Release(bool),
+    /// It is taken away, and nothing comes of what it did.
+    Abandon,
 }
 
 /// What the hand holds, and what it does.
@@ -43,6 +44,8 @@ pub(super) struct Hand {
     pull: Option<(Vec3, bool)>,
     /// Bodies that stand for all, while something is in hand.
     field: Vec<[f32; 4]>,
+    /// Whether it moved since its path was worked out, or the bodies were told of it.
+    has_moved: bool,
 }
 
 #[derive(Debug)]
@@ -72,31 +75,45 @@ impl Open {
                     Tool::Pull => {
                         self.recorder.note(format!("pull={}", !other), &self.shown);
                         self.hand.pull = Some((place, other));
-                        self.pull();
                     }
                     Tool::Look => {}
                 }
-                self.foresee();
+                self.hand.has_moved = true;
             }
             Gesture::Move(at, other) => {
                 let place = self.rig.camera.on_plane(at);
                 if let Some(aim) = &mut self.hand.aim {
                     (aim.to, aim.is_cluster) = (place, other);
-                    self.foresee();
                 }
                 if let Some((held, _)) = &mut self.hand.pull {
                     *held = place;
-                    self.pull();
                 }
+                self.hand.has_moved = true;
             }
             Gesture::Release(other) => {
                 if let Some(aim) = self.hand.aim.take() {
                     self.launch(&Aim { is_cluster: other, ..aim });
                 }
-                if self.hand.pull.take().is_some() {
-                    self.session.send(Command::Pull(None));
-                }
+                self.abandon();
             }
+            Gesture::Abandon => self.abandon(),
+        }
+    }
+
+    /// Gives up what the hand is doing: nothing is launched, and nothing attracts any more.
+    pub(super) fn abandon(&mut self) {
+        self.mouse.abandon();
+        self.hand.aim = None;
+        if self.hand.pull.take().is_some() {
+            self.session.send(Command::Pull(None));
+        }
+    }
+
+    /// Draws the conclusions from where the hand is now. Once a frame, however often it moved.
+    pub(super) fn tend_hand(&mut self) {
+        if std::mem::take(&mut self.hand.has_moved) {
+            self.foresee();
+            self.pull();
         }
     }
 
@@ -118,7 +135,7 @@ impl Open {
     pub(super) fn feel_again(&mut self) {
         if self.hand.aim.is_some() {
             self.feel();
-            self.foresee();
+            self.hand.has_moved = true;
         }
     }
 
@@ -146,10 +163,7 @@ impl Open {
         let Some(aim) = &self.hand.aim else { return };
         let unit = f64::from(self.rig.camera.heights_per_unit().recip());
         let start = (aim.from.as_dvec3(), self.velocity(aim).as_dvec3());
-        let planet = match self.session.shown().points.shape {
-            Shape::Spheres { planet } => f64::from(planet),
-            _ => 0.0,
-        };
+        let planet = f64::from(self.session.shown().points.shape.planet());
         let target = self.rig.camera.target.as_dvec3();
         let ends = |x: DVec3| x.length() < planet || x.distance(target) > 3.0 * unit;
         let path = hand::path(start, f64::from(PIECE) * unit, PIECES, |x| self.field(x), ends);

@@ -77,7 +77,10 @@ impl Mouse {
                 self.shift = held.state().contains(ModifiersState::SHIFT);
                 false
             }
-            WindowEvent::MouseInput { state: ElementState::Pressed, button, .. } if !taken => {
+            // Another button than the one that is at work does not count.
+            WindowEvent::MouseInput { state: ElementState::Pressed, button, .. }
+                if !taken && self.drag.is_none_or(|drag| drag.button() == *button) =>
+            {
                 self.travel = 0.0;
                 self.drag = match (button, held) {
                     (MouseButton::Left, InHand::Brush(radius)) => {
@@ -109,6 +112,13 @@ impl Mouse {
                 }
                 true
             }
+            // What is let go of while another window has the mouse is never told.
+            WindowEvent::Focused(false) => {
+                if matches!(self.drag, Some(Drag::Tool(_))) {
+                    self.gestures.push(Gesture::Abandon);
+                }
+                self.drag.take().is_some()
+            }
             WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, rig),
             WindowEvent::MouseWheel { delta, .. } if !taken => {
                 let lines = match delta {
@@ -128,7 +138,21 @@ impl Mouse {
             MouseButton::Left | MouseButton::Right | MouseButton::Middle => {
                 Some(Drag::View(button, rig::Drag::Pan))
             }
-            _ => self.drag,
+            _ => None,
+        }
+    }
+
+    /// Gives up what it is doing.
+    pub fn abandon(&mut self) {
+        self.drag = None;
+    }
+
+    /// Whether it is at work with something else than what is in hand now.
+    pub fn is_stale(&self, held: InHand) -> bool {
+        match self.drag {
+            Some(Drag::Tool(_)) => !matches!(held, InHand::Launch | InHand::Pull),
+            Some(Drag::Paint(..)) => !matches!(held, InHand::Brush(_)),
+            Some(Drag::View(..)) | None => false,
         }
     }
 

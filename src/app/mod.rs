@@ -14,6 +14,7 @@ mod settings;
 mod share;
 mod window;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy}
 use winit::window::WindowId;
 
 use self::open::Open;
-pub(crate) use self::rig::Rig;
+pub(crate) use self::rig::{Rig, Whom};
 use crate::compute::Found;
 use crate::config::Config;
 use crate::engine::Engine;
@@ -39,6 +40,10 @@ pub struct Options {
     pub config: Config,
     /// How it is drawn at first.
     pub look: Look,
+    /// What of that was asked for, by key: for this once, and in place of what was kept.
+    pub named: BTreeSet<String>,
+    /// From where it is looked at first, as snapshots say it; empty is from where all is in view.
+    pub view: String,
     /// Starts it, on the simulation's own thread.
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; none is as it was left.

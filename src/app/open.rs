@@ -15,8 +15,8 @@ use super::kept::Kept;
 use super::kernels::Lab;
 use super::opening::Opening;
 use super::report::Recorder;
-use super::rig::Rig;
-use super::settings::Settings;
+use super::rig::{Rig, Whom};
+use super::settings::{Once, Settings};
 use super::share::Studio;
 use super::window::Window;
 use super::{Options, Wake};
@@ -38,9 +38,11 @@ pub(super) struct Open {
     pub(super) view: View,
     pub(super) rig: Rig,
     pub(super) look: Look,
+    /// What of that was asked for this once.
+    once: Once,
     /// The middle of the bodies that are shown, while the camera goes with it.
     middle: Option<glam::Vec3>,
-    mouse: Mouse,
+    pub(super) mouse: Mouse,
     pub(super) hand: Hand,
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
@@ -89,6 +91,8 @@ impl Open {
             config,
             engine,
             mut look,
+            named,
+            view,
             size,
             keeps,
             kernels,
@@ -111,7 +115,8 @@ impl Open {
         let mut ui = Ui::new(&window.egui());
         ui.panel = kept.settings().panel;
         ui.folder().clone_from(&kept.settings().folder);
-        kept.settings().dress(&mut look);
+        kept.settings().dress(&mut look, &named);
+        let once = Once::new(&look, &named, kept.settings());
         let zoom = kept.settings().zoom;
         window.egui().set_zoom_factor(zoom);
         // The panel shows what it was left with, unless something else was asked for.
@@ -132,6 +137,7 @@ impl Open {
             view: View::new(window.context())?,
             rig: Rig::default(),
             look,
+            once,
             middle: None,
             mouse: Mouse::default(),
             hand: Hand::default(),
@@ -143,7 +149,7 @@ impl Open {
             lab,
             opening: None,
             is_resuming: false,
-            restored: None,
+            restored: Camera::from_words(&view),
             proxy: proxy.clone(),
             session,
             pool,
@@ -175,6 +181,7 @@ impl Open {
         }
         // 1: the panel edits a copy of what runs.
         let before = (self.config.clone(), self.look.clone());
+        self.tend_hand();
         let Some(output) = self.show_ui() else { return Ok(true) };
         // 2: what changed goes to the worker.
         self.tell(&before.0);
@@ -183,6 +190,10 @@ impl Open {
         output.edits.into_iter().for_each(|edit| self.edit(edit));
         output.wishes.into_iter().for_each(|wish| self.grant(wish));
         self.brush = output.brush;
+        // What was begun with one tool, or in one mode, is not ended with another.
+        if self.mouse.is_stale(self.in_hand()) || before.0.mode.info() != self.config.mode.info() {
+            self.abandon();
+        }
         if std::mem::replace(&mut self.plots, output.plots) != output.plots {
             self.session.send(Command::Watch(output.plots));
         }
@@ -193,7 +204,9 @@ impl Open {
             true => self.held_at(),
             false => self.middle.filter(|_| self.look.follow),
         };
-        if self.rig.tick(interval, self.look.turn, followed) {
+        let followed = followed.map(|point| (self.whom(), point));
+        // A film has a time of its own.
+        if !self.studio.is_filming() && self.rig.tick(interval, self.look.turn, followed) {
             self.clock.redraw_after(Duration::ZERO);
         }
         let Self { view, rig, recorder, .. } = self;
@@ -273,6 +286,7 @@ impl Open {
                     }
                 }
                 Action::LetGo => self.select(None),
+                Action::Abandon => self.abandon(),
                 Action::FrameAll => self.generation = 0,
                 Action::ResetView => {
                     (self.look.follow, self.hand.grip.follows) = (false, false);
@@ -306,12 +320,12 @@ impl Open {
         }
         let settings = self.settings();
         let Self { kept, session, shown, rig, .. } = self;
-        kept.tick(session, shown, settings, || view_of(&rig.camera));
+        kept.tick(session, shown, settings, || rig.camera.to_words());
     }
 
     fn settings(&mut self) -> Settings {
         let folder = self.ui.folder().clone();
-        let look = Settings::of_look(&self.look);
+        let look = self.once.leave_out(Settings::of_look(&self.look), &self.look);
         Settings {
             size: self.window.logical_size(),
             panel: self.ui.panel,
@@ -387,10 +401,15 @@ impl Open {
         if fresh {
             let start = Instant::now();
             self.view.upload(&frame.points, frame.value_range)?;
+            let is_another =
+                (self.shown.mode, self.shown.generation) != (frame.stats.mode, frame.stats.generation);
             self.shown = frame.stats.clone();
             self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.news();
             self.hand.grip.follows &= self.shown.held.is_some();
+            if is_another {
+                self.abandon();
+            }
             self.feel_again();
         }
         Ok(())
@@ -427,7 +446,9 @@ impl Open {
                     (self.config, self.is_resuming) = (*config, false);
                     self.kept.begin(&self.session);
                     self.ui.resumed(left);
-                    self.restored = toml::from_str(&view).ok().filter(Camera::is_sound);
+                    self.ui.offer(None);
+                    // One that came with the program's start says nothing of it again.
+                    self.restored = Camera::from_words(&view).or(self.restored.take());
                     self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
                 }
                 Notice::Refused(error) if std::mem::take(&mut self.is_resuming) => {
@@ -504,13 +525,7 @@ impl Open {
             self.window.resize(*size);
             self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
         }
-        let response = self.window.on_event(event);
-        let in_hand = match (self.hand.grip.tool(&self.config), self.brush) {
-            (Tool::Launch, _) => InHand::Launch,
-            (Tool::Pull, _) => InHand::Pull,
-            (Tool::Look, Some(radius)) => InHand::Brush(radius),
-            (Tool::Look, None) => InHand::Nothing,
-        };
+        let (response, in_hand) = (self.window.on_event(event), self.in_hand());
         let hand = (&mut self.rig, in_hand);
         let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
         // Who moves the view away from what it goes with does not want to be taken back.
@@ -528,6 +543,22 @@ impl Open {
         }
     }
 
+    /// What a drag over the picture moves now.
+    fn in_hand(&self) -> InHand {
+        match (self.hand.grip.tool(&self.config), self.brush) {
+            (Tool::Launch, _) => InHand::Launch,
+            (Tool::Pull, _) => InHand::Pull,
+            (Tool::Look, Some(radius)) => InHand::Brush(radius),
+            (Tool::Look, None) => InHand::Nothing,
+        }
+    }
+
+    /// What the camera goes with, if it goes with anything.
+    pub(super) fn whom(&self) -> Whom {
+        let body = self.shown.held.map(|held| held.body).filter(|_| self.hand.grip.follows);
+        Whom { mode: self.shown.mode, generation: self.shown.generation, body }
+    }
+
     /// Ends the simulation and writes the report.
     pub fn close(mut self) -> Result<()> {
         let settings = self.settings();
@@ -536,7 +567,7 @@ impl Open {
         let reported = self.recorder.write((&self.config, &self.look), &self.shown, &self.window, device);
         self.await_pictures()?;
         let shared = self.close_studio();
-        for notice in self.session.close(view_of(&self.rig.camera)) {
+        for notice in self.session.close(self.rig.camera.to_words()) {
             if let Notice::Saved { is_asked_for: true, outcome, .. } = notice {
                 outcome?;
             }
@@ -581,11 +612,6 @@ fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
-}
-
-/// From where it is looked at, as snapshots keep it.
-pub(super) fn view_of(camera: &Camera) -> String {
-    toml::to_string(camera).unwrap_or_default()
 }
 
 pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::open::{Open, view_of, waker};
+use super::open::{Open, waker};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::files::Output;
@@ -121,7 +121,7 @@ impl Open {
                 self.ui.error("Not saved", text, None);
             }
             FileWish::SaveSnapshot(path) => {
-                let view = view_of(&self.rig.camera);
+                let view = self.rig.camera.to_words();
                 self.session.send(Command::Save(Save { path: Some(path), view }));
             }
             FileWish::SaveScene(path) => {
@@ -148,6 +148,7 @@ impl Open {
             Ok(Opened::Scene(next)) => {
                 let before = self.config.clone();
                 self.ui.adopt(*next, &mut self.config);
+                self.ui.offer(None);
                 self.tell(&before);
             }
             Err(error) => self.ui.error("Not opened", format!("{error}."), None),

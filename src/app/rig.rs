@@ -32,6 +32,15 @@ pub(crate) enum Drag {
     Pan,
 }
 
+/// What a camera can go with, in the scene of a mode that was seeded so many times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whom {
+    pub mode: &'static str,
+    pub generation: u64,
+    /// Which body; none is the middle of all.
+    pub body: Option<usize>,
+}
+
 /// A camera with what moves it.
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
@@ -43,8 +52,8 @@ pub(crate) struct Rig {
     /// What the wheel still asks for, as a logarithm of the distance, and the cursor that keeps its place.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
-    /// The point that the camera goes with, where it was last.
-    followed: Option<Vec3>,
+    /// What the camera goes with, and where that was last.
+    followed: Option<(Whom, Vec3)>,
     /// Views by mode and number.
     kept: HashMap<(&'static str, u8), Camera>,
 }
@@ -109,8 +118,9 @@ impl Rig {
         }
     }
 
-    /// Lets time go by; whether anything goes on moving. `point` is what the camera goes with, if anything, where it is now.
-    pub fn tick(&mut self, elapsed: Duration, turns: bool, point: Option<Vec3>) -> bool {
+    /// Lets time go by; whether anything goes on moving. `point` is what the camera goes with, if anything, and where it is
+    /// now.
+    pub fn tick(&mut self, elapsed: Duration, turns: bool, point: Option<(Whom, Vec3)>) -> bool {
         let seconds = elapsed.as_secs_f32().min(LONGEST);
         let nearly = |time: f32| 1.0 - (-seconds / time).exp();
         if let Some((drag, speed)) = self.momentum {
@@ -136,10 +146,13 @@ impl Rig {
     }
 
     /// Goes with a point, and in its direction while it is not in the middle; whether it is not yet there.
-    fn follow(&mut self, point: Option<Vec3>, share: f32) -> bool {
+    fn follow(&mut self, point: Option<(Whom, Vec3)>, share: f32) -> bool {
+        let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
-        let Some(point) = point.filter(|point| point.is_finite()) else { return false };
-        let moved = before.map_or(Vec3::ZERO, |before| point - before);
+        let Some((whom, point)) = point else { return false };
+        // To something else it goes by and by.
+        let before = before.filter(|(other, _)| *other == whom);
+        let moved = before.map_or(Vec3::ZERO, |(_, before)| point - before);
         let target = self.camera.target + moved;
         let left = point - target;
         let is_there = left.length() < 1e-4 * self.camera.distance;
@@ -181,9 +194,11 @@ mod tests {
     use super::*;
 
     const FRAME: Duration = Duration::from_millis(16);
+    const MIDDLE: Whom = Whom { mode: "gravity", generation: 1, body: None };
 
     /// Lets it move until it stands still; how many frames that takes.
     fn settle(rig: &mut Rig, point: Option<Vec3>) -> usize {
+        let point = point.map(|point| (MIDDLE, point));
         let frames = (0..1000).take_while(|_| rig.tick(FRAME, false, point)).count();
         assert!(frames < 1000, "it never comes to rest");
         frames
@@ -265,13 +280,32 @@ mod tests {
         assert_eq!(rig.camera.target, point);
         for _ in 0..10 {
             point += Vec3::new(0.0, 0.3, -0.1);
-            rig.tick(FRAME, false, Some(point));
+            rig.tick(FRAME, false, Some((MIDDLE, point)));
             assert!(rig.camera.target.distance(point) < 1e-4);
         }
         let left = rig.camera.target;
         rig.tick(FRAME, false, None);
-        rig.tick(FRAME, false, Some(Vec3::splat(f32::NAN)));
+        rig.tick(FRAME, false, Some((MIDDLE, Vec3::splat(f32::NAN))));
         assert_eq!(rig.camera.target, left);
+    }
+
+    #[test]
+    fn it_goes_over_to_something_else_by_and_by() {
+        let mut rig = Rig::default();
+        let start = Vec3::new(5.0, 0.0, 0.0);
+        settle(&mut rig, Some(start));
+        let end = Vec3::new(-5.0, 2.0, 0.0);
+        for other in [Whom { body: Some(7), ..MIDDLE }, Whom { generation: 2, ..MIDDLE }] {
+            rig.camera.target = start;
+            rig.tick(FRAME, false, Some((MIDDLE, start)));
+            rig.tick(FRAME, false, Some((other, end)));
+            let gone = rig.camera.target.distance(start) / start.distance(end);
+            assert!((0.01..0.3).contains(&gone), "{gone} of the way to {other:?} at once");
+            for _ in 0..200 {
+                rig.tick(FRAME, false, Some((other, end)));
+            }
+            assert_eq!(rig.camera.target, end);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Settings that are kept from one start of the program to the next, in a file that a person may edit or delete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::files::{self, Output};
 use crate::look::Look;
-use crate::params::{self, Values};
+use crate::params::{self, Value, Values};
 
 /// More than the file can be meant to have.
 const MOST_BYTES: u64 = 1 << 16;
@@ -78,10 +78,9 @@ impl Settings {
         others.map(|(key, value)| (key.to_owned(), value.to_string())).collect()
     }
 
-    /// Gives `look` what was kept, but for what is already not as it comes. What is no longer understood is left out.
-    pub fn dress(&self, look: &mut Look) {
-        let asked_for = Self::of_look(look);
-        for (key, text) in self.look.iter().filter(|(key, _)| !asked_for.contains_key(*key)) {
+    /// Gives `look` what was kept, but for what was asked for by name. What is no longer understood is left out.
+    pub fn dress(&self, look: &mut Look, named: &BTreeSet<String>) {
+        for (key, text) in self.look.iter().filter(|(key, _)| !named.contains(*key)) {
             // A newer or older program may have said it.
             let _ = params::set(look, key, text);
         }
@@ -102,6 +101,32 @@ impl Settings {
     }
 }
 
+/// What was asked for this once: as long as nobody changes it, it is not kept, and what was kept before is.
+#[derive(Debug, Default)]
+pub(super) struct Once {
+    asked: Vec<(&'static str, Value)>,
+    kept: BTreeMap<String, String>,
+}
+
+impl Once {
+    /// Of a `look` in which what is `named` was asked for.
+    pub fn new(look: &Look, named: &BTreeSet<String>, settings: &Settings) -> Self {
+        let values = Values::collect(&mut look.clone());
+        let asked = values.iter().filter(|(key, _)| named.contains(*key)).collect();
+        Self { asked, kept: settings.look.clone() }
+    }
+
+    /// What of `worth`, which is worth to be kept of `look`, is to be kept.
+    pub fn leave_out(&self, mut worth: BTreeMap<String, String>, look: &Look) -> BTreeMap<String, String> {
+        let now = Values::collect(&mut look.clone());
+        for (key, _) in self.asked.iter().filter(|(key, value)| now.get(key) == Some(*value)) {
+            worth.remove(*key);
+            worth.extend(self.kept.get_key_value(*key).map(|(key, text)| (key.clone(), text.clone())));
+        }
+        worth
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,16 +138,27 @@ mod tests {
         let kept = Settings { look: Settings::of_look(&look), ..Settings::default() };
         assert_eq!(kept.look.len(), 1);
         let mut again = Look::default();
-        kept.dress(&mut again);
+        kept.dress(&mut again, &BTreeSet::new());
         assert_eq!(again, look);
-        let mut asked = Look::default();
-        params::set(&mut asked, "exposure", "3").unwrap();
-        let before = asked.clone();
-        kept.dress(&mut asked);
-        assert_eq!(asked, before);
+        // Also what it would be by itself.
+        for text in ["3", "0"] {
+            let mut asked = Look::default();
+            params::set(&mut asked, "exposure", text).unwrap();
+            let before = asked.clone();
+            let named = BTreeSet::from(["exposure".to_owned()]);
+            kept.dress(&mut asked, &named);
+            assert_eq!(asked, before);
+            let once = Once::new(&asked, &named, &kept);
+            let left = |look: &Look| once.leave_out(Settings::of_look(look), look);
+            assert_eq!(left(&asked), kept.look, "it was asked for once");
+            params::set(&mut asked, "grid", "on").unwrap();
+            assert_eq!(left(&asked).len(), 2, "what else was changed is kept");
+            params::set(&mut asked, "exposure", "1").unwrap();
+            assert_eq!(left(&asked)["exposure"], "1", "so is what was changed since");
+        }
         let nonsense =
             [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        Settings { look: nonsense.into(), ..Settings::default() }.dress(&mut again);
+        Settings { look: nonsense.into(), ..Settings::default() }.dress(&mut again, &BTreeSet::new());
         assert_eq!(again, look);
     }
 

@@ -7,16 +7,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
+use glam::Vec3;
 use image::RgbImage;
 
-use super::open::{Open, free_name, view_of, waker};
+use super::open::{Open, free_name, waker};
 use crate::error::Result;
 use crate::files::Output;
 use crate::film::{self, Film};
 use crate::session::{Command, Still};
 use crate::snapshot::{self, Extent, Snapshot};
 use crate::ui::{PictureSize, Plan};
-use crate::view::Canvas;
+use crate::view::{self, Canvas};
 
 /// Pictures that may wait to be written.
 const WAITING: usize = 2;
@@ -71,6 +72,11 @@ impl Studio {
     /// Waits for no picture any more: none comes.
     pub fn forget(&mut self) {
         self.wanted.clear();
+    }
+
+    /// Whether a film is being made.
+    pub fn is_filming(&self) -> bool {
+        self.filming.is_some()
     }
 
     /// Lets a thread write.
@@ -214,9 +220,13 @@ impl Open {
         self.view.upload(&points, points.value_range())?;
         if let (None, Some(filming)) = (&snapshot, &self.studio.filming) {
             // The camera moves in the time of the film.
-            let middle = crate::view::middle(&points).filter(|_| self.look.follow);
             let interval = Duration::from_secs_f64(1.0 / f64::from(filming.plan.rate));
-            self.rig.tick(interval, self.look.turn, middle);
+            let whom = self.whom();
+            let followed = match whom.body {
+                Some(body) => points.positions.get(body).map(|&[x, y, z, _]| Vec3::new(x, y, z)),
+                None => view::middle(&points).filter(|_| self.look.follow),
+            };
+            self.rig.tick(interval, self.look.turn, followed.map(|point| (whom, point)));
         }
         let context = self.window.context().clone();
         let Self { view, rig, .. } = self;
@@ -246,7 +256,7 @@ impl Open {
     fn save_picture(&mut self, picture: RgbImage, snapshot: Snapshot) {
         let path =
             free_name(&format!("gravitile-{}", self.config.start.file_name()), snapshot::PICTURE, false);
-        let snapshot = Snapshot { view: view_of(&self.rig.camera), ..snapshot };
+        let snapshot = Snapshot { view: self.rig.camera.to_words(), ..snapshot };
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
         self.studio.begin(move || {
             let outcome = save(&path, &picture, &snapshot).map(|extent| (path, extent.note()));

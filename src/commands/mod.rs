@@ -10,7 +10,7 @@ mod scaling;
 mod tune;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -108,6 +108,11 @@ impl Begin {
         }
         choose(args, &mut config)?;
         Ok(Self { config, snapshot })
+    }
+
+    /// From where it was looked at, as snapshots say it; empty if nobody looked.
+    fn view(&self) -> String {
+        self.snapshot.as_ref().map(|snapshot| snapshot.view.clone()).unwrap_or_default()
     }
 
     /// An engine that begins so.
@@ -328,11 +333,12 @@ fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// How it is drawn, as the words say.
-fn look(words: &[String]) -> Result<Look> {
+/// How it is drawn, as the words say; and the keys that they name.
+fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
     let mut look = Look::default();
     set_all(&mut look, "--look", words)?;
-    Ok(look)
+    let keys = words.iter().filter_map(|word| word.split_once('=')).map(|(key, _)| key.trim().to_owned());
+    Ok((look, keys.collect()))
 }
 
 fn set_all(params: &mut (impl Params + ?Sized), option: &str, assignments: &[String]) -> Result<()> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Begin, look, number_or_auto, open_several, run_in_parts, run_with_progress, size, steps};
-use crate::app::Rig;
+use crate::app::{Rig, Whom};
 use crate::bodies::Points;
 use crate::cli::Render;
 use crate::engine::Engine;
@@ -23,29 +23,37 @@ use crate::view::{self, Camera, Offscreen, View};
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let begin = Begin::new(&args.simulation, |_| ())?;
     let size = size(&args.size)?;
-    let look = look(&args.looks.look)?;
+    let (look, _) = look(&args.looks.look)?;
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     // What cannot be written is told before any step.
     let target = match args.frames {
-        Some(frames) => Target::Film(Film::create(&args.out, size, args.fps)?, frames),
+        Some(frames) => {
+            // Its draft goes with it: what ends the program before the first picture leaves none.
+            drop(Film::create(&args.out, size, args.fps)?);
+            Target::Film(frames)
+        }
         None => Target::Picture(output(&args.out)?),
     };
     let offscreen = Offscreen::new(size)?;
     let steps = steps(args.steps, &begin.config);
+    let camera = Camera::from_words(&begin.view());
     let engine = begin.engine(open_several(&args.simulation)?)?;
-    let mut studio = Studio::new(engine, &offscreen, look)?;
+    let mut studio = Studio::new(engine, &offscreen, look, camera)?;
     match target {
         Target::Picture(output) => {
             studio.begin(steps, size)?;
             studio.picture(output, args.bare)?;
         }
-        Target::Film(film, frames) => {
+        Target::Film(frames) => {
             // A film begins at once unless it is asked to wait.
             studio.begin(args.steps.unwrap_or(0), size)?;
             let config = studio.engine.config();
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-            if !studio.film(film, frames, pace, args.fps)? {
+            // From here on Ctrl+C is heard, and the draft is taken away.
+            let is_cancelled = cancellation()?;
+            let film = Film::create(&args.out, size, args.fps)?;
+            if !studio.film(film, &is_cancelled, (frames, pace, args.fps))? {
                 eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
                 return Ok(ExitCode::from(CANCELLED));
             }
@@ -72,7 +80,7 @@ fn cancellation() -> Result<Arc<AtomicBool>> {
 
 enum Target {
     Picture(Output),
-    Film(Film, u32),
+    Film(u32),
 }
 
 fn output(path: &Path) -> Result<Output> {
@@ -92,16 +100,18 @@ struct Studio<'a> {
     look: Look,
     points: Points,
     rig: Rig,
+    /// From where a snapshot was looked at; none is from where all is in view.
+    camera: Option<Camera>,
 }
 
 impl<'a> Studio<'a> {
-    fn new(engine: Engine, offscreen: &'a Offscreen, look: Look) -> Result<Self> {
+    fn new(engine: Engine, offscreen: &'a Offscreen, look: Look, camera: Option<Camera>) -> Result<Self> {
         let mut view = View::new(offscreen.context())?;
         view.set_look(&look)?;
-        Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default() })
+        Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Steps to the first picture, and looks at all of it.
+    /// Steps to the first picture, and looks at it from where it was looked at, or at all of it.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
         // Trails go back over pictures: here there is one for each of the last steps.
         let pictures = steps.min(self.look.trails as u32);
@@ -110,9 +120,11 @@ impl<'a> Studio<'a> {
         for _ in 0..pictures {
             self.take(1)?;
         }
-        let mut camera = Camera::facing(self.points.shape);
-        camera.frame_all(&self.points, width as f32 / height as f32);
-        self.rig.camera = camera;
+        self.rig.camera = self.camera.take().unwrap_or_else(|| {
+            let mut camera = Camera::facing(self.points.shape);
+            camera.frame_all(&self.points, width as f32 / height as f32);
+            camera
+        });
         Ok(())
     }
 
@@ -125,6 +137,12 @@ impl<'a> Studio<'a> {
         self.view.upload(&self.points, self.points.value_range())
     }
 
+    /// What the camera goes with, if it does.
+    fn whom(&self) -> Whom {
+        let mode = self.engine.config().mode.info().name;
+        Whom { mode, generation: self.engine.generation(), body: None }
+    }
+
     fn draw(&mut self) -> Result<image::RgbImage> {
         let Self { offscreen, view, rig, .. } = self;
         offscreen.render(|surface| view.draw(surface, &rig.camera, None))
@@ -133,7 +151,7 @@ impl<'a> Studio<'a> {
     fn picture(&mut self, output: Output, bare: bool) -> Result<()> {
         let mut png = film::png(&self.draw()?)?;
         if !bare {
-            let view = toml::to_string(&self.rig.camera).unwrap_or_default();
+            let view = self.rig.camera.to_words();
             let (whole, extent) = snapshot::embed(&png, &Snapshot { view, ..self.engine.snapshot()? })?;
             png = whole;
             if let Some(text) = extent.note() {
@@ -144,8 +162,12 @@ impl<'a> Studio<'a> {
     }
 
     /// `frames` pictures, `pace` steps from one to the next; false if it was cancelled, of which nothing is left.
-    fn film(&mut self, mut film: Film, frames: u32, pace: u32, rate: u32) -> Result<bool> {
-        let is_cancelled = cancellation()?;
+    fn film(
+        &mut self,
+        mut film: Film,
+        is_cancelled: &AtomicBool,
+        (frames, pace, rate): (u32, u32, u32),
+    ) -> Result<bool> {
         let bar = ProgressBar::new(frames.into());
         let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} to go");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -158,7 +180,8 @@ impl<'a> Studio<'a> {
                 self.take(pace)?;
             }
             let middle = view::middle(&self.points).filter(|_| self.look.follow);
-            self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, middle);
+            let followed = middle.map(|middle| (self.whom(), middle));
+            self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, followed);
             film.add(&self.draw()?)?;
             bar.inc(1);
         }

@@ -25,8 +25,11 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         // A wrong number of bodies or work-group size is told before a window opens.
         engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
     }
+    let (look, named) = look(&args.looks.look)?;
     app::run(Options {
-        look: look(&args.looks.look)?,
+        look,
+        named,
+        view: begin.view(),
         size: args.size.as_deref().map(size).transpose()?,
         keeps: !args.clean && args.frames.is_none(),
         kernels: args.simulation.kernels.kernels.as_deref().map(kernels::prepare).transpose()?,

@@ -1,14 +1,15 @@
 //! The hand: its tools, the card of the body that it holds, and what is drawn over the picture while it is used.
 
-use egui::{Align2, Button, DragValue, RichText, Slider, Stroke, pos2, vec2};
+use egui::{Align2, Button, Rect, RichText, Stroke, pos2, vec2};
 
 use super::keys::{self, Command};
 use super::panel::note;
-use super::widgets::{Chip, Sink, chips, live_number, row};
+use super::widgets::{Chip, Sink, chips, live_number, resettable, row, slider};
 use super::{Model, format, theme};
 use crate::bodies::FINITE_LIMIT;
 use crate::config::Config;
 use crate::hand::{Edit, Held};
+use crate::params::Scale;
 use crate::state::Matter;
 
 /// What a drag of the left button over the picture does, where there are bodies.
@@ -66,18 +67,30 @@ pub(super) fn has_bodies(config: &Config) -> bool {
     config.mode.info().work.matter == Matter::Bodies
 }
 
-/// The tools, at the upper left of the picture; `below` what may stand there.
-pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, below: f32) {
+/// The tools' width, as far as there is room; what surrounds them; and how far they stay from the edges.
+const WIDTH: f32 = 316.0;
+const PADDING: f32 = 8.0;
+const MARGIN: f32 = 10.0;
+
+/// The tools, at the upper left of the picture; `below` what may stand there, and below `numbers` where there is no room
+/// beside them.
+pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, (below, numbers): (f32, Rect)) {
     // A picture without a panel is to be looked at.
     let is_bare = below > 0.0 && model.grip.tool == Tool::Look;
     if !has_bodies(model.config) || is_bare {
         return;
     }
-    let corner = ctx.available_rect().left_top() + vec2(10.0, 10.0 + below);
-    egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Background).show(ctx, |ui| {
+    let picture = ctx.available_rect().shrink(MARGIN);
+    let outer = (WIDTH + 2.0 * PADDING).min(picture.width());
+    let mut corner = picture.left_top() + vec2(0.0, below);
+    if corner.x + outer + MARGIN > numbers.left() {
+        corner.y = corner.y.max(numbers.bottom() + MARGIN);
+    }
+    // Not in the background: what is clicked here is not meant for the picture behind it.
+    egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Middle).show(ctx, |ui| {
         let fill = theme::of(ui).veil();
-        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(8).show(ui, |ui| {
-            ui.set_width(300.0);
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(PADDING).show(ui, |ui| {
+            ui.set_width(outer - 2.0 * PADDING);
             show(ui, model, sink);
         });
     });
@@ -108,39 +121,29 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             sink.commands.push(Command::Undo);
         }
     });
-    let (key, label, help, value, range, words) = match grip.tool {
+    let usual = Grip::default();
+    let (words, (value, default), range, words_below) = match grip.tool {
         Tool::Look => {
             return;
         }
         Tool::Launch => (
-            "launch mass",
-            "Mass",
-            "The mass of what is launched, as a share of the mass of all bodies.",
-            &mut grip.share,
+            ("launch mass", "Mass", "The mass of what is launched, as a share of the mass of all bodies."),
+            (&mut grip.share, usual.share),
             1e-6..=1.0,
-            "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster",
+            "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster; Escape: \
+             nothing",
         ),
         Tool::Pull => (
-            "pull strength",
-            "Strength",
-            "How strongly the hand attracts or repels.",
-            &mut grip.strength,
+            ("pull strength", "Strength", "How strongly the hand attracts or repels."),
+            (&mut grip.strength, usual.strength),
             0.05..=20.0,
             "hold to attract; right button or Shift repels",
         ),
     };
-    row(ui, label, help, |ui, label| {
-        let height = ui.spacing().interact_size.y;
-        ui.spacing_mut().slider_width =
-            ui.available_width() - theme::NUMBER_WIDTH - ui.spacing().item_spacing.x;
-        let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(true);
-        let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help);
-        sink.note(key, &slider);
-        let number = DragValue::new(value).range(range).speed(0.01).update_while_editing(false);
-        let number = number.custom_formatter(|x, _| format::field(x));
-        ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id).on_hover_text(help);
+    resettable(ui, sink, words, value, default, |ui, sink, label, value| {
+        slider(ui, sink, (words.0, label, words.2), value, (range, Scale::Log), default);
     });
-    note(ui, words);
+    note(ui, words_below);
 }
 
 /// The card of the selected body, if there is one; what is to be changed of it.
@@ -194,7 +197,7 @@ fn numbers(ui: &mut egui::Ui, held: &Held, sink: &mut Sink, edits: &mut Vec<Edit
         }
     } else {
         ui.label("Velocity");
-        ui.label(RichText::new("held out").color(theme::of(ui).warning));
+        ui.label(RichText::new("left out: not a number").color(theme::of(ui).warning));
         ui.end_row();
     }
     let mut tell = |label: &str, value: String, help: &str| {
@@ -232,7 +235,7 @@ fn number(ui: &mut egui::Ui, sink: &mut Sink, (label, key): (&str, &str), value:
 pub(super) fn draw(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
     let Overlay { marker, aim, path, pull } = model.overlay;
-    let colours = theme::of_all(ctx);
+    let colours = theme::on_picture();
     let painter = ctx.layer_painter(egui::LayerId::background()).with_clip_rect(picture);
     let place = |[x, y]: [f32; 2]| {
         pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())

@@ -30,7 +30,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
-        help: "relative change of the total energy since the scene began; 0 is perfect",
+        help: "relative change of the total energy since the scene began, or a parameter or a body was last changed; 0 is perfect",
         of: |stats, _| stats.energy_drift,
         is_measured: true,
     },

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, FontFamily, FontId, Layout, RichText};
+use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, WidgetInfo, WidgetType};
 
+use super::keys::{self, Command};
+use super::widgets::Sink;
 use super::{Model, format, spark, theme};
 use crate::modes::Sharing;
 use crate::modes::accuracy::{self, WORRYING};
@@ -12,7 +14,7 @@ use crate::session::{Rung, Stats};
 use crate::state::Matter;
 
 /// Wide enough for the longest row: nothing moves when a number changes.
-const WIDTH: f32 = 252.0;
+const WIDTH: f32 = 268.0;
 /// Around that.
 const MARGIN: f32 = 10.0;
 /// What the overlay takes of the right edge.
@@ -46,40 +48,69 @@ impl Row {
     }
 }
 
-/// Shows the overlay.
-pub(super) fn show(ctx: &egui::Context, model: &Model, measures: bool) {
-    let area = egui::Area::new("hud".into())
-        .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
-        .order(egui::Order::Background);
-    area.show(ctx, |ui| {
+/// Whether the overlay is folded to its headline: until somebody chooses, where the picture is small.
+#[derive(Debug, Default)]
+pub(super) struct Fold {
+    chosen: Option<bool>,
+    /// As it was last shown.
+    now: bool,
+}
+
+impl Fold {
+    /// Folds it, or unfolds it.
+    pub fn turn(&mut self) {
+        self.chosen = Some(!self.now);
+    }
+}
+
+/// Shows the overlay; where it is.
+pub(super) fn show(
+    ctx: &egui::Context,
+    model: &Model,
+    (fold, measures): (&mut Fold, bool),
+    sink: &mut Sink,
+) -> Rect {
+    let picture = ctx.available_rect();
+    fold.now = fold.chosen.unwrap_or(picture.width() < 2.0 * OUTER_WIDTH);
+    let folded = fold.now;
+    // Not in the background: a click on its headline is not meant for the picture behind it.
+    let area =
+        egui::Area::new("hud".into()).anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN]).order(egui::Order::Middle);
+    let shown = area.show(ctx, |ui| {
         let fill = theme::of(ui).veil();
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
-            ui.set_width(WIDTH);
+            ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
-            headline(ui, model, measures);
-            if model.started() {
-                let stats = model.stats;
-                speed(model).iter().for_each(|row| line(ui, row));
-                ui.add_space(6.0);
-                truth(model).iter().for_each(|row| line(ui, row));
-                held_out(ui, stats.nonfinite);
-                spark::show(ui, model);
-                let shares = sharing(model);
-                if !shares.is_empty() {
-                    ui.add_space(6.0);
-                    shares.iter().for_each(|row| line(ui, row));
-                }
-                let rungs = ladder(model);
-                // One alone is what stands above already.
-                if rungs.len() > 1 {
-                    ui.add_space(6.0);
-                    line(ui, &rung("Variants seen", ("on device", "error"), Tone::Weak));
-                    rungs.iter().for_each(|row| line(ui, row));
-                }
+            headline(ui, model, (folded, measures), sink);
+            if model.started() && !folded {
+                numbers(ui, model);
             }
         });
     });
+    shown.response.rect
+}
+
+fn numbers(ui: &mut egui::Ui, model: &Model) {
+    ui.add_space(4.0);
+    let stats = model.stats;
+    speed(model).iter().for_each(|row| line(ui, row));
+    ui.add_space(6.0);
+    truth(model).iter().for_each(|row| line(ui, row));
+    held_out(ui, stats.nonfinite);
+    spark::show(ui, model);
+    let shares = sharing(model);
+    if !shares.is_empty() {
+        ui.add_space(6.0);
+        shares.iter().for_each(|row| line(ui, row));
+    }
+    let rungs = ladder(model);
+    // One alone is what stands above already.
+    if rungs.len() > 1 {
+        ui.add_space(6.0);
+        line(ui, &rung("Variants seen", ("on device", "error"), Tone::Weak));
+        rungs.iter().for_each(|row| line(ui, row));
+    }
 }
 
 /// Tells how large the grid's squares are, at the lower right of the picture.
@@ -97,7 +128,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     });
 }
 
-fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
+fn headline(ui: &mut egui::Ui, model: &Model, (folded, measures): (bool, bool), sink: &mut Sink) {
     let work = &model.config.mode.info().work;
     let rate = model.stats.work_per_second(work);
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
@@ -119,13 +150,20 @@ fn headline(ui: &mut egui::Ui, model: &Model, measures: bool) {
     let mut big = LayoutJob::default();
     big.append(&number, 0.0, font(15.0, FontFamily::Monospace));
     big.append(words, 0.0, font(15.0, FontFamily::Proportional));
-    ui.horizontal(|ui| {
+    let line = ui.horizontal(|ui| {
         ui.label(big);
         ui.label(RichText::new(aside).small().color(theme::of(ui).weak));
-    })
-    .response
-    .on_hover_text(work.help);
-    ui.add_space(4.0);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let arrow = if folded { "⏷" } else { "⏶" };
+            ui.label(RichText::new(arrow).small().color(theme::of(ui).weak));
+        });
+    });
+    let line = line.response.interact(egui::Sense::click());
+    let enabled = line.enabled();
+    line.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, "Numbers"));
+    sink.note("numbers", &line);
+    sink.commands.extend(line.clicked().then_some(Command::Numbers));
+    line.on_hover_text(format!("{}\n\n{}", work.help, keys::hint(Command::Numbers)));
 }
 
 fn speed(model: &Model) -> Vec<Row> {
@@ -148,7 +186,7 @@ fn speed(model: &Model) -> Vec<Row> {
             "time that the device takes for one step, and the share of the time that it is busy with steps",
         ),
         row(
-            "Speed of limit",
+            "Share of limit",
             stats
                 .share_of_limit(&info.work)
                 .map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
@@ -238,7 +276,7 @@ fn sharing(model: &Model) -> Vec<Row> {
             _ => Vec::new(),
         };
     };
-    let help = "each device's share of the work, and its own time for that in a step; who would only slow the others gets none";
+    let help = "each device's share of the work, and its own time for that in a step; a device that would slow the others gets no work";
     let ms = |value: f64| if value > 0.0 { format::si(value / 1e3) + "s" } else { "–".to_owned() };
     let mut rows = vec![two_columns("Devices", ("share", "step"), (help, Tone::Weak))];
     rows.extend(members.iter().map(|member| {
@@ -281,7 +319,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
     if nonfinite > 0 {
-        let text = format!("{} bodies not finite, held out", format::count(nonfinite as u64));
+        let text = format!("{} bodies not finite, left out", format::count(nonfinite as u64));
         ui.label(RichText::new(text).color(theme::of(ui).warning))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
     }

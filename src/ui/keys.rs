@@ -38,6 +38,8 @@ pub(super) enum Command {
     /// Keep the view under a number.
     Keep(u8),
     Panel,
+    /// Fold or unfold the overlay.
+    Numbers,
     Help,
     Close,
     Study(Study),
@@ -131,6 +133,7 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::Delete, &[plain(Key::Delete)], "delete the selected body"),
     keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
+    keys(Command::Numbers, &[plain(Key::I)], "fold or unfold the numbers over the picture"),
     keys(
         Command::Search,
         &[
@@ -143,7 +146,7 @@ pub static CONTROLS: &[Control] = &[
     keys(
         Command::Close,
         &[plain(Key::Escape)],
-        "close a message or this help; lay down a tool, let go of a body",
+        "close a message or this help; give up a launch, lay down a tool or the brush, let go of a body",
     ),
     keys(Command::Quit, &[KeyboardShortcut::new(Modifiers::COMMAND, Key::Q)], "quit"),
     words("Click", "take hold of a body: see, follow and change it"),

@@ -133,6 +133,8 @@ pub enum Action {
     Delete,
     /// Let go of the selected body.
     LetGo,
+    /// Give up what the hand is doing: launch nothing, pull no more.
+    Abandon,
     /// Move the camera so that every body is in view.
     FrameAll,
     /// Move the camera to where it stood first, and frame every body.
@@ -219,7 +221,7 @@ impl Brush {
         painter.with_clip_rect(picture).circle_stroke(
             at,
             size.max(2.0),
-            egui::Stroke::new(1.5_f32, theme::of_all(ctx).strong),
+            egui::Stroke::new(1.5_f32, theme::on_picture().strong),
         );
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
@@ -232,6 +234,7 @@ pub struct Ui {
     pub panel: bool,
     /// Whether the help is shown.
     pub help: bool,
+    fold: hud::Fold,
     brush: Brush,
     dialogs: Dialogs,
     lab: Lab,
@@ -261,6 +264,7 @@ impl Ui {
         Self {
             panel: true,
             help: false,
+            fold: hud::Fold::default(),
             brush: Brush { in_hand: false, radius: Brush::RADIUS },
             dialogs: Dialogs::default(),
             lab: Lab::default(),
@@ -403,13 +407,13 @@ impl Ui {
             }
             false => panel::show_hidden(ctx, &mut sink),
         }
-        hud::show(ctx, &model, self.lab.under_way.is_some());
+        let numbers = hud::show(ctx, &model, (&mut self.fold, self.lab.under_way.is_some()), &mut sink);
         if model.look.grid {
             hud::show_scale(ctx, model.grid_spacing);
         }
         self.brush.show(ctx, &model);
         hand::draw(ctx, &model);
-        hand::tools(ctx, &mut model, &mut sink, if self.panel { 0.0 } else { 34.0 });
+        hand::tools(ctx, &mut model, &mut sink, (if self.panel { 0.0 } else { 34.0 }, numbers));
         let edits = hand::card(ctx, &mut model, &mut sink);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             sink.commands.push(Command::Scene(info, scene));
@@ -482,6 +486,9 @@ impl Ui {
             Command::LetGo => return Some(Action::LetGo),
             Command::Turn => look.turn = !look.turn,
             Command::Grid => look.grid = !look.grid,
+            Command::RunPause | Command::Step | Command::GoTo(_) if self.share.filming.is_some() => {
+                self.notes.say("A film steps by itself. F9 ends and keeps it.".to_owned());
+            }
             Command::RunPause => config.running = !config.running,
             Command::Search => self.search.toggle(),
             Command::Scene(info, scene) => {
@@ -503,8 +510,12 @@ impl Ui {
                 let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
                 self.select_mode(MODES[(at + 1) % MODES.len()], config);
             }
-            Command::Brush => self.brush.in_hand ^= config.mode.info().paints,
+            Command::Brush if !config.mode.info().paints => {
+                self.notes.say("The brush paints obstacles, which there are in a fluid alone.".to_owned());
+            }
+            Command::Brush => self.brush.in_hand ^= true,
             Command::Panel => self.panel = !self.panel,
+            Command::Numbers => self.fold.turn(),
             Command::Help => self.help = !self.help,
             Command::Plots => self.plots.is_open = !self.plots.is_open,
             // One thing at a time: the help stays while there was an error to close.
@@ -512,7 +523,11 @@ impl Ui {
             Command::Close if self.help || self.gallery.is_open => {
                 (self.help, self.gallery.is_open) = (self.help && self.gallery.is_open, false);
             }
-            Command::Close if model.grip.tool != Tool::Look => model.grip.tool = Tool::Look,
+            Command::Close if model.overlay.aim.is_some() || model.overlay.pull.is_some() => {
+                return Some(Action::Abandon);
+            }
+            Command::Close if model.grip.tool(config) != Tool::Look => model.grip.tool = Tool::Look,
+            Command::Close if self.brush.of(config).is_some() => self.brush.in_hand = false,
             Command::Close => return model.stats.held.map(|_| Action::LetGo),
             Command::Scenes => self.gallery.is_open ^= true,
             Command::Open => self.files.ask(Purpose::Open, ""),

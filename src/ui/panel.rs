@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, Slider, vec2};
+use egui::{Button, CollapsingHeader, DragValue, ProgressBar, RichText, vec2};
 
 use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::share::Share;
 use super::widgets::{
-    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, double_clicked, row, switch,
+    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, row, slider, switch,
 };
 use super::{Brush, Lab, Model, format, picture, theme, time};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
+use crate::params::Scale;
 use crate::trial::{Study, Trial};
 
 /// Seeds that are drawn stay short enough to remember and to type.
@@ -132,7 +133,7 @@ fn files(ui: &mut egui::Ui, sink: &mut Sink) {
         for (key, text, which) in [
             ("open", "Open…", Command::Open),
             ("save snapshot", "Save…", Command::SaveSnapshot),
-            ("save scene", "As scene…", Command::SaveScene),
+            ("save scene", "Save scene…", Command::SaveScene),
         ] {
             command(ui, sink, (key, text, &keys::hint(which)), which);
         }
@@ -190,19 +191,15 @@ fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut S
             let help = keys::hint(Command::Brush);
             switch(ui, sink, "brush", ("Brush", label, &help), &mut brush.in_hand);
             let help = "how wide the brush is; a double click resets it";
-            let spacing = ui.spacing().item_spacing.x;
-            ui.spacing_mut().slider_width = ui.available_width() - theme::NUMBER_WIDTH - 3.0 * spacing;
             ui.add_enabled_ui(brush.in_hand, |ui| {
-                let slider = Slider::new(&mut brush.radius, Brush::RADII).show_value(false).logarithmic(true);
-                let slider = ui.add(slider).on_hover_text(help).on_disabled_hover_text(help);
-                sink.note("brush size", &slider);
-                if double_clicked(&slider) {
-                    brush.radius = Brush::RADIUS;
-                }
-                let number = DragValue::new(&mut brush.radius).range(Brush::RADII).speed(0.001);
-                let size = [theme::NUMBER_WIDTH, ui.spacing().interact_size.y];
-                let number = ui.add_sized(size, number.update_while_editing(false));
-                sink.note("brush number", &number.on_hover_text(help).on_disabled_hover_text(help));
+                slider(
+                    ui,
+                    sink,
+                    ("brush size", label, help),
+                    &mut brush.radius,
+                    (Brush::RADII, Scale::Log),
+                    Brush::RADIUS,
+                );
             });
         },
     );
@@ -246,7 +243,9 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         let mut on = was;
         let help = match is_only {
             true => "at least one device has to compute",
-            false => "several devices share the work of a step; who would only slow the others is left out",
+            false => {
+                "several devices share the work of a step; a device that would slow the others gets no work"
+            }
         };
         let name = format!("{} · {}", info.index, info.name);
         ui.add_enabled_ui(!is_only, |ui| {
@@ -287,7 +286,7 @@ fn sources(ui: &mut egui::Ui, folder: Option<&Path>, sink: &mut Sink) {
         return command(ui, sink, ("edit kernels", "Edit…", help), Command::EditKernels);
     };
     let help = "go back to the program's own kernels; the files stay";
-    command(ui, sink, ("own kernels", "Own again", help), Command::OwnKernels);
+    command(ui, sink, ("own kernels", "Built-in kernels", help), Command::OwnKernels);
     let text = folder.display().to_string();
     let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
     ui.add(name).on_hover_text(format!("{text} is watched: save a file, and it runs"));

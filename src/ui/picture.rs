@@ -10,7 +10,7 @@ use egui::{
 use super::fields::Fields;
 use super::keys::{self, Command};
 use super::theme;
-use super::widgets::{Sink, row};
+use super::widgets::Sink;
 use crate::look::{Look, Palette};
 use crate::params::{Choice, Info, Opt, Params, Scale, Values, Visitor};
 
@@ -61,8 +61,7 @@ impl Visitor for PictureFields<'_> {
         if info.key != "palette" {
             return self.0.option(info, index, options);
         }
-        let Fields { ui, sink, .. } = &mut self.0;
-        row(ui, info.label, info.help, |ui, _| {
+        self.0.choose(info, index, options, |ui, sink, index| {
             ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
             ui.horizontal_wrapped(|ui| {
                 let width = ((ui.available_width() - 2.0 * 4.0) / 3.0).floor();

@@ -70,7 +70,7 @@ impl Search {
             let height = LINES as f32 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
             ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
                 if found.is_empty() {
-                    ui.label(RichText::new("Nothing is called so").color(theme::of(ui).weak));
+                    ui.label(RichText::new("Nothing found").color(theme::of(ui).weak));
                 }
                 for (nth, entry) in found.iter().enumerate() {
                     let response = line(ui, entry, nth == self.chosen);

@@ -4,9 +4,12 @@ use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
 
 use super::keys::{self, Command};
 use super::theme;
-use super::widgets::{Chip, Sink, button, chips, number, row};
+use super::widgets::{Chip, Sink, button, chips, number, resettable, row};
 use crate::film::{Format, RATES};
 
+/// How long a film lasts, in seconds, and how many pictures of it are shown in one, until others are chosen.
+const SECONDS: f32 = 5.0;
+const RATE: u32 = 30;
 /// The longest film that can be asked for, in seconds.
 const LONGEST: f32 = 600.0;
 /// The most pixels that a side can have.
@@ -50,7 +53,7 @@ pub(super) struct Share {
 impl Default for Share {
     fn default() -> Self {
         let size = PictureSize::Times(1);
-        Self { size, typed: (1920, 1080), format: Format::Gif, seconds: 5.0, rate: 30, filming: None }
+        Self { size, typed: (1920, 1080), format: Format::Gif, seconds: SECONDS, rate: RATE, filming: None }
     }
 }
 
@@ -74,21 +77,26 @@ impl Share {
         let header = CollapsingHeader::new(title).id_salt("share").show(ui, |ui| {
             self.sizes(ui, sink);
             self.formats(ui, sink);
-            row(
+            let help = "How long the film lasts, and how many pictures are shown in a second.";
+            let mut length = (self.seconds, self.rate);
+            let default = (SECONDS, RATE);
+            resettable(
                 ui,
-                "Length",
-                "How long the film lasts, and how many pictures are shown in a second.",
-                |ui, label| {
-                    let seconds =
-                        DragValue::new(&mut self.seconds).range(0.1..=LONGEST).speed(0.1).suffix(" s");
+                sink,
+                ("film length", "Length", help),
+                &mut length,
+                default,
+                |ui, sink, label, length| {
+                    let seconds = DragValue::new(&mut length.0).range(0.1..=LONGEST).speed(0.1).suffix(" s");
                     number(ui, sink, ("film seconds", label, "seconds that the film lasts"), seconds);
-                    let rate = DragValue::new(&mut self.rate).range(RATES).speed(0.2).suffix(" /s");
+                    let rate = DragValue::new(&mut length.1).range(RATES).speed(0.2).suffix(" /s");
                     let rate = ui
                         .add(rate.update_while_editing(false))
                         .on_hover_text("pictures that are shown in a second");
                     sink.note("film rate", &rate);
                 },
             );
+            (self.seconds, self.rate) = length;
             row(ui, "", "", |ui, _| self.buttons(ui, sink));
         });
         sink.note("share", &header.header_response.on_hover_text("pictures and films of what is shown"));

@@ -102,6 +102,11 @@ pub(super) fn of_all(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
+/// The colours of what is drawn over the picture itself, which is dark in either theme.
+pub(super) fn on_picture() -> &'static Colours {
+    &DARK
+}
+
 fn colours(dark: bool) -> &'static Colours {
     if dark { &DARK } else { &LIGHT }
 }

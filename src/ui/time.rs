@@ -81,7 +81,7 @@ fn reverse(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     };
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let is_possible = reason.is_none() || config.reverse;
-        let back = ui.add_enabled(is_possible, Checkbox::new(&mut config.reverse, "back"));
+        let back = ui.add_enabled(is_possible, Checkbox::new(&mut config.reverse, "backwards"));
         let (enabled, on) = (back.enabled(), config.reverse);
         back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
         sink.note("reverse", &back);

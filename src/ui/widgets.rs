@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 
 use egui::{
-    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, WidgetInfo,
+    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, Slider, WidgetInfo,
     WidgetType, vec2,
 };
 
 use super::keys::Command;
 use super::{format, theme};
+use crate::params::Scale;
 
 /// What the widgets of one frame leave behind.
 #[derive(Default)]
@@ -60,15 +61,82 @@ pub(super) fn row(
         let cell = vec2(theme::LABEL_WIDTH, height);
         let label = ui.allocate_ui_with_layout(cell, Layout::left_to_right(Align::Center), |ui| {
             ui.set_min_size(cell);
-            ui.add(
-                Label::new(RichText::new(label).color(theme::of(ui).text)).truncate().sense(Sense::click()),
-            )
+            // No stop for the tabulator: it hears clicks alone.
+            ui.add(Label::new(RichText::new(label).color(theme::of(ui).text)).truncate().sense(Sense::CLICK))
         });
         let label = label.inner.on_hover_text(help);
         add(ui, &label);
         label
     });
     inner.inner
+}
+
+/// A row whose ↺, or a double click on its label, brings back `default`.
+pub(super) fn resettable<T: PartialEq + Copy>(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label, help): (&str, &str, &str),
+    value: &mut T,
+    default: T,
+    add: impl FnOnce(&mut egui::Ui, &mut Sink, &Response, &mut T),
+) {
+    let name = row(ui, label, help, |ui, name| {
+        let height = ui.spacing().interact_size.y;
+        // The place of ↺ stays free, so that nothing moves when it comes and goes.
+        let width = ui.available_width() - height - ui.spacing().item_spacing.x;
+        ui.allocate_ui(vec2(width, height), |ui| {
+            ui.set_min_width(width);
+            add(ui, sink, name, value);
+        });
+        if *value != default {
+            let reset = ui.add(Button::new("↺").frame(false).min_size(vec2(height, height)));
+            let enabled = reset.enabled();
+            // A symbol cannot be read out.
+            reset.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, format!("Reset {label}")));
+            let reset = reset.on_hover_text("back to the default");
+            sink.note(format!("reset {key}"), &reset);
+            if reset.clicked() {
+                *value = default;
+            }
+        }
+    });
+    if name.double_clicked() && ui.is_enabled() {
+        *value = default;
+    }
+}
+
+/// A slider, and a number for the same value beside it; a double click on the slider brings back `default`.
+pub(super) fn slider(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (key, label, help): (&str, &Response, &str),
+    value: &mut f32,
+    (range, scale): (RangeInclusive<f32>, Scale),
+    default: f32,
+) {
+    let height = ui.spacing().interact_size.y;
+    ui.spacing_mut().slider_width = ui.available_width() - theme::NUMBER_WIDTH - ui.spacing().item_spacing.x;
+    let speed = match scale {
+        Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
+        Scale::Log => f64::from(*value) / 100.0,
+    };
+    let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
+    let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
+    sink.note(key, &slider);
+    if double_clicked(&slider) {
+        *value = default;
+    }
+    let before = *value;
+    // A half-typed number must not reach the simulation.
+    let number = DragValue::new(value).range(range).speed(speed).update_while_editing(false);
+    let number = number.custom_formatter(|x, _| format::field(x));
+    let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
+    // The field shows fewer digits than the number has: to look at it is no change.
+    if !number.dragged() && format::field((*value).into()) == format::field(before.into()) {
+        *value = before;
+    }
+    let number = number.on_hover_text(help).on_disabled_hover_text(help);
+    sink.note(format!("{key} number"), &number);
 }
 
 /// One choice among [`chips`].
@@ -148,7 +216,7 @@ fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
 }
 
 /// Whether a slider, which hears drags alone, was clicked twice.
-pub(super) fn double_clicked(slider: &Response) -> bool {
+fn double_clicked(slider: &Response) -> bool {
     let twice = slider.ctx.input(|input| input.pointer.button_double_clicked(PointerButton::Primary));
     twice && slider.contains_pointer() && slider.enabled()
 }

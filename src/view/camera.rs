@@ -50,6 +50,20 @@ impl Camera {
         }
     }
 
+    /// It in words, as snapshots keep it.
+    pub fn to_words(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The camera that the words of a snapshot mean; none if they are empty, as where nobody looked, or no camera that can be
+    /// looked through.
+    pub fn from_words(words: &str) -> Option<Self> {
+        if words.trim().is_empty() {
+            return None;
+        }
+        toml::from_str(words).ok().filter(Self::is_sound)
+    }
+
     /// Whether it can be looked through: one from a file may say anything.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
@@ -237,6 +251,16 @@ mod tests {
                 "x is to the right and y is up: {a} {b}"
             );
             assert!((0.9..1.0).contains(&a.x.max(a.y)), "{half:?} in {aspect}: {a}");
+        }
+    }
+
+    #[test]
+    fn words_bring_it_back_and_no_words_are_no_camera() {
+        let camera =
+            Camera { target: Vec3::new(0.3, -0.2, 0.7), yaw: 1.25, distance: 7.5, ..Camera::default() };
+        assert_eq!(Camera::from_words(&camera.to_words()), Some(camera));
+        for words in ["", "\n", "yaw = nan", "distance = -1.0", "nonsense"] {
+            assert_eq!(Camera::from_words(words), None, "{words:?}");
         }
     }
 

@@ -11,9 +11,17 @@ const REACH: f32 = 0.03;
 impl Camera {
     /// Where a place is shown, in viewport heights from the middle, y downwards; and its depth. None behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
-        let clip = self.view_projection(1.0) * place.extend(1.0);
-        let at = clip.xy() / (2.0 * clip.w);
-        (clip.w > 0.0 && at.is_finite()).then_some(([at.x, -at.y], clip.w))
+        self.projector()(place)
+    }
+
+    /// The same for many places.
+    fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
+        let view_projection = self.view_projection(1.0);
+        move |place| {
+            let clip = view_projection * place.extend(1.0);
+            let at = clip.xy() / (2.0 * clip.w);
+            (clip.w > 0.0 && at.is_finite()).then_some(([at.x, -at.y], clip.w))
+        }
     }
 
     /// The place in the target's plane, which faces the eye, that is under the `cursor`.
@@ -22,27 +30,38 @@ impl Camera {
     }
 
     /// The body that is shown nearest to the `cursor`, if one is near: of several the one in front. A ball is as near as its
-    /// edge.
+    /// edge, and a planet hides what is behind it.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;
         }
         let cursor = glam::Vec2::from(cursor);
+        let (project, eye) = (self.projector(), self.eye());
         let mut nearest = None;
         let mut least = (REACH, f32::INFINITY);
         for (nth, (&[x, y, z, w], value)) in points.positions.iter().zip(points.values.iter()).enumerate() {
-            let Some((at, depth)) = self.project(Vec3::new(x, y, z)) else { continue };
+            let place = Vec3::new(x, y, z);
+            let Some((at, depth)) = project(place) else { continue };
             let radius = match points.shape {
                 Shape::Spheres { .. } => w / (2.0 * (self.fov / 2.0).tan() * depth),
                 _ => 0.0,
             };
             let gap = (cursor.distance(at.into()) - radius).max(0.0);
-            if (gap, depth) < least && *value != Points::HELD_OUT {
+            let is_shown = || *value != Points::HELD_OUT && !hides(points.shape.planet(), eye, place);
+            if (gap, depth) < least && is_shown() {
                 (least, nearest) = ((gap, depth), Some(nth));
             }
         }
         nearest
     }
+}
+
+/// Whether a planet of this radius about the origin stands between the `eye` and a `place`.
+fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
+    let way = place - eye;
+    // Where on the way, 0 to 1, the planet's middle is nearest.
+    let share = -eye.dot(way) / way.length_squared();
+    (0.0..1.0).contains(&share) && (eye + way * share).length() < planet
 }
 
 #[cfg(test)]
@@ -76,6 +95,18 @@ mod tests {
         let balls = [[0.0, 1.0, 0.0, 0.1], [0.05, -1.0, 0.0, 0.1]];
         let points = points(&balls, Shape::Spheres { planet: 0.0 });
         assert_eq!(camera.pick(&points, [0.0, 0.0]), Some(1));
+    }
+
+    #[test]
+    fn a_planet_hides_what_is_behind_it() {
+        let camera = Camera { yaw: 0.0, pitch: 0.0, ..Camera::default() };
+        // Seen along y: behind the planet, beside it and in front of it.
+        let balls = [[0.1, 1.5, 0.0, 0.02], [0.9, 1.5, 0.0, 0.02], [-0.1, -1.0, 0.0, 0.02]];
+        let at = |nth: usize| camera.project(Vec3::new(balls[nth][0], balls[nth][1], 0.0)).unwrap().0;
+        let picked =
+            |planet| [0, 1, 2].map(|nth| camera.pick(&points(&balls, Shape::Spheres { planet }), at(nth)));
+        assert_eq!(picked(0.5), [None, Some(1), Some(2)]);
+        assert_eq!(picked(0.0), [Some(0), Some(1), Some(2)], "there is none");
     }
 
     #[test]
