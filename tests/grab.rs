@@ -3,7 +3,7 @@
 #[path = "support/window.rs"]
 mod support;
 
-use support::{Display, PICTURE};
+use support::{Display, PICTURE, spot};
 
 #[test]
 fn a_body_is_taken_deleted_and_brought_back_and_another_launched() {
@@ -60,6 +60,52 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
         ["pull=true", "reverse=true", "reverse=false", "running=false", "goto(some(40))", "quit"]
     );
     assert_eq!((&report.stats["step"], &report.config["running"]), (&40.into(), &false.into()));
+}
+
+#[test]
+fn what_is_clicked_among_the_tools_is_not_meant_for_the_picture() {
+    let display = Display::open();
+    let start = "--scene plummer --bodies 512 --paused --clean --size 1200x760";
+    let viewer = display.view(start);
+    viewer.key("l");
+    let controls = viewer.quit();
+    let viewer = display.view(start);
+    viewer.key("l");
+    viewer.drag("700 500", "760 480");
+    viewer.click(controls.control("undo"));
+    let slider = controls.control("launch mass");
+    viewer.drag(&spot(slider, 0.3, 0.5), &spot(slider, 0.8, 0.5));
+    viewer.click(controls.control("mouse pull"));
+    viewer.click(controls.control("mouse look"));
+    let report = viewer.quit();
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(told, ["launch=body", "undo", "quit"]);
+    assert_eq!(report.stats["bodies"], 512);
+}
+
+#[test]
+fn a_second_button_does_not_hold_on_and_what_is_begun_can_be_given_up() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 512 --paused --clean --size 1200x760");
+    viewer.key("l");
+    let press = "mousemove 640 500 sleep 0.2 mousedown 1 sleep 0.2 mousemove 680 480 sleep 0.3";
+    viewer.act(&format!("{press} mousedown 3 sleep 0.2 mouseup 3 sleep 0.2 mouseup 1 sleep 0.4"));
+    // The other button let go of last.
+    viewer.act(&format!("{press} mousedown 3 sleep 0.2 mouseup 1 sleep 0.3 mouseup 3 sleep 0.4"));
+    let still = viewer.still(PICTURE);
+    viewer.act("mousemove 700 400 sleep 0.4");
+    assert!(viewer.still(PICTURE) == still, "nothing follows the mouse any more");
+    viewer.act(&format!("{press} key Escape sleep 0.4 mouseup 1 sleep 0.4"));
+    viewer.alters("the tool is still in hand", PICTURE, || viewer.act(press));
+    // Another mode is no place for what was begun in this one.
+    viewer.act("key m sleep 1 mouseup 1 sleep 0.4");
+    let report = viewer.quit();
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    let told: Vec<_> =
+        told.into_iter().filter(|what| !what.contains('=') || what.starts_with("launch")).collect();
+    assert_eq!(told, ["launch=body", "launch=body", "abandon", "quit"]);
+    assert_eq!(report.stats["mode"], "asteroids");
+    assert!(!report.controls.contains_key("close"), "nothing was refused");
 }
 
 /// Where in a picture it is brightest.

@@ -97,3 +97,33 @@ fn with_frames_or_clean_nothing_is_read_or_kept() {
     assert_eq!(names, ["settings.toml"]);
     assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), "size = [700, 500]\n");
 }
+
+#[test]
+fn a_snapshot_is_looked_at_from_where_it_was_left() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --clean --paused --size 1200x760");
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
+    let left = viewer.changes("the wheel zooms", PICTURE, || viewer.act("mousemove 600 500 click 4 sleep 1"));
+    viewer.act("mousemove 20 740 key ctrl+s sleep 1 key Return sleep 1");
+    viewer.quit();
+    let viewer = display.view("--resume plummer.gravitile --clean --paused --size 1200x760");
+    assert!(viewer.still(PICTURE) == left);
+    viewer.quit();
+}
+
+#[test]
+fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
+    let display = Display::open();
+    let settings = display.folder().join("gravitile").join("settings.toml");
+    fs::create_dir(display.folder().join("gravitile")).unwrap();
+    fs::write(&settings, "size = [1280, 800]\n\n[look]\ngrid = \"true\"\nexposure = \"2\"\n").unwrap();
+    let viewer = display.view("--bodies 300 --paused --look grid=off stars=1");
+    viewer.key("t");
+    let report = viewer.quit();
+    assert_eq!((&report.look["grid"], &report.look["exposure"]), (&false.into(), &2.0.into()));
+    let text = fs::read_to_string(&settings).unwrap();
+    for kept in ["grid = \"true\"", "exposure = \"2\"", "turn = \"true\""] {
+        assert!(text.contains(kept), "{kept} in {text}");
+    }
+    assert!(!text.contains("stars"), "{text}");
+}

@@ -6,6 +6,8 @@ use std::process::Command;
 use gravitile::compute;
 use gravitile::modes::{self, Recipe};
 use gravitile::tuned::Tuned;
+use gravitile::snapshot::{Carried, Snapshot};
+use gravitile::view::Camera;
 
 use super::{folder, gravitile, json, stdout};
 
@@ -47,6 +49,27 @@ fn a_flow_goes_on_with_its_mean_speeds() {
         assert!(whole == both && !whole.is_empty(), "{file}");
     }
     assert_eq!(fs::read_to_string(folder.path().join("both/av_vels.dat")).unwrap().lines().count(), 40);
+}
+
+/// A picture, drawn from where the snapshot was looked at.
+#[test]
+fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
+    let folder = folder();
+    stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
+    let path = |name: &str| folder.path().join(name);
+    let camera = Camera { yaw: 1.0, distance: 5.0, ..Camera::default() };
+    let snapshot = Snapshot::load(&path("a.gravitile")).unwrap();
+    Snapshot { view: camera.to_words(), ..snapshot }.save(&path("b.gravitile")).unwrap();
+    for (name, is_seen_so) in [("a", false), ("b", true)] {
+        let render = format!("render --resume {name}.gravitile --steps 0 --size 64x40 --out {name}.png");
+        stdout(folder.path(), &render);
+        let Carried::Snapshot(drawn) = Carried::load(&path(&format!("{name}.png"))).unwrap() else {
+            panic!("{name}.png carries no snapshot");
+        };
+        assert_eq!(Camera::from_words(&drawn.view) == Some(camera.clone()), is_seen_so, "{}", drawn.view);
+    }
+    let [a, b] = ["a.png", "b.png"].map(|name| image::open(path(name)).unwrap().into_rgb8());
+    assert!(a != b);
 }
 
 #[test]

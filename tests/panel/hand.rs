@@ -120,3 +120,59 @@ fn what_was_done_is_undone_by_key_and_by_button() {
     window.run();
     assert_eq!(window.state().actions, [Action::Undo, Action::Undo]);
 }
+
+#[test]
+fn escape_gives_up_a_launch_then_lays_down_the_tool() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    window.state_mut().overlay.aim = Some([[0.0; 2], [0.1; 2]]);
+    press(&mut window, Key::Escape);
+    assert_eq!(
+        (window.state().actions.as_slice(), window.state().grip.tool),
+        (&[Action::Abandon][..], Tool::Launch)
+    );
+    window.state_mut().overlay = Overlay::default();
+    press(&mut window, Key::Escape);
+    assert_eq!((window.state().actions.len(), window.state().grip.tool), (1, Tool::Look));
+}
+
+#[test]
+fn mass_and_strength_can_be_reset() {
+    let mut window = open(MODES[0]);
+    for (key, label) in [(Key::L, "Mass"), (Key::A, "Strength")] {
+        press(&mut window, key);
+        type_number(&mut window, label, "0.7");
+        assert_ne!((window.state().grip.share, window.state().grip.strength), (1e-3, 0.3));
+        click(&mut window, Role::Button, &format!("Reset {label}"));
+        assert_eq!((window.state().grip.share, window.state().grip.strength), (1e-3, 0.3));
+    }
+}
+
+/// At every size of text the tools and the numbers stand beside or below each other, within the picture.
+#[test]
+fn tools_and_numbers_never_overlap() {
+    for tool in [Tool::Look, Tool::Launch] {
+        for zoom in [0.8, 1.0, 1.25, 1.5, 2.0] {
+            let mut window = open(MODES[0]);
+            window.state_mut().grip.tool = tool;
+            window.set_size(vec2(1280.0, 800.0) / zoom);
+            for folded in ["as it comes", "the other way"] {
+                window.run();
+                window.run();
+                let area = |name: &str| {
+                    let area = window.ctx.memory(|memory| memory.area_rect(egui::Id::new(name)));
+                    area.unwrap_or_else(|| panic!("no {name}"))
+                };
+                let [tools, numbers] = ["tools", "hud"].map(area);
+                assert!(!tools.intersects(numbers), "{zoom}, {folded}: {tools} and {numbers}");
+                let picture = window.state().picture.expand(0.5);
+                for rect in [tools, numbers] {
+                    let is_inside =
+                        picture.x_range().contains(rect.left()) && picture.x_range().contains(rect.right());
+                    assert!(is_inside, "{zoom}, {folded}: {rect} in {picture}");
+                }
+                press(&mut window, Key::I);
+            }
+        }
+    }
+}

@@ -43,6 +43,17 @@ fn rings_mode() -> Box<dyn gravitile::modes::Mode> {
 }
 
 #[test]
+fn what_is_said_while_an_offer_waits_is_read_above_it() {
+    let mut window = open(MODES[0]);
+    window.state_mut().ui().offer(Some("Disc galaxy · step 7".to_owned()));
+    window.state_mut().ui().say("Saved a.png");
+    window.run();
+    window.run();
+    let [said, offer] = ["Saved a.png", "Disc galaxy · step 7"].map(|text| window.get_by_label(text).rect());
+    assert!(said.bottom() < offer.top() && said.bottom() > offer.top() - 60.0, "{said} over {offer}");
+}
+
+#[test]
 fn an_offer_waits_until_it_is_answered() {
     for (button, action) in [("Continue", Action::Continue), ("Not now", Action::NotNow)] {
         let mut window = open(MODES[0]);

@@ -90,3 +90,40 @@ fn double_click_on_a_label_resets() {
     window.run();
     assert_eq!(window.state().value(info.key), Value::Float(default));
 }
+
+#[test]
+fn to_look_at_a_number_is_no_change() {
+    for info in MODES {
+        let mut window = open(info);
+        for (info, _, low, high) in described(&window).floats {
+            let number = low + (high - low) * 0.123_456_7;
+            gravitile::params::set(window.state_mut().config.mode.as_mut(), info.key, &number.to_string())
+                .unwrap();
+            window.run();
+            for leaves in [Key::Enter, Key::Tab] {
+                click(&mut window, Role::SpinButton, info.label);
+                press(&mut window, leaves);
+                assert_eq!(
+                    window.state().value(info.key),
+                    Value::Float(number),
+                    "{} left with {leaves:?}",
+                    info.key
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tabulator_stops_at_what_can_be_changed() {
+    let mut window = open(MODES[0]);
+    let labels: Vec<&str> = described(&window).floats.iter().map(|(info, ..)| info.label).collect();
+    window.get_by_role_and_label(Role::Slider, labels[0]).focus();
+    window.run();
+    press(&mut window, Key::Tab);
+    assert!(window.get_by_role_and_label(Role::SpinButton, labels[0]).accesskit_node().is_focused());
+    press(&mut window, Key::Tab);
+    let focused = window.query_all_by(|node| node.is_focused()).map(|node| node.accesskit_node().role());
+    let roles: Vec<_> = focused.collect();
+    assert!(!roles.is_empty() && !roles.contains(&Role::Label), "{roles:?}");
+}

@@ -39,11 +39,22 @@ fn a_film_is_recorded_ended_and_cancelled() {
     type_number(&mut window, "Length", "2");
     click(&mut window, Role::Button, "● Record");
     assert!(matches!(last(&window), Action::Record(Plan { frames: 60, .. })), "{:?}", last(&window));
+    click(&mut window, Role::Button, "Reset Length");
+    press(&mut window, Key::F9);
+    assert!(matches!(last(&window), Action::Record(Plan { frames: 150, rate: 30, .. })));
+    type_number(&mut window, "Length", "2");
     window.state_mut().ui().filming(Some((12, 60)));
     window.run();
     assert!(window.query_by_label_contains("12 of 60").is_some());
     press(&mut window, Key::F9);
     assert_eq!(last(&window), Action::EndFilm { keeps: true });
+    let running = window.state().config.running;
+    let told = window.state().actions.len();
+    for key in [Key::Space, Key::S] {
+        press(&mut window, key);
+        assert_eq!((window.state().config.running, window.state().actions.len()), (running, told));
+        assert!(window.query_by_label_contains("A film steps by itself").is_some(), "it is said why not");
+    }
     // At the foot of the picture, so that it can be ended with the panel hidden.
     press(&mut window, Key::H);
     click(&mut window, Role::Button, "Cancel");
@@ -75,6 +86,6 @@ fn kernels_are_edited_and_what_is_refused_is_told_until_it_is_mended() {
     window.run();
     assert!(window.query_by_label_contains("second").is_none());
     assert!(window.query_by_label("Runs now: a.cl").is_some());
-    click(&mut window, Role::Button, "Own again");
+    click(&mut window, Role::Button, "Built-in kernels");
     assert_eq!(last(&window), Action::OwnKernels);
 }

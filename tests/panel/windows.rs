@@ -127,6 +127,23 @@ fn the_overlay_tells_speed_and_truth() {
 }
 
 #[test]
+fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
+    let mut window = open(MODES[0]);
+    let is_folded = |window: &Window| window.query_by_label("Screen").is_none();
+    assert!(!is_folded(&window));
+    press(&mut window, Key::I);
+    assert!(is_folded(&window) && window.query_by_label_contains("interactions/s").is_some());
+    click(&mut window, Role::Button, "Numbers");
+    assert!(!is_folded(&window));
+    let mut small = open(MODES[0]);
+    small.set_size(vec2(640.0, 400.0));
+    small.run();
+    assert!(is_folded(&small));
+    press(&mut small, Key::I);
+    assert!(!is_folded(&small), "who wants them there has them");
+}
+
+#[test]
 fn the_overlay_compares_the_variants_that_were_seen() {
     for info in MODES {
         let mut window = open(info);
@@ -180,10 +197,13 @@ fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
     assert_eq!(brush(&window), None, "bodies are not painted over");
     assert!(window.query_by_role_and_label(Role::CheckBox, "Brush").is_none());
     press(&mut window, Key::B);
+    assert!(window.query_by_label_contains("in a fluid alone").is_some(), "it is said why not");
     for _ in 1..MODES.len() {
         press(&mut window, Key::M);
     }
     assert_eq!(brush(&window), Some(radius), "it is still in hand");
+    press(&mut window, Key::Escape);
+    assert_eq!(brush(&window), None, "Escape lays it down");
 }
 
 #[test]

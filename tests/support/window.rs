@@ -231,6 +231,7 @@ pub struct Report {
     pub interval_ms: Times,
     pub size: [u32; 2],
     pub config: Value,
+    pub look: Value,
     pub stats: Value,
     pub events: Vec<Event>,
     pub controls: BTreeMap<String, Rect>,
