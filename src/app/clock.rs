@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// The numbers beside the picture are refreshed at least this often.
+/// The numbers beside the picture are refreshed at least this often, ...
 const HEARTBEAT: Duration = Duration::from_millis(250);
+/// ... and while nothing goes on, this.
+const IDLE: Duration = Duration::from_secs(5);
 /// How slowly the shown frame rate follows.
 const SMOOTHING: f64 = 0.1;
 
@@ -23,11 +25,16 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval: refresh.as_secs_f64() }
     }
 
-    /// A frame begins; the time since the one before.
-    pub fn begin(&mut self, now: Instant) -> Duration {
+    /// Whether the screen is another, which shows a picture every so often.
+    pub fn set_refresh(&mut self, refresh: Duration) -> bool {
+        std::mem::replace(&mut self.refresh, refresh) != refresh
+    }
+
+    /// A frame begins; the time since the one before. `goes_on` is whether numbers change by themselves.
+    pub fn begin(&mut self, now: Instant, goes_on: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
-        (self.last, self.due) = (now, now + HEARTBEAT);
+        (self.last, self.due) = (now, now + if goes_on { HEARTBEAT } else { IDLE });
         interval
     }
 

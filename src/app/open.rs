@@ -26,7 +26,7 @@ use crate::engine;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::hand::Edit;
-use crate::look::{Look, Size};
+use crate::look::Look;
 use crate::session::{Command, Notice, Session, Stats};
 use crate::trial::{self, Study};
 use crate::tuned::Tuned;
@@ -117,12 +117,6 @@ impl Open {
         ui.folder().clone_from(&kept.settings().folder);
         kept.settings().dress(&mut look, &named);
         let once = Once::new(&look, &named, kept.settings());
-        let zoom = kept.settings().zoom;
-        window.egui().set_zoom_factor(zoom);
-        // The panel shows what it was left with, unless something else was asked for.
-        if look.scale == Look::default().scale {
-            look.scale = Size::of(zoom).unwrap_or(look.scale);
-        }
         let offer = kept.offer();
         let offer = offer.filter(|_| !is_chosen);
         // What was left is not replaced while it is offered.
@@ -170,7 +164,11 @@ impl Open {
     /// One frame; false when the program is to end.
     pub fn frame(&mut self) -> Result<bool> {
         let start = Instant::now();
-        let interval = self.clock.begin(start);
+        let interval = self.clock.begin(start, self.is_active());
+        // Wayland says which screen it is only some time after something was shown.
+        if self.recorder.frames().is_power_of_two() {
+            self.mind_refresh();
+        }
         self.hear_notices()?;
         self.hear_opening();
         self.hear_kernels();
@@ -326,13 +324,7 @@ impl Open {
     fn settings(&mut self) -> Settings {
         let folder = self.ui.folder().clone();
         let look = self.once.leave_out(Settings::of_look(&self.look), &self.look);
-        Settings {
-            size: self.window.logical_size(),
-            panel: self.ui.panel,
-            zoom: self.window.zoom(),
-            folder,
-            look,
-        }
+        Settings { size: self.window.logical_size(), panel: self.ui.panel, folder, look }
     }
 
     /// Writes the chart to a file of its own in the working directory.
@@ -400,7 +392,11 @@ impl Open {
         }
         if fresh {
             let start = Instant::now();
+            let had_trails = !self.view.lacks_trails();
             self.view.upload(&frame.points, frame.value_range)?;
+            if had_trails && self.view.lacks_trails() {
+                self.ui.say("No trails: there are too many bodies for them to be drawn here");
+            }
             let is_another =
                 (self.shown.mode, self.shown.generation) != (frame.stats.mode, frame.stats.generation);
             self.shown = frame.stats.clone();
@@ -525,6 +521,9 @@ impl Open {
             self.window.resize(*size);
             self.recorder.note(format!("size={}x{}", size.width, size.height), &self.shown);
         }
+        if matches!(event, WindowEvent::Moved(_) | WindowEvent::ScaleFactorChanged { .. }) {
+            self.mind_refresh();
+        }
         let (response, in_hand) = (self.window.on_event(event), self.in_hand());
         let hand = (&mut self.rig, in_hand);
         let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
@@ -540,6 +539,20 @@ impl Open {
         }
         if response.repaint || moved {
             self.clock.redraw_after(Duration::ZERO);
+        }
+    }
+
+    /// Whether there is something to be told without being asked.
+    fn is_active(&self) -> bool {
+        let is_busy = self.studio.is_filming() || self.opening.is_some() || self.shown.goal.is_some();
+        self.config.running || is_busy || self.frames.is_some()
+    }
+
+    /// Goes by the screen that it is on now.
+    fn mind_refresh(&mut self) {
+        let refresh = self.window.refresh_interval();
+        if self.clock.set_refresh(refresh) {
+            self.session.send(Command::Refresh(refresh));
         }
     }
 

@@ -15,8 +15,6 @@ use crate::params::{self, Value, Values};
 const MOST_BYTES: u64 = 1 << 16;
 /// Sizes of a window that can be meant.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=16_384;
-/// How large controls can be.
-const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=4.0;
 
 /// What is kept. What the file does not say is as it comes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,8 +24,6 @@ pub(super) struct Settings {
     pub size: (u32, u32),
     /// Whether the panel is shown.
     pub panel: bool,
-    /// How large controls are.
-    pub zoom: f32,
     /// Where dialogs begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
@@ -38,7 +34,7 @@ pub(super) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { size: (1280, 800), panel: true, zoom: 1.0, folder: None, look: BTreeMap::new() }
+        Self { size: (1280, 800), panel: true, folder: None, look: BTreeMap::new() }
     }
 }
 
@@ -65,7 +61,6 @@ impl Settings {
             } else {
                 usual.size
             },
-            zoom: if ZOOMS.contains(&settings.zoom) { settings.zoom } else { usual.zoom },
             ..settings
         })
     }
@@ -167,19 +162,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("settings.toml");
         assert_eq!(Settings::load(&path).unwrap(), Settings::default());
-        let other = Settings {
-            size: (900, 700),
-            panel: false,
-            zoom: 1.5,
-            folder: Some("x".into()),
-            ..Settings::default()
-        };
+        let other =
+            Settings { size: (900, 700), panel: false, folder: Some("x".into()), ..Settings::default() };
         other.save(&path).unwrap();
         assert_eq!(Settings::load(&path).unwrap(), other);
         for (text, size) in [("", (1280, 800)), ("size = [1, 99999]\nzoom = nan\nlater = 3\n", (1280, 800))] {
             fs::write(&path, text).unwrap();
             let settings = Settings::load(&path).unwrap();
-            assert_eq!((settings.size, settings.zoom), (size, 1.0));
+            assert_eq!(settings.size, size);
         }
         for text in ["size = 3", "panel", "\u{0}", &"x = 1\n".repeat(20_000)] {
             fs::write(&path, text).unwrap();

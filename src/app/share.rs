@@ -17,7 +17,7 @@ use crate::film::{self, Film};
 use crate::session::{Command, Still};
 use crate::snapshot::{self, Extent, Snapshot};
 use crate::ui::{PictureSize, Plan};
-use crate::view::{self, Canvas};
+use crate::view::{self, Canvas, Negative};
 
 /// Pictures that may wait to be written.
 const WAITING: usize = 2;
@@ -58,7 +58,7 @@ struct Filming {
 }
 
 enum Message {
-    Picture(RgbImage),
+    Picture(Negative),
     Finish,
 }
 
@@ -231,7 +231,7 @@ impl Open {
         let context = self.window.context().clone();
         let Self { view, rig, .. } = self;
         let picture = Canvas::new(&context, size)
-            .and_then(|canvas| canvas.render(|surface| view.draw(surface, &rig.camera, None)));
+            .and_then(|canvas| canvas.expose(|surface| view.draw(surface, &rig.camera, None)));
         match (picture, snapshot) {
             (Ok(picture), Some(snapshot)) => self.save_picture(picture, snapshot),
             (Ok(picture), None) => {
@@ -253,13 +253,13 @@ impl Open {
     }
 
     /// Packs and writes the picture beside the window.
-    fn save_picture(&mut self, picture: RgbImage, snapshot: Snapshot) {
+    fn save_picture(&mut self, picture: Negative, snapshot: Snapshot) {
         let path =
             free_name(&format!("gravitile-{}", self.config.start.file_name()), snapshot::PICTURE, false);
         let snapshot = Snapshot { view: self.rig.camera.to_words(), ..snapshot };
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
         self.studio.begin(move || {
-            let outcome = save(&path, &picture, &snapshot).map(|extent| (path, extent.note()));
+            let outcome = save(&path, &picture.into_picture(), &snapshot).map(|extent| (path, extent.note()));
             let _ = written.send(Written { is_film: false, outcome });
             wake();
         });
@@ -277,7 +277,7 @@ fn write(mut film: Film, pictures: &Receiver<Message>, wake: &impl Fn()) -> Opti
     loop {
         match pictures.recv() {
             Ok(Message::Picture(picture)) => {
-                if let Err(error) = film.add(&picture) {
+                if let Err(error) = film.add(&picture.into_picture()) {
                     return Some(Err(error));
                 }
                 wake();

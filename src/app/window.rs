@@ -14,7 +14,7 @@ use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
 use glutin::surface::{SurfaceAttributesBuilder, SwapInterval, WindowSurface};
 use glutin_winit::{ApiPreference, DisplayBuilder};
-use raw_window_handle::HasWindowHandle;
+use raw_window_handle::{HasWindowHandle, RawWindowHandle};
 use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
@@ -96,11 +96,6 @@ impl Window {
         self.window.inner_size().to_logical::<u32>(self.window.scale_factor()).into()
     }
 
-    /// How large controls are.
-    pub fn zoom(&self) -> f32 {
-        self.gui.context().zoom_factor()
-    }
-
     pub fn size(&self) -> (u32, u32) {
         self.window.inner_size().into()
     }
@@ -167,6 +162,8 @@ impl Window {
         let outcome = picture(&mut target);
         self.gui.paint(&self.display, &mut target);
         let drawn = start.elapsed();
+        // Wayland then tells when the next is worth drawing.
+        self.window.pre_present_notify();
         target.finish().map_err(graphics("the frame cannot be shown"))?;
         // Where showing waits for the screen, that wait is no work; elsewhere the drawing ends in it.
         let work = if self.vsync { drawn } else { start.elapsed() };
@@ -202,11 +199,16 @@ fn open_display(
     let surface = unsafe { gl.create_window_surface(config, &attributes) }
         .map_err(graphics("the window cannot be drawn in"))?;
     let context = context.make_current(&surface).map_err(graphics("OpenGL does not start"))?;
-    let vsync = surface.set_swap_interval(&context, SwapInterval::Wait(NonZeroU32::MIN)).is_ok();
+    // Under Wayland a window that cannot be seen would wait for ever; the frame clock keeps the pace by itself.
+    let interval = match handle {
+        RawWindowHandle::Wayland(_) => SwapInterval::DontWait,
+        _ => SwapInterval::Wait(NonZeroU32::MIN),
+    };
+    let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
     let display = glium::Display::new(context, surface).map_err(graphics("OpenGL is too old"))?;
     // A software renderer accepts the wish and does not wait.
-    let software = view::is_software(&display);
-    Ok((display, vsync && !software))
+    let waits = waits && !view::is_software(&display);
+    Ok((display, waits))
 }
 
 fn graphics<E: std::fmt::Display>(what: &str) -> impl FnOnce(E) -> Error {

@@ -43,6 +43,8 @@ pub struct Look {
 /// How large the panel is, times the size that the screen asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
+    /// 0.8.
+    Smaller,
     /// 1.
     One,
     /// 1.25.
@@ -55,6 +57,7 @@ pub enum Size {
 
 impl Choice for Size {
     const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Smaller, Opt { name: "0.8", help: "A fifth smaller." }),
         (Self::One, Opt { name: "1", help: "The size that the screen asks for." }),
         (Self::Larger, Opt { name: "1.25", help: "A quarter larger." }),
         (Self::Large, Opt { name: "1.5", help: "Half as large again." }),
@@ -63,14 +66,16 @@ impl Choice for Size {
 }
 
 impl Size {
-    /// The size of this factor.
-    pub fn of(factor: f32) -> Option<Self> {
-        Self::OPTIONS.iter().map(|(size, _)| *size).find(|size| size.factor() == factor)
+    /// The next one, larger or smaller; the last one itself.
+    pub fn next(self, larger: bool) -> Self {
+        let at = if larger { self.index() + 1 } else { self.index().saturating_sub(1) };
+        Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
     /// The factor.
     pub fn factor(self) -> f32 {
         match self {
+            Self::Smaller => 0.8,
             Self::One => 1.0,
             Self::Larger => 1.25,
             Self::Large => 1.5,
@@ -186,7 +191,7 @@ impl Params for Look {
             &info(
                 "trails",
                 "Trails",
-                "How many pictures a trail goes back; 0 is none. Where there are very many bodies it is shorter.",
+                "How many pictures a trail goes back; 0 is none. Where there are many bodies it is coarser; where there are very many there is none.",
             )
             .unit("pictures"),
             &mut self.trails,

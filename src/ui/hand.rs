@@ -3,7 +3,6 @@
 use egui::{Align2, Button, Rect, RichText, Stroke, pos2, vec2};
 
 use super::keys::{self, Command};
-use super::panel::note;
 use super::widgets::{Chip, Sink, chips, live_number, resettable, row, slider};
 use super::{Model, format, theme};
 use crate::bodies::FINITE_LIMIT;
@@ -104,6 +103,9 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         (Tool::Pull, "pull", keys::hint(Command::Pull)),
     ];
     row(ui, "Mouse", "What a drag over the picture does.", |ui, _| {
+        // Beside the label also where text is twice as large.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         let all = tools.iter().map(|(tool, name, help)| Chip {
             name,
             help,
@@ -130,8 +132,7 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             ("launch mass", "Mass", "The mass of what is launched, as a share of the mass of all bodies."),
             (&mut grip.share, usual.share),
             1e-6..=1.0,
-            "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster; Escape: \
-             nothing",
+            "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster; Escape gives it up",
         ),
         Tool::Pull => (
             ("pull strength", "Strength", "How strongly the hand attracts or repels."),
@@ -143,7 +144,7 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     resettable(ui, sink, words, value, default, |ui, sink, label, value| {
         slider(ui, sink, (words.0, label, words.2), value, (range, Scale::Log), default);
     });
-    note(ui, words_below);
+    ui.add(egui::Label::new(RichText::new(words_below).small().color(theme::of(ui).weak)).wrap());
 }
 
 /// The card of the selected body, if there is one; what is to be changed of it.

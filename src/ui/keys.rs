@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
-use crate::modes::ModeInfo;
+use crate::look::{Palette, Theme};
+use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 use crate::trial::Study;
 
@@ -40,6 +41,17 @@ pub(super) enum Command {
     Panel,
     /// Fold or unfold the overlay.
     Numbers,
+    Larger,
+    Smaller,
+    UsualSize,
+    /// Show where a parameter is set.
+    Jump(&'static str),
+    Variant(Option<&'static Variant>),
+    Palette(Palette),
+    Theme(Theme),
+    ResetAll,
+    FollowBody,
+    SavePlots,
     Help,
     Close,
     Study(Study),
@@ -134,6 +146,9 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::Plots, &[plain(Key::P)], "open or close the plots"),
     keys(Command::Panel, &[plain(Key::H)], "hide or show the panel"),
     keys(Command::Numbers, &[plain(Key::I)], "fold or unfold the numbers over the picture"),
+    keys(Command::Larger, &[with_ctrl(Key::Plus), with_ctrl(Key::Equals)], "larger text and controls"),
+    keys(Command::Smaller, &[with_ctrl(Key::Minus)], "smaller text and controls"),
+    keys(Command::UsualSize, &[with_ctrl(Key::Num0)], "text and controls as large as the screen asks for"),
     keys(
         Command::Search,
         &[
@@ -156,11 +171,14 @@ pub static CONTROLS: &[Control] = &[
     words("Drag with the brush", "paint obstacles; right drag or Shift+drag erases"),
     words("Drag to launch", "draw the velocity from where it begins; Shift+drag launches a cluster"),
     words("Hold to pull", "attract; the right button or Shift repels"),
-    words("Ctrl+Plus or Ctrl+Minus", "larger or smaller controls"),
 ];
 
 const fn plain(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+const fn with_ctrl(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
 const fn keys(command: Command, keys: &'static [KeyboardShortcut], help: &'static str) -> Control {
@@ -188,7 +206,13 @@ impl Control {
     fn listens_to(&self, pressed: &Modifiers, key: Key) -> bool {
         match self.trigger {
             Trigger::Keys(keys) => {
-                keys.iter().any(|k| k.logical_key == key && pressed.matches_logically(k.modifiers))
+                // What Shift or Alt makes of other keys depends on the keyboard.
+                let is_letter = (Key::A..=Key::Z).contains(&key);
+                let fits = |wanted: Modifiers| {
+                    let exactly = pressed.shift == wanted.shift && pressed.alt == wanted.alt;
+                    pressed.matches_logically(wanted) && (exactly || !is_letter)
+                };
+                keys.iter().any(|k| k.logical_key == key && fits(k.modifiers))
             }
             Trigger::Words(_) => false,
         }

@@ -253,6 +253,8 @@ pub struct Ui {
     kernels: Option<PathBuf>,
     share: Share,
     search: Search,
+    /// The parameter that is to be shown.
+    jump: Option<&'static str>,
 }
 
 impl Ui {
@@ -260,7 +262,11 @@ impl Ui {
     pub fn new(ctx: &egui::Context) -> Self {
         theme::apply(ctx);
         // A second pass would show the same frame twice, and what was asked for in the first would be lost.
-        ctx.options_mut(|options| options.max_passes = std::num::NonZeroUsize::MIN);
+        ctx.options_mut(|options| {
+            options.max_passes = std::num::NonZeroUsize::MIN;
+            // How large text is stands in the look, whoever sets it.
+            options.zoom_with_keyboard = false;
+        });
         Self {
             panel: true,
             help: false,
@@ -279,6 +285,7 @@ impl Ui {
             kernels: None,
             share: Share::default(),
             search: Search::default(),
+            jump: None,
         }
     }
 
@@ -392,7 +399,10 @@ impl Ui {
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
-        self.search.show(ctx, &mut sink);
+        self.search.show(ctx, model.config, &mut sink);
+        if let Some(key) = self.jump.take() {
+            widgets::jump(ctx, key);
+        }
         if self.files.is_open() {
             // Keys belong to the dialog, but for the one that ends all.
             sink.commands.retain(|command| *command == Command::Quit);
@@ -434,7 +444,7 @@ impl Ui {
         Output { actions, edits, wishes, rects, picture: ctx.available_rect(), plots, brush }
     }
 
-    /// Theme and size as `look` has them. Ctrl+Plus goes on from there.
+    /// Theme and size as `look` has them.
     fn dress(&mut self, ctx: &egui::Context, look: &Look) {
         ctx.set_theme(match look.theme {
             look::Theme::Dark => egui::Theme::Dark,
@@ -516,6 +526,22 @@ impl Ui {
             Command::Brush => self.brush.in_hand ^= true,
             Command::Panel => self.panel = !self.panel,
             Command::Numbers => self.fold.turn(),
+            Command::Larger => look.scale = look.scale.next(true),
+            Command::Smaller => look.scale = look.scale.next(false),
+            Command::UsualSize => look.scale = look::Size::One,
+            Command::Jump(key) => {
+                self.panel = true;
+                self.jump = Some(key);
+            }
+            Command::Variant(variant) => config.variant = variant,
+            Command::Palette(palette) => look.palette = palette,
+            Command::Theme(theme) => look.theme = theme,
+            Command::ResetAll => config.mode = fields::default_mode(config),
+            Command::FollowBody => {
+                model.grip.follows = model.stats.held.is_some() && !model.grip.follows;
+                look.follow &= !model.grip.follows;
+            }
+            Command::SavePlots => return (!self.history.is_empty()).then_some(Action::SavePlots),
             Command::Help => self.help = !self.help,
             Command::Plots => self.plots.is_open = !self.plots.is_open,
             // One thing at a time: the help stays while there was an error to close.

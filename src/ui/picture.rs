@@ -10,7 +10,7 @@ use egui::{
 use super::fields::Fields;
 use super::keys::{self, Command};
 use super::theme;
-use super::widgets::Sink;
+use super::widgets::{Sink, jumped};
 use crate::look::{Look, Palette};
 use crate::params::{Choice, Info, Opt, Params, Scale, Values, Visitor};
 
@@ -21,26 +21,28 @@ const TONES: usize = 12;
 pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, sink: &mut Sink) {
     ui.add_space(10.0);
     let title = RichText::new("Picture").strong().color(theme::of(ui).accent);
-    let header = CollapsingHeader::new(title).id_salt("picture").show(ui, |ui| {
-        let default = Look::default();
-        let defaults = Values::collect(&mut default.clone());
-        look.visit(&mut PictureFields(Fields { ui, sink, defaults: &defaults }));
-        ui.add_space(4.0);
-        ui.horizontal(|ui| {
-            let reset = ui.add_enabled(*look != default, Button::new("↺ Reset picture"));
-            let help = "everything about the picture as it comes";
-            let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
-            sink.note("reset picture", &reset);
-            if reset.clicked() {
-                *look = default;
-            }
-            let home = ui.button("Reset view").on_hover_text(keys::hint(Command::ResetView));
-            sink.note("reset view", &home);
-            if home.clicked() {
-                sink.commands.push(Command::ResetView);
-            }
+    let unfolds = jumped(ui.ctx()).is_some_and(|key| Values::collect(look).get(key).is_some());
+    let header =
+        CollapsingHeader::new(title).id_salt("picture").open(unfolds.then_some(true)).show(ui, |ui| {
+            let default = Look::default();
+            let defaults = Values::collect(&mut default.clone());
+            look.visit(&mut PictureFields(Fields { ui, sink, defaults: &defaults }));
+            ui.add_space(4.0);
+            ui.horizontal(|ui| {
+                let reset = ui.add_enabled(*look != default, Button::new("↺ Reset picture"));
+                let help = "everything about the picture as it comes";
+                let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
+                sink.note("reset picture", &reset);
+                if reset.clicked() {
+                    *look = default;
+                }
+                let home = ui.button("Reset view").on_hover_text(keys::hint(Command::ResetView));
+                sink.note("reset view", &home);
+                if home.clicked() {
+                    sink.commands.push(Command::ResetView);
+                }
+            });
         });
-    });
     let help = "how it is drawn: colours, light, trails, camera";
     sink.note("picture", &header.header_response.on_hover_text(help));
 }

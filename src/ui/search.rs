@@ -1,11 +1,16 @@
 //! The command palette: everything that can be done, found by typing.
 
+use std::ops::RangeInclusive;
+
 use egui::{Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use super::keys::{CONTROLS, Command};
 use super::theme;
 use super::widgets::Sink;
+use crate::config::Config;
+use crate::look::{Look, Palette, Theme};
 use crate::modes::MODES;
+use crate::params::{Choice, Info, Opt, Params, Scale, Visitor};
 use crate::trial::Study;
 
 /// Lines that are shown at once.
@@ -39,14 +44,14 @@ impl Search {
     }
 
     /// Shows it, and asks for what was chosen.
-    pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
+    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
         if !self.is_open {
             return;
         }
         let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let [leaves, takes] = [Key::Escape, Key::Enter].map(pressed);
         let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
-        let found = found(&self.typed);
+        let found = found(&self.typed, config);
         let last = found.len().saturating_sub(1);
         let moved = self.chosen + usize::from(down);
         self.chosen = moved.saturating_sub(usize::from(up)).min(last);
@@ -83,9 +88,9 @@ impl Search {
                 }
             });
         });
-        if let Some(command) = taken.and_then(|nth| found.get(nth)?.command) {
-            sink.commands.push(command);
-        }
+        // What can only be read about stays where it is read.
+        let taken = taken.filter(|nth| found.get(*nth).is_none_or(|entry| entry.command.is_some()));
+        sink.commands.extend(taken.and_then(|nth| found.get(nth)?.command));
         self.is_open &= !leaves && taken.is_none();
     }
 }
@@ -104,19 +109,19 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
 }
 
 /// What all typed words are in: first what begins with what was typed, then in the order of the list.
-fn found(typed: &str) -> Vec<Entry> {
+fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let fits = |entry: &Entry| {
         let text = format!("{} {}", entry.text, entry.keys).to_lowercase();
         typed.split_whitespace().all(|word| text.contains(word))
     };
-    let mut found: Vec<_> = entries().filter(fits).collect();
+    let mut found: Vec<_> = entries(config).filter(fits).collect();
     found.sort_by_key(|entry| !entry.text.to_lowercase().starts_with(&typed));
     found
 }
 
 /// All that there is: the shortcuts and gestures, and what has a button alone.
-fn entries() -> impl Iterator<Item = Entry> {
+fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),
         keys: control.text(),
@@ -134,6 +139,10 @@ fn entries() -> impl Iterator<Item = Entry> {
         ("edit the kernels in a folder, while they run", Command::EditKernels),
         ("go back to the program's own kernels", Command::OwnKernels),
         ("cancel the film", Command::CancelFilm),
+        ("reset every parameter to what suits the scene", Command::ResetAll),
+        ("go with the selected body, or no longer", Command::FollowBody),
+        ("save the plots as CSV", Command::SavePlots),
+        ("variant auto: let the program choose the kernel", Command::Variant(None)),
         ("measure which work-group size is fast", Command::Study(Study::WorkGroups)),
         ("measure how speed goes with the number of bodies", Command::Study(Study::Bodies)),
         ("search for the fastest kernel", Command::Study(Study::Tune)),
@@ -147,5 +156,43 @@ fn entries() -> impl Iterator<Item = Entry> {
             Entry::new(format!("keep the view under {number}"), Command::Keep(number)),
         ]
     });
-    controls.chain(modes).chain(scenes).chain(more).chain(views)
+    let variants = config.mode.info().variants.iter().map(|variant| {
+        let text = format!("variant {}: {}", variant.name, variant.summary);
+        Entry::new(text, Command::Variant(Some(variant)))
+    });
+    let palettes = Palette::OPTIONS.iter().map(|(palette, opt)| {
+        Entry::new(format!("palette {}: {}", opt.name, opt.help), Command::Palette(*palette))
+    });
+    let themes = Theme::OPTIONS
+        .iter()
+        .map(|(theme, opt)| Entry::new(format!("theme {}: {}", opt.name, opt.help), Command::Theme(*theme)));
+    let mut parameters = Parameters(Vec::new());
+    config.mode.clone().visit(&mut parameters);
+    Look::default().visit(&mut parameters);
+    let all = controls.chain(modes).chain(scenes).chain(more).chain(views);
+    all.chain(variants).chain(palettes).chain(themes).chain(parameters.0)
+}
+
+/// A line for each parameter, that leads to where it is set.
+struct Parameters(Vec<Entry>);
+
+impl Parameters {
+    fn add(&mut self, info: &Info) {
+        let text = format!("parameter {}: {}", info.label, info.help);
+        self.0.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, Command::Jump(info.key)) });
+    }
+}
+
+impl Visitor for Parameters {
+    fn float(&mut self, info: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {
+        self.add(info);
+    }
+
+    fn flag(&mut self, info: &Info, _: &mut bool) {
+        self.add(info);
+    }
+
+    fn option(&mut self, info: &Info, _: &mut usize, _: &[&'static Opt]) {
+        self.add(info);
+    }
 }

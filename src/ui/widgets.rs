@@ -71,6 +71,21 @@ pub(super) fn row(
     inner.inner
 }
 
+/// For this long a row that is jumped to is brought into sight, in seconds: what it stands in may unfold meanwhile.
+const JUMP: f64 = 0.3;
+
+/// Brings the row of a parameter into sight.
+pub(super) fn jump(ctx: &egui::Context, key: &'static str) {
+    let until = ctx.input(|input| input.time) + JUMP;
+    ctx.data_mut(|data| data.insert_temp(egui::Id::new("jump"), (key, until)));
+}
+
+/// What is being jumped to.
+pub(super) fn jumped(ctx: &egui::Context) -> Option<&'static str> {
+    let (key, until): (&str, f64) = ctx.data(|data| data.get_temp(egui::Id::new("jump")))?;
+    (ctx.input(|input| input.time) < until).then_some(key)
+}
+
 /// A row whose ↺, or a double click on its label, brings back `default`.
 pub(super) fn resettable<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
@@ -103,6 +118,11 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     if name.double_clicked() && ui.is_enabled() {
         *value = default;
     }
+    if jumped(ui.ctx()) == Some(key) {
+        name.scroll_to_me(Some(Align::Center));
+        ui.painter().rect_filled(name.rect, 3.0, theme::of(ui).accent.gamma_multiply(0.3));
+        ui.ctx().request_repaint();
+    }
 }
 
 /// A slider, and a number for the same value beside it; a double click on the slider brings back `default`.
@@ -123,6 +143,9 @@ pub(super) fn slider(
     let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
     let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
     sink.note(key, &slider);
+    if jumped(ui.ctx()) == Some(key) {
+        slider.request_focus();
+    }
     if double_clicked(&slider) {
         *value = default;
     }

@@ -3,12 +3,10 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, uniform};
 
-use super::fill::{fill, program, smooth, texture};
-use super::graphics;
+use super::fill::{fill, program, smooth, surface, texture};
 use crate::bodies::Shape;
 use crate::error::Result;
 
@@ -55,7 +53,7 @@ impl Bloom {
                 half_size: [width as f32, height as f32],
                 pick: if nth == 0 { bright } else { 0 },
             };
-            fill(&mut self.surface(level)?, None, &self.down, &uniforms, None)?;
+            fill(&mut surface(&self.context, level)?, None, &self.down, &uniforms, None)?;
             whole = level;
         }
         for pair in self.levels.windows(2).rev() {
@@ -67,7 +65,7 @@ impl Bloom {
                 size: [width as f32, height as f32],
                 share: SPREAD,
             };
-            fill(&mut self.surface(large)?, None, &self.up, &uniforms, Some(MIX))?;
+            fill(&mut surface(&self.context, large)?, None, &self.up, &uniforms, Some(MIX))?;
         }
         Ok(())
     }
@@ -75,10 +73,6 @@ impl Bloom {
     /// What was made last; none before.
     pub fn picture(&self) -> Option<&Texture2d> {
         self.levels.first()
-    }
-
-    fn surface<'a>(&'a self, level: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
-        SimpleFrameBuffer::new(&self.context, level).map_err(graphics("draw into a half-float texture"))
     }
 }
 

@@ -3,12 +3,10 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Program, uniform};
 
-use super::fill::{fill, pixels, program, texture};
-use super::graphics;
+use super::fill::{fill, pixels, program, surface, texture};
 use crate::error::Result;
 
 /// A pixel of the first sums stands for so many of the light's along each side, ...
@@ -46,10 +44,10 @@ impl Meter {
             self.levels = sizes.map(|size| level(&self.context, size)).collect::<Result<_>>()?;
         }
         let first = uniform! { light: pixels(light) };
-        fill(&mut self.surface(&self.levels[0])?, None, &self.measure, &first, None)?;
+        fill(&mut surface(&self.context, &self.levels[0])?, None, &self.measure, &first, None)?;
         for pair in self.levels.windows(2) {
             let next = uniform! { parts: pixels(&pair[0]) };
-            fill(&mut self.surface(&pair[1])?, None, &self.sum, &next, None)?;
+            fill(&mut surface(&self.context, &pair[1])?, None, &self.sum, &next, None)?;
         }
         Ok(())
     }
@@ -57,10 +55,6 @@ impl Meter {
     /// What was measured last: one pixel with the sum of the weighted logarithms of the light, and that of the weights.
     pub fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
-    }
-
-    fn surface<'a>(&'a self, level: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
-        SimpleFrameBuffer::new(&self.context, level).map_err(graphics("draw into a float texture"))
     }
 }
 

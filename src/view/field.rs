@@ -4,14 +4,11 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::index::{NoIndices, PrimitiveType};
 use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
-use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter};
-use glium::vertex::EmptyVertexAttributes;
-use glium::{DrawParameters, Program, Rect, Surface, uniform};
+use glium::{Program, Rect, Surface, uniform};
 
 use super::cloud::{Cloud, followed};
-use super::shader::Source;
+use super::fill::{fill, pixels, program};
 use super::{BACKGROUND, Camera, graphics};
 use crate::error::Result;
 use crate::lattice::{Image, Tones};
@@ -29,13 +26,7 @@ pub struct Field {
 impl Field {
     /// Compiles the shaders.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let source = Source {
-            name: "field",
-            vertex: include_str!("../../shaders/fill.vert"),
-            geometry: None,
-            fragment: include_str!("../../shaders/field.frag"),
-        };
-        let program = source.compile(context)?;
+        let program = program(context, "field", include_str!("../../shaders/field.frag"))?;
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
@@ -76,8 +67,7 @@ impl Field {
         let uniforms = uniform! {
             palette: cloud.palette(),
             value_range: cloud.value_range,
-            field: texture.sampled()
-                .minify_filter(MinifySamplerFilter::Nearest).magnify_filter(MagnifySamplerFilter::Nearest),
+            field: pixels(texture),
             field_range: self.range,
             tones: match self.tones {
                 Tones::None => 0i32,
@@ -95,11 +85,7 @@ impl Field {
             area: [area.width as f32, area.height as f32],
             background: BACKGROUND,
         };
-        let parameters = DrawParameters { viewport: Some(area), ..Default::default() };
-        let triangle = EmptyVertexAttributes { len: 3 };
-        surface
-            .draw(triangle, NoIndices(PrimitiveType::TrianglesList), &self.program, &uniforms, &parameters)
-            .map_err(graphics("draw the flow"))
+        fill(surface, Some(area), &self.program, &uniforms, None)
     }
 
     /// Whether there is an image.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
+use glium::framebuffer::SimpleFrameBuffer;
 use glium::index::{NoIndices, PrimitiveType};
 use glium::texture::{MipmapsOption, Texture2d, UncompressedFloatFormat};
 use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter, Sampler, SamplerWrapFunction, Uniforms};
@@ -65,6 +66,11 @@ pub fn texture(
 ) -> Result<Texture2d> {
     Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
         .map_err(graphics("make a texture of light"))
+}
+
+/// To draw into a texture.
+pub fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
+    SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture of light"))
 }
 
 /// Read pixel by pixel.

@@ -1,7 +1,7 @@
 //! Draws bodies with OpenGL 3.3, in a window or without one. Knows no OpenCL and no simulation.
 //!
-//! A picture is made in two passes: the bodies are drawn into a half-float target of light, and a picture is
-//! made of that. Glows add up there and are tone-mapped, so that three bodies are bright and a million are not
+//! A picture is made in two steps: the bodies are drawn into a half-float target of light, and a picture is
+//! made of that, with what shines over and the exposure that the light asks for. Glows add up there and are tone-mapped, so that three bodies are bright and a million are not
 //! a white patch; balls hide each other there. Tracers glow over the image of their flow.
 
 mod bloom;
@@ -31,7 +31,7 @@ use glium::{Rect, Surface};
 
 pub use camera::Camera;
 pub use framing::middle;
-pub use offscreen::{Canvas, Offscreen};
+pub use offscreen::{Canvas, Negative, Offscreen};
 
 use crate::bodies::{Points, Shape};
 use crate::error::{Error, Result};
@@ -109,6 +109,11 @@ impl View {
             self.drawn = None;
         }
         Ok(())
+    }
+
+    /// Whether trails are wanted and not drawn, because there are too many bodies.
+    pub fn lacks_trails(&self) -> bool {
+        self.trails.are_too_many()
     }
 
     /// Forgets where bodies were: what comes next is another scene.

@@ -83,15 +83,34 @@ impl Canvas {
     /// # Errors
     /// What `draw` returns, or [`Error::Graphics`].
     pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
+        self.expose(draw).map(Negative::into_picture)
+    }
+
+    /// The same, but for what any thread can do of it.
+    ///
+    /// # Errors
+    /// As [`Canvas::render`].
+    pub fn expose(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<Negative> {
         let mut surface =
             SimpleFrameBuffer::new(&self.context, &self.texture).map_err(graphics("draw into a texture"))?;
         draw(&mut surface)?;
         let read: RawImage2d<'_, u8> = self.texture.read();
-        let mut picture = RgbaImage::from_raw(read.width, read.height, read.data.into_owned())
-            .ok_or_else(|| Error::Graphics("OpenGL gave fewer pixels than were asked for".into()))?;
+        let pixels = RgbaImage::from_raw(read.width, read.height, read.data.into_owned());
+        let few = || Error::Graphics("OpenGL gave fewer pixels than were asked for".into());
+        pixels.ok_or_else(few).map(Negative)
+    }
+}
+
+/// A picture as OpenGL gives it.
+pub struct Negative(RgbaImage);
+
+impl Negative {
+    /// The picture, upright.
+    pub fn into_picture(self) -> RgbImage {
+        let mut picture = self.0;
         // OpenGL's first row is the lowest.
         imageops::flip_vertical_in_place(&mut picture);
-        Ok(DynamicImage::ImageRgba8(picture).into_rgb8())
+        DynamicImage::ImageRgba8(picture).into_rgb8()
     }
 }
 

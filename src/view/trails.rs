@@ -41,6 +41,8 @@ pub struct Trails {
     /// The most pieces in a picture.
     pieces: usize,
     past: Option<Past>,
+    /// Whether there are more bodies than pieces.
+    are_too_many: bool,
 }
 
 /// Rows of places of all bodies, going round.
@@ -83,7 +85,7 @@ impl Trails {
         let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
             .map_err(graphics("allocate the corners of trails"))?;
         let program = source.compile(context)?;
-        Ok(Self { context: context.clone(), program, corners, pieces, past: None })
+        Ok(Self { context: context.clone(), program, corners, pieces, past: None, are_too_many: false })
     }
 
     /// Forgets where bodies were.
@@ -95,6 +97,7 @@ impl Trails {
     /// copy is made on the graphics card.
     pub fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
+        self.are_too_many = span >= 1.0 && bodies > self.pieces;
         let Some(pieces) = (span >= 1.0 && bodies > 0).then(|| (self.pieces / bodies).min(MOST)) else {
             self.past = None;
             return Ok(());
@@ -124,6 +127,11 @@ impl Trails {
         Ok(())
     }
 
+    /// Whether there are none because there are too many bodies.
+    pub fn are_too_many(&self) -> bool {
+        self.are_too_many
+    }
+
     fn allocate(&self, bodies: usize, rows: usize, stride: usize) -> Result<Past> {
         let failed = "allocate the trails";
         let (context, float) = (&self.context, BufferTextureType::Float);
@@ -145,6 +153,10 @@ impl Trails {
         style: Style,
     ) -> Result<()> {
         let Some(past @ Past { now: (bodies, values), .. }) = &self.past else { return Ok(()) };
+        // Taken away, but no new bodies have come since.
+        if style.span < 1.0 {
+            return Ok(());
+        }
         let (width, height) = surface.get_dimensions();
         let (is_solid, jump) = match shape {
             Shape::Glow => (false, f32::INFINITY),

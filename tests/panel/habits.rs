@@ -1,6 +1,7 @@
 //! What every program has: commands found by typing, help for everything that is pointed at, and a way back.
 
 use super::*;
+use gravitile::look::{Palette, Theme};
 use gravitile::ui::Trigger;
 
 /// Opens the palette, types, and takes what is chosen.
@@ -9,7 +10,9 @@ fn find(window: &mut Window, typed: &str) {
     window.run();
     window.get_by_role(Role::TextInput).type_text(typed);
     window.run();
-    press(window, Key::Enter);
+    window.key_press(Key::Enter);
+    // It may lead to somewhere, by and by.
+    window.run_steps(30);
 }
 
 fn is_open(window: &Window) -> bool {
@@ -65,7 +68,7 @@ fn the_palette_lists_every_shortcut_and_is_used_with_arrows_and_mouse() {
     window.run();
     window.get_by_role(Role::TextInput).type_text("slowly turn");
     window.run();
-    window.get_by_label_contains("slowly turn").click();
+    window.get_by_label_contains("slowly turn about what is").click();
     window.run();
     assert!(window.state().look.turn && !is_open(&window));
 }
@@ -130,4 +133,51 @@ fn a_double_click_on_a_slider_resets_it() {
         window.run_steps(1);
     }
     assert_eq!(window.state().value("dt"), default);
+}
+
+#[test]
+fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
+    let mut window = open(MODES[0]);
+    window.set_size(vec2(1280.0, 500.0));
+    window.run();
+    let is_in_sight = |window: &Window, key: &str| {
+        let rects = &window.state().rects;
+        rects.iter().any(|(name, rect)| name == key && (60.0..500.0).contains(&rect.center().y))
+    };
+    for (key, typed) in [("eps", "parameter softening"), ("depth_cue", "parameter depth cue")] {
+        assert!(!is_in_sight(&window, key), "{key} is folded or scrolled away");
+        find(&mut window, typed);
+        assert!(is_in_sight(&window, key), "{key} is brought into sight");
+    }
+    let variant = &MODES[0].variants[1];
+    find(&mut window, &format!("variant {}:", variant.name));
+    assert_eq!(window.state().config.variant, Some(variant));
+    find(&mut window, "palette ice");
+    find(&mut window, "theme light");
+    assert_eq!((window.state().look.palette, window.state().look.theme), (Palette::Ice, Theme::Light));
+    let default = window.state().value("eps");
+    gravitile::params::set(window.state_mut().config.mode.as_mut(), "eps", "0.2").unwrap();
+    find(&mut window, "reset every parameter");
+    assert_eq!(window.state().value("eps"), default);
+    find(&mut window, "draw the velocity from where");
+    assert!(is_open(&window), "what can only be read about stays");
+}
+
+#[test]
+fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
+    let mut window = open(MODES[0]);
+    for (key, held) in [
+        (Key::R, Modifiers::ALT),
+        (Key::R, Modifiers::SHIFT),
+        (Key::Z, Modifiers::COMMAND | Modifiers::SHIFT),
+        (Key::Q, Modifiers::COMMAND | Modifiers::ALT),
+    ] {
+        window.key_press_modifiers(held, key);
+        window.run();
+        assert_eq!(window.state().actions, [], "{held:?} {key:?}");
+    }
+    // On many keyboards this needs Shift.
+    window.key_press_modifiers(Modifiers::SHIFT, Key::Questionmark);
+    window.run();
+    assert!(window.query_by_label("Keys and mouse").is_some());
 }

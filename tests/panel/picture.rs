@@ -45,6 +45,9 @@ fn every_row_can_be_set_and_all_can_be_reset() {
 #[test]
 fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
     let mut window = unfolded();
+    click(&mut window, Role::RadioButton, "Palette: ice");
+    click(&mut window, Role::Button, "Reset Palette");
+    assert_eq!(window.state().look, Look::default());
     let before = window.state().config.clone();
     for (palette, opt) in Palette::OPTIONS.iter().rev() {
         click(&mut window, Role::RadioButton, &format!("Palette: {}", opt.name));
@@ -98,6 +101,19 @@ fn theme_and_size_are_those_that_are_chosen() {
     let light = surface(&window);
     let sum = |colour: egui::Color32| colour.to_array()[..3].iter().map(|c| u32::from(*c)).sum::<u32>();
     assert!(sum(light) > 3 * 0xe0 && sum(dark) < 3 * 0x30);
+    for (key, size) in [
+        (Key::Plus, Size::Larger),
+        (Key::Equals, Size::Large),
+        (Key::Minus, Size::Larger),
+        (Key::Num0, Size::One),
+        (Key::Minus, Size::Smaller),
+        (Key::Minus, Size::Smaller),
+    ] {
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run();
+        window.run();
+        assert_eq!((window.state().look.scale, window.ctx.zoom_factor()), (size, size.factor()), "{key:?}");
+    }
     for (size, opt) in Size::OPTIONS.iter().rev() {
         window.state_mut().look.scale = *size;
         window.run();
