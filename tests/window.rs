@@ -124,7 +124,11 @@ fn the_picture_follows_the_mouse_and_the_window() {
     assert_eq!(report.step_at("size=1000x700"), 0);
     assert_eq!(report.size, [1000, 700]);
     assert_eq!(report.step_at("frameall"), 0);
-    assert_eq!(report.controls.keys().collect::<Vec<_>>(), ["show"], "it was left with the panel hidden");
+    assert_eq!(
+        report.controls.keys().collect::<Vec<_>>(),
+        ["numbers", "show"],
+        "it was left with the panel hidden"
+    );
     assert_eq!(report.stats["step"], 0, "paused");
 }
 

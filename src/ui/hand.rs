@@ -1,6 +1,6 @@
 //! The hand: its tools, the card of the body that it holds, and what is drawn over the picture while it is used.
 
-use egui::{Align2, Button, Rect, RichText, Stroke, pos2, vec2};
+use egui::{Align2, Button, Color32, Painter, Pos2, Rect, RichText, Stroke, pos2, vec2};
 
 use super::keys::{self, Command};
 use super::widgets::{Chip, Sink, chips, live_number, resettable, row, slider};
@@ -68,7 +68,7 @@ pub(super) fn has_bodies(config: &Config) -> bool {
 
 /// The tools' width, as far as there is room; what surrounds them; and how far they stay from the edges.
 const WIDTH: f32 = 316.0;
-const PADDING: f32 = 8.0;
+const PADDING: f32 = 6.0;
 const MARGIN: f32 = 10.0;
 
 /// The tools, at the upper left of the picture; `below` what may stand there, and below `numbers` where there is no room
@@ -80,7 +80,7 @@ pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, (be
         return;
     }
     let picture = ctx.available_rect().shrink(MARGIN);
-    let outer = (WIDTH + 2.0 * PADDING).min(picture.width());
+    let outer = (WIDTH + 2.0 * PADDING).min(picture.width()).max(3.0 * PADDING);
     let mut corner = picture.left_top() + vec2(0.0, below);
     if corner.x + outer + MARGIN > numbers.left() {
         corner.y = corner.y.max(numbers.bottom() + MARGIN);
@@ -232,6 +232,12 @@ fn number(ui: &mut egui::Ui, sink: &mut Sink, (label, key): (&str, &str), value:
     typed.map(|number| number as f32)
 }
 
+/// A circle that stands out from dark places and from bright ones.
+pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
+    painter.circle_stroke(at, radius, Stroke::new(4.0_f32, Color32::from_black_alpha(170)));
+    painter.circle_stroke(at, radius, Stroke::new(2.0_f32, colour));
+}
+
 /// Draws what the hand does over the picture.
 pub(super) fn draw(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
@@ -242,7 +248,7 @@ pub(super) fn draw(ctx: &egui::Context, model: &Model) {
         pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())
     };
     if let Some(at) = marker {
-        painter.circle_stroke(place(*at), 10.0, Stroke::new(2.0_f32, colours.accent));
+        ring(&painter, place(*at), 10.0, colours.accent);
     }
     for (nth, ends) in path.windows(2).enumerate() {
         // It fades towards where it is less sure.
@@ -256,8 +262,7 @@ pub(super) fn draw(ctx: &egui::Context, model: &Model) {
         painter.arrow(from, to - from, Stroke::new(1.5_f32, colours.strong));
     }
     if let Some((at, reach)) = pull {
-        let stroke = Stroke::new(2.0_f32, colours.accent);
-        painter.circle_stroke(place(*at), (reach * picture.height()).max(6.0), stroke);
+        ring(&painter, place(*at), (reach * picture.height()).max(6.0), colours.accent);
         painter.circle_filled(place(*at), 3.0, colours.accent);
     }
     let is_over = ctx.pointer_hover_pos().is_some_and(|at| picture.contains(at));

@@ -79,7 +79,7 @@ pub(super) fn show(
     let shown = area.show(ctx, |ui| {
         let fill = theme::of(ui).veil();
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
-            ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN));
+            ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model, (folded, measures), sink);

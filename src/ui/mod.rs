@@ -218,11 +218,7 @@ impl Brush {
         }
         let size = radius * model.heights_per_unit * picture.height();
         let painter = ctx.layer_painter(egui::LayerId::background());
-        painter.with_clip_rect(picture).circle_stroke(
-            at,
-            size.max(2.0),
-            egui::Stroke::new(1.5_f32, theme::on_picture().strong),
-        );
+        hand::ring(&painter.with_clip_rect(picture), at, size.max(2.0), theme::on_picture().strong);
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
 }

@@ -130,6 +130,7 @@ fn files(ui: &mut egui::Ui, sink: &mut Sink) {
     row(ui, "File", "What is kept in files; a file that is dropped on the window is opened too.", |ui, _| {
         // Beside the label, however narrow the panel is.
         ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
         for (key, text, which) in [
             ("open", "Open…", Command::Open),
             ("save snapshot", "Save…", Command::SaveSnapshot),
@@ -192,6 +193,7 @@ fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut S
             switch(ui, sink, "brush", ("Brush", label, &help), &mut brush.in_hand);
             let help = "how wide the brush is; a double click resets it";
             ui.add_enabled_ui(brush.in_hand, |ui| {
+                ui.set_max_width(ui.available_width() - 2.0 * ui.spacing().item_spacing.x);
                 slider(
                     ui,
                     sink,

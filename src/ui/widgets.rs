@@ -98,7 +98,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     let name = row(ui, label, help, |ui, name| {
         let height = ui.spacing().interact_size.y;
         // The place of ↺ stays free, so that nothing moves when it comes and goes.
-        let width = ui.available_width() - height - ui.spacing().item_spacing.x;
+        let width = (ui.available_width() - height - ui.spacing().item_spacing.x).max(0.0);
         ui.allocate_ui(vec2(width, height), |ui| {
             ui.set_min_width(width);
             add(ui, sink, name, value);
@@ -135,7 +135,8 @@ pub(super) fn slider(
     default: f32,
 ) {
     let height = ui.spacing().interact_size.y;
-    ui.spacing_mut().slider_width = ui.available_width() - theme::NUMBER_WIDTH - ui.spacing().item_spacing.x;
+    let beside = theme::NUMBER_WIDTH + ui.spacing().item_spacing.x;
+    ui.spacing_mut().slider_width = (ui.available_width() - beside).max(0.0);
     let speed = match scale {
         Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
         Scale::Log => f64::from(*value) / 100.0,

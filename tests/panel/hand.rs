@@ -176,3 +176,16 @@ fn tools_and_numbers_never_overlap() {
         }
     }
 }
+
+#[test]
+fn a_window_too_small_for_anything_does_no_harm() {
+    for size in [vec2(20.0, 100.0), vec2(340.0, 30.0), vec2(1.0, 1.0)] {
+        let mut window = open(MODES[0]);
+        press(&mut window, Key::L);
+        window.set_size(size);
+        window.run_steps(3);
+        window.set_size(vec2(1280.0, 800.0));
+        window.run();
+        assert!(window.query_by_label("Mouse").is_some());
+    }
+}
