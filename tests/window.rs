@@ -3,9 +3,13 @@
 #[path = "support/window.rs"]
 mod support;
 
+use std::f32::consts::TAU;
+use std::fs;
 use std::process::Command;
 
-use support::{Display, PICTURE, Report, spot};
+use gravitile::snapshot::Snapshot;
+use gravitile::view::Camera;
+use support::{Display, PICTURE, Report, spot, until};
 
 /// Few enough bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
@@ -269,4 +273,27 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
         "the size is what it was"
     );
     assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
+}
+
+/// A film of five seconds shows five seconds of turning, however long it takes to be made.
+#[test]
+fn the_camera_turns_in_the_time_of_a_film() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 64 --clean --size 700x500");
+    let yaw_in = |name: &str| {
+        let path = display.folder().join(name);
+        let snapshot = Snapshot::load(&path).unwrap();
+        Camera::from_words(&snapshot.view).unwrap().yaw
+    };
+    viewer.act("key ctrl+s sleep 1 key Return sleep 1");
+    fs::rename(display.folder().join("plummer.gravitile"), display.folder().join("before.gravitile"))
+        .unwrap();
+    viewer.act("key t key F9 sleep 1 key space");
+    until("the film is whole", || display.folder().join("gravitile-plummer.gif").is_file().then_some(()));
+    viewer.act("key t sleep 0.3 key ctrl+s sleep 1 key Return sleep 1");
+    viewer.quit();
+    let turned = (yaw_in("plummer.gravitile") - yaw_in("before.gravitile")).rem_euclid(TAU);
+    // Once round in two minutes; a moment before and after it turns by the clock on the wall.
+    let seconds = 120.0 * turned / TAU;
+    assert!((5.0..8.0).contains(&seconds), "it turned as in {seconds} seconds");
 }
