@@ -217,7 +217,7 @@ fn truth(model: &Model) -> Vec<Row> {
         rows.push(row(
             "Energy drift",
             stats.energy_drift.map_or("–".to_owned(), |drift| format!("{drift:+.2e}")),
-            "relative change of the total energy since it was first measured in this scene; 0 is perfect",
+            "relative change of the total energy since the scene began, or a parameter or a body was last changed; 0 is perfect",
         ));
     }
     if let Some(diagnostics) = &stats.diagnostics {

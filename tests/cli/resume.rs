@@ -5,8 +5,8 @@ use std::process::Command;
 
 use gravitile::compute;
 use gravitile::modes::{self, Recipe};
-use gravitile::tuned::Tuned;
 use gravitile::snapshot::{Carried, Snapshot};
+use gravitile::tuned::Tuned;
 use gravitile::view::Camera;
 
 use super::{folder, gravitile, json, stdout};
