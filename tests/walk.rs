@@ -115,7 +115,7 @@ impl Walk {
                 format!("key --delay 4 {key}")
             }
             300..350 => format!("mousemove {} sleep 0.01 click 1", self.at(REST)),
-            350..370 => format!("mousemove {} sleep 0.01 click 1 sleep 0.1 key Delete", self.at(PICTURE)),
+            350..370 => format!("mousemove {} sleep 0.02 click 1 sleep 0.25 key Delete", self.at(PICTURE)),
             370..560 => self.drag(REST),
             560..640 => {
                 let (at, wheel) = (self.at(REST), self.one_of(&["4", "5"]));
@@ -239,6 +239,9 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
         *done.entry(event.what.split(['=', '(']).next().unwrap().to_owned()).or_insert(0) += 1;
     }
     println!("{done:?}");
+    for e in &report.events {
+        println!("EV {} {}", e.step, e.what);
+    }
     for what in
         ["select", "launch", "pull", "undo", "delete", "paint", "mode", "start", "variant", "size", "restart"]
     {
