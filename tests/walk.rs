@@ -144,14 +144,16 @@ impl Walk {
             940..965 => {
                 let (at, text) = (self.at(PANEL), self.one_of(&TYPED));
                 format!(
-                    "mousemove {at} sleep 0.01 click 1 sleep 0.03 key ctrl+a type --args 1 --delay 2 -- {text} key Return \
-                     sleep 0.03 key Escape"
+                    "mousemove {at} sleep 0.01 click 1 sleep 0.03 key --delay 2 ctrl+a type --args 1 --delay 2 -- {text} key --delay 2 Return \
+                     sleep 0.03 key --delay 2 Escape"
                 )
             }
             965..980 => wish(self.one_of(&WISHES)),
             980..988 => {
                 let (asks, answers) = (self.one_of(&["ctrl+o", "ctrl+s", "ctrl+shift+s"]), self.answer());
-                format!("key {asks} sleep 0.1 key {answers} sleep 0.1 key Escape sleep 0.05 key Escape")
+                format!(
+                    "key --delay 2 {asks} sleep 0.1 key --delay 2 {answers} sleep 0.1 key --delay 2 Escape sleep 0.05 key --delay 2 Escape"
+                )
             }
             988..991 => "key F12".to_owned(),
             991..994 => "key F9 sleep 0.3 key F9".to_owned(),
@@ -187,15 +189,17 @@ impl Walk {
 fn wish(text: &str) -> String {
     // One word at a time: `act` parts what is typed at blanks.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();
-    let words = words.join(" key space ");
-    format!("key ctrl+p sleep 0.06 {words} sleep 0.06 key Return sleep 0.04 key Escape")
+    let words = words.join(" key --delay 2 space ");
+    format!(
+        "key --delay 2 ctrl+p sleep 0.06 {words} sleep 0.06 key --delay 2 Return sleep 0.04 key --delay 2 Escape"
+    )
 }
 
 /// Brings the program back to where its memory can be compared, and looks at it; in MiB.
 fn look(viewer: &Viewer) -> u64 {
     let wishes = ["cancel", "no more", "gravity:", "plummer"].map(wish).join(" ");
     viewer.act(&format!(
-        "windowsize WINDOW 1280 800 key Escape sleep 0.05 key Escape sleep 0.05 key Escape sleep 0.05 {wishes} key r \
+        "windowsize WINDOW 1280 800 key --delay 2 Escape sleep 0.05 key --delay 2 Escape sleep 0.05 key --delay 2 Escape sleep 0.05 {wishes} key --delay 2 r \
          sleep 0.4"
     ));
     viewer.memory()
@@ -229,7 +233,7 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
         println!("{} events: {} MiB", (stretch + 1) * STRETCH, memory[stretch]);
     }
     viewer.alters("the simulation goes on", PICTURE, || {
-        viewer.act("key space sleep 0.3 key s sleep 0.2 key s")
+        viewer.act("key --delay 2 space sleep 0.3 key s sleep 0.2 key s")
     });
     let report = viewer.quit();
 
@@ -239,9 +243,6 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
         *done.entry(event.what.split(['=', '(']).next().unwrap().to_owned()).or_insert(0) += 1;
     }
     println!("{done:?}");
-    for e in &report.events {
-        println!("EV {} {}", e.step, e.what);
-    }
     for what in
         ["select", "launch", "pull", "undo", "delete", "paint", "mode", "start", "variant", "size", "restart"]
     {

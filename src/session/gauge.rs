@@ -37,8 +37,14 @@ impl Gauge {
         })
     }
 
-    /// Whether it is time for a turn that the device has to be idle for. Until then, what can be done beside is begun.
+    /// Whether it is time for a turn that the device has to be idle for. Until then, what can be done beside is begun. What was
+    /// begun for another mode is given up: copies take much memory, and it may never be shown again.
     pub fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
+        self.modes.retain(|(mode, state)| match state {
+            State::Building(thread) => *mode == info || !thread.is_finished(),
+            State::Timing(_) => *mode == info,
+            State::Known(_) => true,
+        });
         match self.modes.iter_mut().find(|(mode, _)| *mode == info) {
             None => {
                 self.modes.push((info, build(device.clone(), info)));
