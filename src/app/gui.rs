@@ -6,7 +6,8 @@ use egui_glium::egui_winit::State;
 use egui_glium::{EventResponse, Painter};
 use glium::glutin::surface::WindowSurface;
 use glium::{Display, Frame};
-use winit::event::WindowEvent;
+use winit::dpi::PhysicalPosition;
+use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
@@ -16,6 +17,8 @@ pub(super) struct Gui {
     painter: Painter,
     shapes: Vec<ClippedShape>,
     textures: TexturesDelta,
+    /// Where the pointer is, in physical pixels.
+    pointer: PhysicalPosition<f64>,
 }
 
 impl Gui {
@@ -24,16 +27,37 @@ impl Gui {
         let (scale, most) = (window.scale_factor() as f32, painter.max_texture_side());
         let context = egui::Context::default();
         let state = State::new(context, ViewportId::ROOT, event_loop, Some(scale), None, Some(most));
-        Self { state, painter, shapes: Vec::new(), textures: TexturesDelta::default() }
+        let pointer = PhysicalPosition::default();
+        Self { state, painter, shapes: Vec::new(), textures: TexturesDelta::default(), pointer }
     }
 
     pub fn context(&self) -> &egui::Context {
         self.state.egui_ctx()
     }
 
-    /// Takes an event.
+    /// Takes an event; whether it is the panel's alone.
     pub fn on_event(&mut self, window: &Window, event: &WindowEvent) -> EventResponse {
-        self.state.on_window_event(window, event)
+        let mut response = self.state.on_window_event(window, event);
+        match event {
+            WindowEvent::CursorMoved { position, .. } => self.pointer = *position,
+            // egui says where the pointer was in the last frame; a quick hand has gone on since.
+            WindowEvent::MouseInput { state: ElementState::Pressed, .. } | WindowEvent::MouseWheel { .. } => {
+                response.consumed = self.context().is_using_pointer() || self.is_over_panel();
+            }
+            _ => {}
+        }
+        response
+    }
+
+    /// Whether the pointer is over the panel or a window, as they were laid out last.
+    fn is_over_panel(&self) -> bool {
+        let context = self.context();
+        let scale = f64::from(context.pixels_per_point());
+        let at = egui::pos2((self.pointer.x / scale) as f32, (self.pointer.y / scale) as f32);
+        match context.layer_id_at(at) {
+            Some(layer) if layer.order != egui::Order::Background => true,
+            _ => context.cumulative_pass_nr() > 0 && !context.available_rect().contains(at),
+        }
     }
 
     /// Lays out what `show` shows, for [`Gui::paint`].

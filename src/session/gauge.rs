@@ -37,6 +37,15 @@ impl Gauge {
         })
     }
 
+    /// Gives up what was begun for other modes: copies take much memory, and they may never be shown again.
+    pub fn turn_to(&mut self, info: &'static ModeInfo) {
+        self.modes.retain(|(mode, state)| match state {
+            State::Building(thread) => *mode == info || !thread.is_finished(),
+            State::Timing(_) => *mode == info,
+            State::Known(_) => true,
+        });
+    }
+
     /// Whether it is time for a turn that the device has to be idle for. Until then, what can be done beside is begun.
     pub fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         match self.modes.iter_mut().find(|(mode, _)| *mode == info) {

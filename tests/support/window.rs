@@ -204,6 +204,14 @@ impl Viewer<'_> {
         self.still(part)
     }
 
+    /// Memory of the program, in MiB.
+    pub fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.process.as_ref().unwrap().id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the program ended");
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+    }
+
     /// Presses Ctrl+Q.
     pub fn quit(mut self) -> Report {
         self.act("key ctrl+q");

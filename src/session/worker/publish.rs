@@ -21,6 +21,7 @@ impl Worker<'_> {
         let (step, _) = self.engine.clock();
         let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
         let info = self.engine.config().mode.info();
+        self.gauge.turn_to(info);
         // Once steps go on at a rate that can be compared; never before the first picture.
         let gauges =
             self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
