@@ -84,7 +84,7 @@ fn merged(primitives: Vec<ClippedPrimitive>) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {
         if let Primitive::Mesh(mesh) = &next.primitive
-            && next.clip_rect.expand(1.0).contains_rect(mesh.calc_bounds())
+            && next.clip_rect.expand(1.5).contains_rect(mesh.calc_bounds())
         {
             next.clip_rect = egui::Rect::EVERYTHING;
         }

@@ -19,7 +19,7 @@ use crate::bodies::Shape;
 use crate::error::Result;
 
 /// The most pieces that are drawn in a picture: by a graphics card, and by a processor.
-const PIECES: [usize; 2] = [1 << 18, 1 << 14];
+const PIECES: [usize; 2] = [1 << 19, 1 << 14];
 /// The most pieces of a trail: more would not make it smoother.
 const MOST: usize = 96;
 /// Half the width of a strip, in pixels of a picture of the reference height.

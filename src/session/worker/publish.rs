@@ -8,7 +8,7 @@ use crate::session::Stats;
 use crate::session::meter::Rates;
 
 /// Energy and momentum may take this share of the time, ...
-const DIAGNOSTICS_SHARE: f64 = 0.02;
+const DIAGNOSTICS_SHARE: f64 = 0.01;
 /// ... and are left out where they would hold up the steps for longer than this.
 const DIAGNOSTICS_SECONDS: f64 = 0.5;
 /// How fast a device is before it was measured, for that decision.
