@@ -169,7 +169,8 @@ impl Share {
     /// Shows how far a film is, at the foot of the picture, however the panel is. It is not in the film.
     pub fn show_progress(&self, ctx: &egui::Context, sink: &mut Sink) {
         let Some((done, frames)) = self.filming else { return };
-        let foot = ctx.available_rect().center_bottom() - egui::vec2(0.0, 60.0);
+        // Above words at the foot, which may take two lines.
+        let foot = ctx.available_rect().center_bottom() - egui::vec2(0.0, 84.0);
         let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(foot);
         area.show(ctx, |ui| {
             egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {

@@ -27,6 +27,8 @@ pub struct Display {
     server: Child,
     name: String,
     folder: TempDir,
+    /// What is set in the environment besides.
+    environment: Vec<(&'static str, &'static str)>,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -42,7 +44,13 @@ impl Display {
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
         assert!(!number.trim().is_empty(), "Xvfb did not start");
         let name = format!(":{}", number.trim());
-        Self { server, name, folder: tempfile::tempdir().unwrap(), _alone: alone }
+        Self { server, name, folder: tempfile::tempdir().unwrap(), environment: Vec::new(), _alone: alone }
+    }
+
+    /// Sets a variable for all that is started.
+    pub fn set(mut self, name: &'static str, value: &'static str) -> Self {
+        self.environment.push((name, value));
+        self
     }
 
     /// Where the program is started, and where it finds and keeps everything of its own.
@@ -53,6 +61,7 @@ impl Display {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        command.envs(self.environment.iter().copied());
         // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
         for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
             command.env(name, self.folder.path());
