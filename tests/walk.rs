@@ -115,7 +115,7 @@ impl Walk {
                 let (key, _) = KEYS.choose_weighted(&mut self.random, |(_, often)| *often).unwrap();
                 format!("key --delay 4 {key}")
             }
-            300..370 => format!("mousemove {} sleep 0.01 mousedown 1 mouseup 1", self.at(REST)),
+            300..370 => format!("mousemove {} sleep 0.006 mousedown 1 mouseup 1", self.at(REST)),
             370..560 => self.drag(REST),
             560..640 => {
                 let (at, wheel) = (self.at(REST), self.one_of(&["4", "5"]));
@@ -124,22 +124,22 @@ impl Walk {
             }
             640..760 => {
                 let at = self.controls.choose(&mut self.random).unwrap();
-                format!("mousemove {at} sleep 0.01 mousedown 1 mouseup 1 sleep 0.01 key --delay 2 Escape")
+                format!("mousemove {at} sleep 0.006 mousedown 1 mouseup 1 sleep 0.006 key --delay 2 Escape")
             }
             // Escape: no dialog stays open, and nothing that is typed later adds to a number.
             760..840 => {
                 format!(
-                    "mousemove {} sleep 0.01 mousedown 1 mouseup 1 sleep 0.01 key --delay 2 Escape",
+                    "mousemove {} sleep 0.006 mousedown 1 mouseup 1 sleep 0.006 key --delay 2 Escape",
                     self.at(PANEL)
                 )
             }
             840..860 => {
                 format!(
-                    "mousemove {} mousedown 1 mouseup 1 sleep 0.01 mousedown 1 mouseup 1 sleep 0.01 key --delay 2 Escape",
+                    "mousemove {} mousedown 1 mouseup 1 sleep 0.006 mousedown 1 mouseup 1 sleep 0.006 key --delay 2 Escape",
                     self.at(PANEL)
                 )
             }
-            860..910 => format!("{} sleep 0.01 key --delay 2 Escape", self.drag(PANEL)),
+            860..910 => format!("{} sleep 0.006 key --delay 2 Escape", self.drag(PANEL)),
             910..940 => {
                 let (at, wheel) = (self.at(PANEL), self.one_of(&["4", "5"]));
                 format!("mousemove {at} click --repeat 4 --delay 4 {wheel}")
@@ -147,7 +147,7 @@ impl Walk {
             940..965 => {
                 let (at, text) = (self.at(PANEL), self.one_of(&TYPED));
                 format!(
-                    "mousemove {at} sleep 0.01 mousedown 1 mouseup 1 sleep 0.03 key --delay 2 ctrl+a type --args 1 --delay 2 -- {text} key --delay 2 Return \
+                    "mousemove {at} sleep 0.006 mousedown 1 mouseup 1 sleep 0.03 key --delay 2 ctrl+a type --args 1 --delay 2 -- {text} key --delay 2 Return \
                      sleep 0.03 key --delay 2 Escape"
                 )
             }
@@ -176,14 +176,14 @@ impl Walk {
         let button = self.one_of(&["1", "1", "1", "3", "2"]);
         let held = self.one_of(&["", "", "", "shift", "ctrl"]);
         let (from, through, to) = (self.at(within), self.at(within), self.at(within));
-        let second = if self.random.random_bool(0.1) { "mousedown 3 sleep 0.01 mouseup 3" } else { "" };
+        let second = if self.random.random_bool(0.1) { "mousedown 3 sleep 0.006 mouseup 3" } else { "" };
         let [down, up] = ["keydown", "keyup"].map(|word| match held {
             "" => String::new(),
             held => format!("{word} {held}"),
         });
         format!(
-            "mousemove {from} {down} mousedown {button} sleep 0.01 mousemove {through} sleep 0.01 {second} \
-             mousemove {to} sleep 0.01 mouseup {button} {up}"
+            "mousemove {from} {down} mousedown {button} sleep 0.006 mousemove {through} sleep 0.006 {second} \
+             mousemove {to} sleep 0.006 mouseup {button} {up}"
         )
     }
 }
@@ -201,7 +201,7 @@ fn wish(text: &str, patience: f32) -> String {
 
 /// Brings the program back to where its memory can be compared, and looks at it; in MiB.
 fn look(viewer: &Viewer, patience: f32) -> u64 {
-    let wishes = ["cancel the", "measure no", "mode gravity", "scene plummer", "reset every"];
+    let wishes = ["cancel the", "measure no", "scene plummer"];
     let wishes = wishes.map(|text| wish(text, patience)).join(" ");
     viewer.act(&format!(
         "windowsize WINDOW 1280 800 key --delay 2 Escape Escape Escape sleep 0.05 {wishes} key --delay 2 r f sleep 0.4"
@@ -232,9 +232,9 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
         for (nth, some) in events.chunks(20).enumerate() {
             // What was done last stands before a failure.
             println!("{}: {}", stretch * STRETCH + nth * 20, some.join(" · "));
-            viewer.act(&some.join(" sleep 0.002 "));
+            viewer.act(&some.join(" "));
         }
-        memory.push(look(&viewer, 0.08));
+        memory.push(look(&viewer, 0.15));
         println!("{} events: {} MiB", (stretch + 1) * STRETCH, memory[stretch]);
     }
     look(&viewer, 0.6);
@@ -242,7 +242,7 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
         viewer.act("key --delay 2 s sleep 0.2 key --delay 2 s")
     });
     // Pictures by themselves take no memory.
-    let turn = "mousemove 500 780 sleep 0.01 mousemove 900 780 sleep 0.01 key --delay 2 s ".repeat(100);
+    let turn = "mousemove 500 780 sleep 0.01 mousemove 900 780 sleep 0.006 key --delay 2 s ".repeat(100);
     let before = viewer.memory();
     viewer.act(&turn);
     let grown = viewer.memory().saturating_sub(before);
