@@ -200,7 +200,7 @@ fn wish(text: &str, patience: f32) -> String {
 }
 
 /// Brings the program back to where its memory can be compared, and looks at it; in MiB.
-fn look(viewer: &Viewer, patience: f32) -> u64 {
+fn look(viewer: &Viewer, patience: f32) -> i64 {
     let wishes = ["cancel the", "measure no", "scene plummer"];
     let wishes = wishes.map(|text| wish(text, patience)).join(" ");
     viewer.act(&format!(
@@ -245,7 +245,7 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     let turn = "mousemove 500 780 sleep 0.01 mousemove 900 780 sleep 0.006 key --delay 2 s ".repeat(100);
     let before = viewer.memory();
     viewer.act(&turn);
-    let grown = viewer.memory().saturating_sub(before);
+    let grown = viewer.memory() - before;
     assert!(grown <= 4, "by {grown} MiB in some hundred pictures of the same");
     let report = viewer.quit();
 
@@ -261,10 +261,14 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     }
     assert_eq!((&report.stats["mode"], &report.config["start"]), (&"gravity".into(), &"plummer".into()));
 
-    // The least of some looks: what is needed for a while, as for a film that is being written, is no leak.
-    let quarter = memory.len() / 4;
-    let least = |looks: &[u64]| *looks.iter().min().unwrap();
-    let (early, late) = (least(&memory[quarter..2 * quarter]), least(&memory[3 * quarter..]));
-    println!("memory in the second quarter {early} MiB, in the last {late} MiB");
-    assert!(late * 10 <= early * 11, "memory grew from {early} to {late} MiB: {memory:?}");
+    // From one look to the next it does not grow. The median leaves out what comes at once: what is needed for a while, as for a
+    // film that is being written, and PoCL's compiler, which takes up to 140 MiB for good at the first kernel that its cache lacks.
+    let mut steps: Vec<_> = memory.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.sort_unstable();
+    let (step, all) = (steps[steps.len() / 2], memory[memory.len() - 1] - memory[0]);
+    println!("memory grew by {step} MiB from look to look, by {all} MiB in all");
+    assert!(
+        step <= 5 && all <= 160,
+        "memory grew by {step} MiB from look to look, by {all} MiB in all: {memory:?}"
+    );
 }

@@ -214,11 +214,11 @@ impl Viewer<'_> {
     }
 
     /// Memory of the program, in MiB.
-    pub fn memory(&self) -> u64 {
+    pub fn memory(&self) -> i64 {
         let path = format!("/proc/{}/status", self.process.as_ref().unwrap().id());
         let status = std::fs::read_to_string(path).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the program ended");
-        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+        line.trim().trim_end_matches(" kB").parse::<i64>().unwrap() / 1024
     }
 
     /// Presses Ctrl+Q.
