@@ -158,6 +158,9 @@ pub struct View {
     /// Neither read nor keep settings and what runs; so too with --frames
     #[arg(long)]
     pub clean: bool,
+    /// Keep what runs once in so many seconds, to go on there after a crash
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub autosave: u32,
     /// Leave after so many frames
     #[arg(long, value_name = "F")]
     pub frames: Option<u64>,

@@ -4,8 +4,10 @@
 mod support;
 
 use std::fs;
+use std::process::Command;
 
-use support::{Display, PICTURE};
+use gravitile::snapshot::Snapshot;
+use support::{Display, PICTURE, until};
 
 #[test]
 fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
@@ -57,6 +59,44 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
     assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64());
     assert!(!report.controls.contains_key("continue"));
+}
+
+#[test]
+fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --autosave 1");
+    let step = || Snapshot::load(&kept).ok().map(|snapshot| snapshot.runs[0].step);
+    let first = until("what runs is kept", step);
+    until("it is kept again", || step().filter(|step| *step > first));
+    viewer.kill();
+    let step = step().expect("whole, whenever it was killed");
+
+    // The bodies are those of a run that nobody stopped.
+    let bodies = |begin: &str, steps: u64| {
+        let out = display.folder().join("bodies.csv");
+        let mut run = Command::new(env!("CARGO_BIN_EXE_gravitile"));
+        run.arg("run")
+            .args(begin.split_whitespace())
+            .arg("--steps")
+            .arg(steps.to_string())
+            .arg("--out")
+            .arg(&out);
+        let output = run.current_dir(display.folder()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::read_to_string(out).unwrap()
+    };
+    let gone_on = bodies("--resume gravitile/autosave.gravitile", 50);
+    assert!(gone_on == bodies("--scene plummer --bodies 300", step + 50), "to the last bit");
+
+    // The next start offers it.
+    let offers = display.view("--bodies 300 --paused").quit();
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.click(offers.control("continue"));
+    viewer.alters("it goes on", PICTURE, || ());
+    let report = viewer.quit();
+    assert_eq!(report.config["start"], "plummer");
+    assert!(report.stats["step"].as_u64().unwrap() > step);
 }
 
 #[test]

@@ -10,9 +10,6 @@ use crate::session::{Command, Save, Session, Stats, previous};
 use crate::snapshot::{self, Snapshot, Summary};
 use crate::ui::format;
 
-/// What runs is kept this often.
-const EVERY: Duration = Duration::from_secs(60);
-
 /// Where things are kept; nowhere, if nothing is to be.
 pub(super) struct Kept {
     settings_file: Option<PathBuf>,
@@ -24,25 +21,28 @@ pub(super) struct Kept {
     _lock: Option<File>,
     /// Whether the simulation knows of that.
     is_told: bool,
+    /// How often what runs is kept, and when that is due again.
+    every: Duration,
     due: Instant,
     /// The seeding and the step that were kept.
     step: Option<(u64, u64)>,
 }
 
 impl Kept {
-    /// Reads the settings, unless nothing is kept; with what is wrong with them.
-    pub fn new(keeps: bool) -> (Self, Option<String>) {
-        let settings_file = Settings::path().filter(|_| keeps);
-        let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| keeps);
+    /// Reads the settings, unless nothing is kept; with what is wrong with them. `every` is how often what runs is kept.
+    pub fn new(every: Option<Duration>) -> (Self, Option<String>) {
+        let settings_file = Settings::path().filter(|_| every.is_some());
+        let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| every.is_some());
         let (file, lock) = folder.map(|folder| place(&folder.join("gravitile"))).unzip();
         let (settings, note) = match settings_file.as_deref().map(Settings::load) {
             Some(Err(error)) => (Settings::default(), Some(format!("Settings are as they come: {error}"))),
             Some(Ok(settings)) => (settings, None),
             None => (Settings::default(), None),
         };
-        let due = Instant::now() + EVERY;
+        let every = every.unwrap_or_default();
+        let due = Instant::now() + every;
         let _lock = lock.flatten();
-        (Self { settings_file, settings, file, _lock, is_told: false, due, step: None }, note)
+        (Self { settings_file, settings, file, _lock, is_told: false, every, due, step: None }, note)
     }
 
     /// The settings, as they were last read or written.
@@ -92,7 +92,7 @@ impl Kept {
         if !self.is_due() || shown.generation == 0 {
             return;
         }
-        self.due = Instant::now() + EVERY;
+        self.due = Instant::now() + self.every;
         self.keep_settings(settings);
         if self.step != Some(now) {
             self.begin(session);

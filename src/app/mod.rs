@@ -48,8 +48,8 @@ pub struct Options {
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
     /// The window's inner size in logical pixels; none is as it was left.
     pub size: Option<(u32, u32)>,
-    /// Whether settings and what runs are kept from one start of the program to the next.
-    pub keeps: bool,
+    /// How often settings and what runs are kept for the next start of the program; none is never.
+    pub keeps: Option<Duration>,
     /// A folder of kernels that is watched.
     pub kernels: Option<PathBuf>,
     /// Whether it was said what to begin with: then there is no offer to go on where the program was left.

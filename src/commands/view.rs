@@ -1,7 +1,7 @@
 //! `gravitile view`: the window.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Begin, look, number_or_auto, size};
 use crate::app::{self, Options};
@@ -31,7 +31,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         named,
         view: begin.view(),
         size: args.size.as_deref().map(size).transpose()?,
-        keeps: !args.clean && args.frames.is_none(),
+        keeps: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
         kernels: args.simulation.kernels.kernels.as_deref().map(kernels::prepare).transpose()?,
         is_chosen: args.simulation.is_chosen(),
         frames: args.frames,

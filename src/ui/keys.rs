@@ -246,8 +246,14 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
 
 /// The commands whose keys were pressed. Keys that mean something to a focused field stay with it.
 pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
-    let typing = ctx.wants_keyboard_input();
-    ctx.input(|input| input.events.iter().filter_map(|event| command(event, typing)).collect())
+    let mut typing = ctx.wants_keyboard_input();
+    let mut pressed = |event: &Event| {
+        let command = command(event, typing);
+        // From there on a quick hand types into the palette.
+        typing |= command == Some(Command::Search);
+        command
+    };
+    ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
 }
 
 fn command(event: &Event, typing: bool) -> Option<Command> {

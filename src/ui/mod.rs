@@ -395,13 +395,13 @@ impl Ui {
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
-        self.search.show(ctx, model.config, &mut sink);
-        if let Some(key) = self.jump.take() {
-            widgets::jump(ctx, key);
-        }
         if self.files.is_open() {
             // Keys belong to the dialog, but for the one that ends all.
             sink.commands.retain(|command| *command == Command::Quit);
+        }
+        self.search.show(ctx, model.config, &mut sink);
+        if let Some(key) = self.jump.take() {
+            widgets::jump(ctx, key);
         }
         self.dress(ctx, model.look);
         match self.panel {
@@ -496,7 +496,8 @@ impl Ui {
                 self.notes.say("A film steps by itself. F9 ends and keeps it.".to_owned());
             }
             Command::RunPause => config.running = !config.running,
-            Command::Search => self.search.toggle(),
+            // It was heard before all else.
+            Command::Search => {}
             Command::Scene(info, scene) => {
                 self.select_mode(info, config);
                 config.select_scene(scene);

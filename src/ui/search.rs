@@ -38,39 +38,40 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Opens it anew, or closes it.
-    pub fn toggle(&mut self) {
-        *self = Self { is_open: !self.is_open, ..Self::default() };
-    }
-
-    /// Shows it, and asks for what was chosen.
+    /// Opens it anew or closes it, if that is asked for; shows it, and asks for what was chosen.
     pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
+        if sink.commands.contains(&Command::Search) {
+            *self = Self { is_open: !self.is_open, ..Self::default() };
+        }
         if !self.is_open {
             return;
         }
         let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
         let [leaves, takes] = [Key::Escape, Key::Enter].map(pressed);
         let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
-        let found = found(&self.typed, config);
-        let last = found.len().saturating_sub(1);
-        let moved = self.chosen + usize::from(down);
-        self.chosen = moved.saturating_sub(usize::from(up)).min(last);
-        let mut taken = takes.then_some(self.chosen);
+        let mut taken = None;
         let free = ctx.available_rect();
         let width = 520.0_f32.min(free.width() - 40.0);
         let place = free.center_top() + vec2(0.0, 60.0);
         let window = egui::Window::new("Commands").id("search".into()).title_bar(false).resizable(false);
         window.pivot(Align2::CENTER_TOP).fixed_pos(place).show(ctx, |ui| {
             ui.set_width(width);
+            let id = ui.id().with("typed");
+            // Before it is shown: what is typed in this very frame goes there.
+            ui.memory_mut(|memory| memory.request_focus(id));
             let edit = TextEdit::singleline(&mut self.typed).hint_text("What to do? Type a few letters");
             let edit = ui
-                .add(edit.desired_width(f32::INFINITY))
+                .add(edit.id(id).desired_width(f32::INFINITY))
                 .on_hover_text("words in any order; ↑ ↓ choose, Enter does it, Escape closes");
-            edit.request_focus();
             sink.note("search", &edit);
             if edit.changed() {
                 self.chosen = 0;
             }
+            let found = found(&self.typed, config);
+            let last = found.len().saturating_sub(1);
+            let moved = self.chosen + usize::from(down);
+            self.chosen = moved.saturating_sub(usize::from(up)).min(last);
+            let mut chosen = takes.then_some(self.chosen);
             ui.add_space(4.0);
             let height = LINES as f32 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
             ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
@@ -83,15 +84,20 @@ impl Search {
                         response.scroll_to_me(None);
                     }
                     if response.clicked() {
-                        taken = Some(nth);
+                        chosen = Some(nth);
                     }
                 }
             });
+            taken = chosen.map(|nth| found.get(nth).map(|entry| entry.command));
         });
-        // What can only be read about stays where it is read.
-        let taken = taken.filter(|nth| found.get(*nth).is_none_or(|entry| entry.command.is_some()));
-        sink.commands.extend(taken.and_then(|nth| found.get(nth)?.command));
-        self.is_open &= !leaves && taken.is_none();
+        match taken {
+            // What can only be read about stays where it is read.
+            Some(Some(None)) | None => self.is_open &= !leaves,
+            Some(command) => {
+                sink.commands.extend(command.flatten());
+                self.is_open = false;
+            }
+        }
     }
 }
 

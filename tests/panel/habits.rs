@@ -50,6 +50,32 @@ fn the_palette_finds_what_is_typed_and_does_it() {
     assert!(!window.state().plots, "Ctrl+P is not P");
 }
 
+/// A quick hand, or a slow picture: all of it falls between two frames.
+#[test]
+fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
+    let mut window = open(MODES[0]);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    for (key, letter) in [(Key::M, "m"), (Key::R, "r"), (Key::Space, " "), (Key::T, "t")] {
+        window.event(egui::Event::Text(letter.to_owned()));
+        window.key_press(key);
+    }
+    window.run();
+    let state = window.state();
+    assert!(state.actions.is_empty() && !state.look.turn && state.config.mode.info() == MODES[0]);
+    assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("mr t"));
+    // The last letters and Enter too.
+    for key in [Key::Escape, Key::P] {
+        let held = if key == Key::P { Modifiers::COMMAND } else { Modifiers::NONE };
+        window.key_press_modifiers(held, key);
+        window.run();
+    }
+    window.event(egui::Event::Text("restart scene".to_owned()));
+    window.key_press(Key::Enter);
+    window.run();
+    assert_eq!(window.state().actions, [Action::Restart]);
+    assert!(!is_open(&window));
+}
+
 #[test]
 fn the_palette_lists_every_shortcut_and_is_used_with_arrows_and_mouse() {
     let mut window = open(MODES[0]);

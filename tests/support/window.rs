@@ -58,6 +58,11 @@ impl Display {
         self.folder.path()
     }
 
+    /// What X programs call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
@@ -153,6 +158,18 @@ impl Viewer<'_> {
         let output = installed("xdotool", self.display.command("xdotool").args(search).output());
         let windows = String::from_utf8(output.stdout).unwrap();
         windows.lines().next().map(str::to_owned)
+    }
+
+    /// What X programs call it.
+    pub fn window(&self) -> u32 {
+        self.window.parse().unwrap()
+    }
+
+    /// Ends the program as the system does in need: without a word, in the midst of whatever it does.
+    pub fn kill(mut self) {
+        let mut process = self.process.take().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
     }
 
     /// Lets xdotool do `script`: commands one after another. `WINDOW` stands for the window.
