@@ -11,6 +11,8 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use rand::RngExt;
 use rand::SeedableRng;
@@ -214,6 +216,12 @@ fn look(viewer: &Viewer, patience: f32) -> i64 {
     viewer.memory()
 }
 
+/// How many folders are two levels below this one: PoCL has one for each program.
+fn programs(cache: &Path) -> usize {
+    let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().map(|entry| entry.unwrap().path());
+    inside(cache).flat_map(|path| inside(&path).collect::<Vec<_>>()).filter(|path| path.is_dir()).count()
+}
+
 #[test]
 fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     let seed = std::env::var("GRAVITILE_WALK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -221,6 +229,9 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     // What the program frees goes back to the system at once: the rest is what it holds.
     let display =
         Display::open().set("MALLOC_MMAP_THRESHOLD_", "65536").set("MALLOC_TRIM_THRESHOLD_", "65536");
+    // PoCL's compiler takes 140 MiB for good with the first kernel that its cache lacks: an empty cache has it do so before the
+    // first look.
+    let display = display.set("POCL_CACHE_DIR", "compiled");
     let controls = display.run("--bodies 512 --frames 20 --clean").controls;
     let controls = controls.values().map(|rect| spot(*rect, 0.5, 0.5)).collect();
     let mut walk = Walk { random: ChaCha8Rng::seed_from_u64(seed), controls };
@@ -234,8 +245,9 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
             println!("{}: {}", stretch * STRETCH + nth * 20, some.join(" · "));
             viewer.act(&some.join(" "));
         }
-        memory.push(look(&viewer, 0.15));
-        println!("{} events: {} MiB", (stretch + 1) * STRETCH, memory[stretch]);
+        memory.push(look(&viewer, 0.3));
+        let kernels = programs(&display.folder().join("compiled"));
+        println!("{} events: {} MiB, {kernels} kernels compiled", (stretch + 1) * STRETCH, memory[stretch]);
     }
     look(&viewer, 0.6);
     viewer.alters("the simulation goes on", PICTURE, || {
@@ -261,14 +273,10 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     }
     assert_eq!((&report.stats["mode"], &report.config["start"]), (&"gravity".into(), &"plummer".into()));
 
-    // From one look to the next it does not grow. The median leaves out what comes at once: what is needed for a while, as for a
-    // film that is being written, and PoCL's compiler, which takes up to 140 MiB for good at the first kernel that its cache lacks.
-    let mut steps: Vec<_> = memory.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    steps.sort_unstable();
-    let (step, all) = (steps[steps.len() / 2], memory[memory.len() - 1] - memory[0]);
-    println!("memory grew by {step} MiB from look to look, by {all} MiB in all");
-    assert!(
-        step <= 5 && all <= 160,
-        "memory grew by {step} MiB from look to look, by {all} MiB in all: {memory:?}"
-    );
+    // What is taken for a while, as for a film that is being written, is there at one look and gone at another. What is never given
+    // back stands under all looks of the second half. PoCL's compiler keeps something of each kernel that it compiles.
+    let (first, second) = memory.split_at(memory.len() / 2);
+    let grown = second.iter().min().unwrap() - first.iter().min().unwrap();
+    println!("memory grew by {grown} MiB");
+    assert!(grown <= 40, "memory grew by {grown} MiB: {memory:?}");
 }

@@ -66,7 +66,6 @@ impl Display {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-        command.envs(self.environment.iter().copied());
         // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
         for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
             command.env(name, self.folder.path());
@@ -74,6 +73,7 @@ impl Display {
         if let Some(cache) = dirs::cache_dir() {
             command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
         }
+        command.envs(self.environment.iter().copied());
         command
     }
 
