@@ -115,6 +115,8 @@ pub struct Engine {
     undos: VecDeque<Parked>,
     /// Whether anything was changed by hand since the scene began.
     is_touched: bool,
+    /// Whether it goes on where a snapshot was taken.
+    is_resumed: bool,
     /// How often something was changed that a step does not tell.
     changes: u64,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
@@ -166,6 +168,7 @@ impl Engine {
             parked: Vec::new(),
             undos: VecDeque::new(),
             is_touched: false,
+            is_resumed: false,
             changes: 0,
             baseline: None,
             checkpoint,
@@ -175,6 +178,11 @@ impl Engine {
             replays: false,
             losses: Vec::new(),
         }
+    }
+
+    /// Whether it goes on where a snapshot was taken.
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
     }
 
     /// The other modes, as they were left.
