@@ -114,3 +114,33 @@ impl Drop for Gauge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::{self, Kind};
+
+    #[test]
+    fn while_nothing_goes_on_no_memory_is_held_for_it() {
+        let found = compute::list().unwrap().into_iter().find(|found| found.info.kind == Kind::Cpu);
+        let device = found.expect("there is a CPU device").open().unwrap();
+        let info = &crate::modes::fluid::INFO;
+        let mut gauge = Gauge::new();
+        let build = |gauge: &mut Gauge| {
+            while !gauge.is_due(&device, info) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        build(&mut gauge);
+        gauge.turn(info);
+        assert!(matches!(gauge.modes[..], [(_, State::Timing(_))]));
+        gauge.rest();
+        assert!(gauge.modes.is_empty());
+        // What is given up while it is built is built anew.
+        assert!(!gauge.is_due(&device, info));
+        gauge.rest();
+        build(&mut gauge);
+        gauge.turn(info);
+        assert!(matches!(gauge.modes[..], [(_, State::Timing(_))]));
+    }
+}
