@@ -47,20 +47,30 @@ impl Walls {
     }
 
     /// Makes the cells within `radius` of the cell (x, y) solid or free: the same ones as the kernel `paint`.
-    pub fn paint(&mut self, [x, y]: [i64; 2], radius: usize, solid: bool) {
-        let radius = radius as i64;
+    pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
+        self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
+    }
+
+    /// Whether what a stroke covers is not all as it would make it.
+    pub fn differ(&self, stroke: &Stroke) -> bool {
+        let (middles, radius) = stroke.discs(self);
+        middles.iter().any(|at| self.disc(*at, radius).any(|cell| self.solid[cell] != stroke.solid))
+    }
+
+    /// The cells within `radius` of the cell (x, y).
+    fn disc(&self, [x, y]: [i64; 2], radius: usize) -> impl Iterator<Item = usize> + use<> {
+        let (nx, radius) = (self.nx, radius as i64);
         let span = |middle: i64, side: usize| {
             let inside = |at: i64| at.clamp(0, side as i64) as usize;
             inside(middle.saturating_sub(radius))..inside(middle.saturating_add(radius + 1))
         };
-        for row in span(y, self.ny) {
-            for column in span(x, self.nx) {
-                let (dx, dy) = (column as i64 - x, row as i64 - y);
-                if dx * dx + dy * dy <= radius * radius {
-                    self.solid[row * self.nx + column] = solid;
-                }
-            }
-        }
+        let columns = span(x, nx);
+        let cells = span(y, self.ny).flat_map(move |row| columns.clone().map(move |column| (column, row)));
+        let is_inside = move |&(column, row): &(usize, usize)| {
+            let (dx, dy) = (column as i64 - x, row as i64 - y);
+            dx * dx + dy * dy <= radius * radius
+        };
+        cells.filter(is_inside).map(move |(column, row)| row * nx + column)
     }
 }
 
@@ -155,15 +165,12 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether it makes cells solid, or free.
     pub solid: bool,
+    /// Whether a movement of the hand begins with it, or it goes on with the one before: the camera may move meanwhile, so
+    /// places do not tell.
+    pub begins: bool,
 }
 
 impl Stroke {
-    /// Whether it is the same movement of a hand as the `last`: that begins with a dot.
-    pub fn goes_on_from(&self, last: &Self) -> bool {
-        let is_dot = self.from == self.to;
-        !is_dot && (self.from, self.radius, self.solid) == (last.to, last.radius, last.solid)
-    }
-
     /// The discs that cover it on a grid: the cells in their middles, from one end to the other, and their radius in cells.
     /// Middles may be beside the grid.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {

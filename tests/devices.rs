@@ -318,6 +318,98 @@ fn several_devices_go_back_and_take_changes_by_hand() {
     }
 }
 
+/// One of two fails while a change by hand is carried out: the other carries it out.
+#[test]
+fn a_change_by_hand_outlives_a_device() {
+    if inside().is_none() {
+        return with_devices("a_change_by_hand_outlives_a_device", 1);
+    }
+    let config = Config { bodies: Some(500), ..Config::new(find("gravity").unwrap()) };
+    let mut right = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config.clone()).unwrap();
+    right.run(10, |_| ()).unwrap();
+    let start = right.bodies().unwrap();
+    right.run(10, |_| ()).unwrap();
+    for undoes in [false, true] {
+        let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        if undoes {
+            engine.edit(&Edit::Remove(3)).unwrap();
+            engine.run(7, |_| ()).unwrap();
+        }
+        engine.devices()[1].inject(Call::Allocate, 1, Fault::Refused);
+        match undoes {
+            true => assert!(engine.undo().unwrap()),
+            false => engine.edit(&Edit::Remove(3)).unwrap(),
+        }
+        assert_eq!((engine.take_losses().len(), engine.devices().len()), (1, 1));
+        assert_eq!((engine.size(), engine.clock().0), if undoes { (500, 10) } else { (499, 10) });
+        engine.run(10, |_| ()).unwrap();
+        if undoes {
+            let off = difference(&engine.bodies().unwrap(), &right.bodies().unwrap(), &start);
+            assert!(off < 1e-5, "{off}");
+        }
+    }
+}
+
+/// One of two fails, and the other cannot go on, since kernels that it has not built yet do not build.
+#[test]
+fn a_loss_that_others_cannot_make_good_is_told_each_time() {
+    if inside().is_none() {
+        return with_devices("a_loss_that_others_cannot_make_good_is_told_each_time", 1);
+    }
+    let info = find("gravity").unwrap();
+    let config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let own = engine.devices().edits();
+    engine.devices().set_edits(compute::Edits::from([("gravity/tiled.cl".to_owned(), "no".to_owned())]));
+    for _ in 0..2 {
+        engine.devices()[1].inject(Call::Kernel, 1, Fault::Refused);
+        assert!(engine.run(5, |_| ()).is_err());
+        assert_eq!((engine.devices().len(), engine.config()), (2, &config));
+    }
+    engine.devices().set_edits(own);
+    engine.devices()[1].inject(Call::Kernel, 1, Fault::Refused);
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!((engine.take_losses().len(), engine.devices().len()), (1, 1));
+}
+
+/// On the first device `auto` comes to fewer bodies, in every mode, than on the second.
+#[test]
+fn another_first_device_goes_on_with_the_same_bodies() {
+    if inside().is_none() {
+        return with_devices("another_first_device_goes_on_with_the_same_bodies", 1);
+    }
+    let mut found = compute::select_several("sub:2").unwrap();
+    found[0].info.memory_bytes = 500_000;
+    let mut engine = Engine::new(
+        Devices::open(found, &[0]).unwrap(),
+        Config { devices: vec![0], ..Config::new(find("asteroids").unwrap()) },
+    )
+    .unwrap();
+    let asteroids = engine.config().clone();
+    engine.run(4, |_| ()).unwrap();
+    let gravity = Config { devices: vec![0], ..Config::new(find("gravity").unwrap()) };
+    engine.configure(gravity.clone()).unwrap();
+    engine.edit(&Edit::Remove(3)).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let size = engine.size();
+    let moved = Config { devices: vec![1], ..gravity };
+    assert!(size < 4000 && !engine.reseeds(&moved));
+    engine.configure(moved.clone()).unwrap();
+    assert_eq!((engine.size(), engine.clock().0, engine.undos()), (size, 5, 1));
+    assert!(!engine.reseeds(&moved));
+    // Nor does the mode that was left begin anew.
+    engine.configure(Config { devices: vec![1], ..asteroids }).unwrap();
+    assert_eq!(engine.clock().0, 4);
+    // Another number is another number.
+    engine.configure(moved.clone()).unwrap();
+    engine.configure(Config { bodies: Some(300), ..moved.clone() }).unwrap();
+    assert_eq!((engine.size(), engine.clock().0), (300, 0));
+    engine.configure(moved).unwrap();
+    assert!(engine.size() > size, "it is left open anew");
+}
+
 /// Pulled in the midst of steps that devices share, at several places, bodies go where they go on one device.
 fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
     let info = find(mode).unwrap();

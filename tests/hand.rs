@@ -3,6 +3,7 @@
 mod support;
 
 use gravitile::bodies::Bodies;
+use gravitile::compute::{Call, Fault};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::hand::{CLUSTER, Edit, Launch, Pull};
@@ -426,7 +427,7 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
     let info = modes::find("fluid").unwrap();
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
     let gravity = Config { running: false, ..scene("plummer", Some(64), &[]) };
-    let stroke = Stroke { from: [0.0; 2], to: [0.0; 2], radius: 0.1, solid: true };
+    let stroke = Stroke { from: [0.0; 2], to: [0.0; 2], radius: 0.1, solid: true, begins: true };
     let mut engine = engine(fluid.clone());
     engine.run(20, |_| ()).unwrap();
     engine.paint(&stroke, false).unwrap();
@@ -466,13 +467,27 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     let mut watched = Watched::new(fluid.clone());
     watched.session.send(Command::GoTo(Some(30)));
     let bare = watched.frame_where(|frame| frame.stats.step == 30);
-    // Two strokes, the first of which goes on for a while.
     let at = |x: f32| [x, 0.1];
-    let piece =
-        |from: f32, to: f32| Command::Paint(Stroke { from: at(from), to: at(to), radius: 0.05, solid: true });
-    for (from, to) in [(-0.3, -0.3), (-0.3, -0.2), (-0.2, -0.1), (0.2, 0.2)] {
-        watched.session.send(piece(from, to));
+    let piece = |from: f32, to: f32, begins: bool| Stroke {
+        from: at(from),
+        to: at(to),
+        radius: 0.05,
+        solid: true,
+        begins,
+    };
+    let paint = |stroke| watched.session.send(Command::Paint(stroke));
+    // Nothing is changed by a stroke that erases where all is free, nor by one beside the grid.
+    paint(Stroke { solid: false, ..piece(0.5, 0.6, true) });
+    paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
+    // Two strokes, the first of which goes on for a while: the camera moves meanwhile, and it begins beside the grid.
+    paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
+    for (from, to, begins) in
+        [(-0.3, -0.3, false), (-0.29, -0.2, false), (-0.21, -0.1, false), (0.2, 0.2, true)]
+    {
+        paint(piece(from, to, begins));
     }
+    // There is a wall already.
+    paint(piece(0.2, 0.2, true));
     watched.session.send(Command::GoTo(Some(60)));
     let painted = watched.frame_where(|frame| frame.stats.step == 60);
     assert_eq!(painted.stats.undos, 2);
@@ -492,6 +507,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
         to: [1.0, 0.0],
         radius: 1.0,
         solid: true,
+        begins: true,
     }));
     assert!(matches!(watched.notice(), Notice::Refused(_)));
     watched.session.send(Command::Undo);
@@ -514,4 +530,73 @@ fn what_was_changed_by_hand_is_kept_in_a_snapshot() {
         }
         assert!(engine.bodies().unwrap() == resumed.bodies().unwrap());
     }
+}
+
+#[test]
+fn what_is_changed_while_it_pauses_is_counted() {
+    let config = Config { running: false, ..scene("plummer", Some(64), &[]) };
+    let mut watched = Watched::new(config.clone());
+    let mut last = watched.frame().stats.changes;
+    let mut softer = config.clone();
+    params::set(softer.mode.as_mut(), "eps", "0.2").unwrap();
+    let changes = [
+        Command::Edit(Edit::Remove(3)),
+        Command::Undo,
+        Command::Configure(Box::new(softer)),
+        Command::Edit(Edit::Launch(ONE)),
+    ];
+    for change in changes {
+        watched.session.send(change);
+        last = watched.frame_where(|frame| frame.stats.changes > last && frame.stats.step == 0).stats.changes;
+    }
+    // Steps are no change.
+    watched.session.send(Command::Step);
+    assert_eq!(watched.frame_where(|frame| frame.stats.step == 1).stats.changes, last);
+}
+
+#[test]
+fn what_is_undone_under_another_variant_is_stepped_by_that_alone() {
+    let info = support::gravity();
+    let with = |name| Config { variant: info.variant(name), ..scene("plummer", Some(200), &[]) };
+    let [mut undone, mut never] = [(); 2].map(|()| engine(with("tiled")));
+    for engine in [&mut undone, &mut never] {
+        engine.run(10, |_| ()).unwrap();
+    }
+    undone.edit(&Edit::Launch(ONE)).unwrap();
+    for engine in [&mut undone, &mut never] {
+        engine.configure(with("blocked")).unwrap();
+    }
+    assert!(undone.undo().unwrap());
+    for engine in [&mut undone, &mut never] {
+        engine.run(5, |_| ()).unwrap();
+    }
+    assert!(undone.state().unwrap() == never.state().unwrap(), "what the other variant left is in it");
+}
+
+/// The device fails while a change is carried out. It is one of one, and works again after that.
+#[test]
+fn a_change_that_the_device_refuses_leaves_all_as_it_was() {
+    let device = support::cpu();
+    let fail = || device.inject(Call::Allocate, 1, Fault::Refused);
+    let mut engine = Engine::new(device.clone(), scene("plummer", Some(100), &[])).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.edit(&Edit::Remove(3)).unwrap();
+    let before = engine.bodies().unwrap();
+    fail();
+    assert!(engine.edit(&Edit::Remove(3)).is_err());
+    fail();
+    assert!(engine.undo().is_err());
+    assert_eq!((engine.bodies().unwrap(), engine.undos()), (before, 1));
+    assert!(engine.undo().unwrap());
+    assert_eq!(engine.size(), 100);
+
+    let inside = device.clone();
+    let config = Config { running: false, ..scene("plummer", Some(100), &[]) };
+    let mut watched = Watched::of(move || Engine::new(inside, config));
+    watched.frame();
+    fail();
+    watched.session.send(Command::Edit(Edit::Remove(3)));
+    assert!(matches!(watched.notice(), Notice::Refused(_)), "it is no reason to stop");
+    watched.session.send(Command::Edit(Edit::Remove(3)));
+    assert_eq!(watched.frame_where(|frame| frame.stats.undos == 1).stats.bodies, 99);
 }

@@ -2,22 +2,17 @@
 
 mod support;
 
-use std::any::Any;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gravitile::bodies::Points;
-use gravitile::compute::{Device, Pending};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
-use gravitile::error::Result;
+use gravitile::hand::Edit;
 use gravitile::modes::gravity::Gravity;
-use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
-use gravitile::params::{Params, Visitor};
-use gravitile::session::{Command, Notice, Save, Session, Stats, previous};
-use gravitile::snapshot::Snapshot;
-use gravitile::state::State;
+use gravitile::session::{Command, Notice, Save, Session, previous};
+use gravitile::snapshot::{Run, Snapshot};
 use gravitile::trial::Study;
+use support::odd::{FOR_EVER, Gate, Odd, Wrong};
 use support::{cpu, scene};
 
 /// Far longer than anything here takes on a busy machine.
@@ -88,7 +83,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
     let torn = folder.path().join("torn.gravitile");
     std::fs::write(&torn, "torn").unwrap();
     session.send(Command::Resume(torn));
-    let Notice::Refused(error) = notice(&mut session) else { panic!("not refused") };
+    let Notice::ResumeRefused(error) = notice(&mut session) else { panic!("not refused") };
     assert!(error.to_string().contains("no snapshot"), "{error}");
     let step = session.frame().0.stats.step;
     until_step(&mut session, step + 50);
@@ -117,61 +112,164 @@ fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     assert_eq!(Snapshot::load(&previous(&path)).unwrap().runs[0].config.seed, 1);
 }
 
-/// Bursts that take this many seconds, about, of steps that are much shorter.
-fn slow(seconds: f64) -> Config {
-    let variant = support::gravity().variant("naive");
-    Config { variant, steps_per_frame: Some((seconds / 0.1) as u32), ..scene("cube", Some(10_000), &[]) }
+/// A session behind a gate, after the first steps.
+fn held() -> (Gate, Session) {
+    let gate = Gate::default();
+    let config = Config { steps_per_frame: Some(5), ..Odd::behind(&gate, small()) };
+    let mut session = session(config);
+    until_step(&mut session, 5);
+    (gate, session)
+}
+
+/// Lets the next burst begin, and not end. What is shown has to be taken for that.
+fn hold(gate: &Gate, session: &mut Session, calls: u32) {
+    gate.close(calls);
+    until(session, |_| gate.has_held().then_some(()));
 }
 
 #[test]
 fn what_is_saved_is_what_there_was_before_the_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gravitile");
-    let mut session = session(slow(2.0));
-    until_step(&mut session, 1);
-    // In the midst of the next burst.
-    std::thread::sleep(Duration::from_millis(600));
+    let (gate, mut session) = held();
+    hold(&gate, &mut session, FOR_EVER);
     session.send(save(&path));
     session.send(Command::Restart);
+    gate.open();
     let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
     assert!(Snapshot::load(&path).unwrap().runs[0].step > 0, "it is the scene that was begun anew");
     until(&mut session, |session| (session.frame().0.stats.generation == 2).then_some(()));
 
     // The same of what is drawn, with all that there is.
-    until_step(&mut session, 1);
-    std::thread::sleep(Duration::from_millis(600));
+    until_step(&mut session, 5);
+    hold(&gate, &mut session, FOR_EVER);
     session.send(Command::Still(None));
     session.send(Command::Restart);
+    gate.open();
     let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     assert!(still.snapshot.unwrap().runs[0].step > 0);
+}
+
+/// What runs now, by what it would be saved as.
+fn now(session: &mut Session) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("now.gravitile");
+    session.send(save(&path));
+    let Notice::Saved { outcome: Ok(()), .. } = notice(session) else { panic!("not saved") };
+    Snapshot::load(&path).unwrap().runs.swap_remove(0)
+}
+
+#[test]
+fn a_config_comes_before_what_was_asked_for_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.gravitile");
+    let other = Config { seed: 7, ..scene("cube", Some(50), &[]) };
+    let mut engine = Engine::new(cpu(), other).unwrap();
+    engine.run(3, |_| ()).unwrap();
+    engine.snapshot().unwrap().save(&path).unwrap();
+
+    let (gate, mut session) = held();
+    hold(&gate, &mut session, FOR_EVER);
+    let faster = Odd::behind(&gate, scene("plummer", Some(100), &[("dt", "0.02")]));
+    session.send(Command::Configure(Box::new(faster)));
+    session.send(Command::Resume(path));
+    gate.open();
+    let Notice::Resumed { config, .. } = notice(&mut session) else { panic!("not resumed") };
+    assert_eq!(config.seed, 7);
+    assert_eq!(now(&mut session).config.seed, 7, "what was asked for before undid it");
+    session.close(String::new());
+
+    // A restart makes the bodies that suit what was asked for before it.
+    let (gate, mut session) = held();
+    hold(&gate, &mut session, FOR_EVER);
+    let heavy = || Config { running: false, ..scene("plummer", Some(100), &[("g", "4")]) };
+    session.send(Command::Configure(Box::new(Odd::behind(&gate, heavy()))));
+    session.send(Command::Restart);
+    gate.open();
+    until(&mut session, |session| (session.frame().0.stats.generation == 2).then_some(()));
+    let mut right = Engine::new(cpu(), heavy()).unwrap();
+    assert_ne!(right.bodies().unwrap(), Engine::new(cpu(), small()).unwrap().bodies().unwrap());
+    assert_eq!(now(&mut session).state, right.state().unwrap());
 }
 
 #[test]
 fn what_is_saved_at_the_last_moment_is_saved() {
     let folder = tempfile::tempdir().unwrap();
     // The burst ends soon; and it does not.
-    for (nth, seconds) in [0.2, 12.0].into_iter().enumerate() {
+    for (nth, calls) in [100, FOR_EVER].into_iter().enumerate() {
         let [path, kept] =
             ["asked", "kept"].map(|name| folder.path().join(format!("{name}-{nth}.gravitile")));
-        let mut session = session(slow(seconds));
-        let is_there = |stats: &Stats| stats.generation == 1 && (nth == 1 || stats.step > 0);
-        until(&mut session, |session| is_there(&session.shown().stats).then_some(()));
-        std::thread::sleep(Duration::from_millis(300));
+        let (gate, mut session) = held();
+        hold(&gate, &mut session, calls);
         session.send(Command::Keep(kept.clone()));
+        session.send(Command::Edit(Edit::Remove(3)));
         session.send(save(&path));
-        let start = Instant::now();
         let said = session.close("last".to_owned());
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
         assert!(matches!(&said[..], [Notice::Saved { is_asked_for: true, outcome: Ok(()), .. }]), "{said:?}");
         let [asked, kept] = [path, kept].map(|path| Snapshot::load(&path).unwrap());
         assert_eq!((asked.view.as_str(), kept.view.as_str()), ("from above", "last"));
         assert_eq!(asked.runs[0].state, kept.runs[0].state);
         assert_eq!(asked.runs[0].step > 0, nth == 0);
+        assert_eq!(asked.runs[0].state.len(), if nth == 0 { 99 } else { 100 }, "what was done before it");
     }
     let session = session(small());
     session.send(save(&folder.path().join("nowhere").join("a.gravitile")));
     let said = session.close(String::new());
     assert!(matches!(&said[..], [Notice::Saved { outcome: Err(_), .. }]), "{said:?}");
+}
+
+#[test]
+fn what_was_kept_is_not_replaced_by_what_there_was_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept.gravitile");
+    let (gate, mut session) = held();
+    session.send(Command::Keep(kept.clone()));
+    session.send(Command::Save(Save { path: None, view: String::new() }));
+    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
+    let step = Snapshot::load(&kept).unwrap().runs[0].step;
+    hold(&gate, &mut session, FOR_EVER);
+    session.close(String::new());
+    assert!(step > 0 && Snapshot::load(&kept).unwrap().runs[0].step >= step);
+}
+
+#[test]
+fn what_is_resumed_is_told_with_the_modes_that_were_left() {
+    let mut engine = Engine::new(cpu(), small()).unwrap();
+    engine.run(3, |_| ()).unwrap();
+    let asteroids = Config { bodies: Some(50), ..Config::new(&gravitile::modes::asteroids::INFO) };
+    engine.configure(Config { running: false, ..asteroids }).unwrap();
+    let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
+    let snapshot = Snapshot::from_bytes(&bytes).unwrap();
+    let resume = move || Engine::resume(cpu(), snapshot, &Default::default());
+    let mut session = Session::spawn(resume, || ()).unwrap();
+    let Notice::Resumed { left, .. } = notice(&mut session) else { panic!("not told") };
+    assert_eq!(left.len(), 1, "the mode that is shown is where it began, the other is not");
+}
+
+/// A trip back is given up in the midst of a burst, and a file is opened that cannot be.
+#[test]
+fn a_burst_goes_the_way_that_it_went_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = folder.path().join("torn.gravitile");
+    std::fs::write(&torn, "torn").unwrap();
+    let gate = Gate::default();
+    let config = Odd::behind(&gate, Config { running: false, ..small() });
+    let mut session = session(config);
+    session.send(Command::GoTo(Some(400)));
+    until_step(&mut session, 400);
+    gate.close(FOR_EVER);
+    session.send(Command::GoTo(Some(300)));
+    until(&mut session, |_| gate.has_held().then_some(()));
+    session.send(Command::GoTo(None));
+    session.send(Command::Resume(torn));
+    gate.open();
+    let Notice::ResumeRefused(_) = notice(&mut session) else { panic!("not refused") };
+    let run = now(&mut session);
+    assert!(run.step < 400, "{}", run.step);
+    let mut steady = Engine::new(cpu(), small()).unwrap();
+    steady.run(run.step as u32, |_| ()).unwrap();
+    let off = support::distance(&run.state.into_bodies().unwrap(), &steady.bodies().unwrap().to_f64());
+    assert!(off < 1e-3, "at step {} it is {off} from there", run.step);
 }
 
 #[test]
@@ -213,108 +311,12 @@ fn nothing_is_kept_unless_it_was_asked_for() {
     session.close(String::new());
 }
 
-/// Gravity with a mistake: in its hundredth burst it panics, between two steps or in the midst of one.
-#[derive(Clone, Default)]
-struct Mistaken {
-    gravity: Gravity,
-    in_the_midst: bool,
-}
-
-impl Params for Mistaken {
-    fn visit(&mut self, visitor: &mut dyn Visitor) {
-        self.gravity.visit(visitor);
-    }
-}
-
-impl Mode for Mistaken {
-    fn info(&self) -> &'static ModeInfo {
-        self.gravity.info()
-    }
-    fn boxed(&self) -> Box<dyn Mode> {
-        Box::new(self.clone())
-    }
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(Panics {
-            inner: self.gravity.build(device, recipe, state)?,
-            bursts: 0,
-            in_the_midst: self.in_the_midst,
-        }))
-    }
-    fn time_step(&self) -> f64 {
-        self.gravity.time_step()
-    }
-    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
-        Err("not in this test")
-    }
-    fn conserves_energy(&self) -> bool {
-        true
-    }
-    fn bytes_per_body(&self) -> usize {
-        self.gravity.bytes_per_body()
-    }
-    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
-        Mode::reference(&self.gravity, state, steps)
-    }
-    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
-        self.gravity.reference_diagnostics(state)
-    }
-}
-
-struct Panics {
-    inner: Box<dyn Simulation>,
-    bursts: u32,
-    in_the_midst: bool,
-}
-
-impl Simulation for Panics {
-    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        let mode: &dyn Any = mode;
-        self.inner.set(&mode.downcast_ref::<Mistaken>().unwrap().gravity)
-    }
-    fn start(&mut self, steps: u32) {
-        self.bursts += 1;
-        self.inner.start(steps);
-    }
-    fn advance(&mut self) -> Result<bool> {
-        assert!(self.bursts < 100 || !self.in_the_midst, "a mistake");
-        self.inner.advance()
-    }
-    fn progress(&self) -> f32 {
-        self.inner.progress()
-    }
-    fn finish(&mut self) -> Result<()> {
-        self.inner.finish()
-    }
-    fn take_seconds(&mut self) -> f64 {
-        self.inner.take_seconds()
-    }
-    fn state(&mut self) -> Result<State> {
-        self.inner.state()
-    }
-    fn extra(&mut self) -> Result<Extra> {
-        self.inner.extra()
-    }
-    fn resume(&mut self, extra: &Extra) -> Result<()> {
-        self.inner.resume(extra)
-    }
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        assert!(self.bursts < 100 || self.in_the_midst, "a mistake");
-        self.inner.publish(points)
-    }
-    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<gravitile::modes::accuracy::Sample>> {
-        self.inner.sample(chosen)
-    }
-    fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.inner.diagnostics()
-    }
-}
-
 #[test]
 fn a_crash_of_the_simulation_is_told_and_what_there_is_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     for in_the_midst in [false, true] {
         let path = folder.path().join(format!("{in_the_midst}.gravitile"));
-        let mode = Mistaken { in_the_midst, ..Mistaken::default() };
+        let mode = Odd { wrong: Wrong::Panics { in_the_midst }, ..Odd::default() };
         let mut session = session(Config { mode: Box::new(mode), steps_per_frame: Some(1), ..small() });
         session.send(Command::Keep(path.clone()));
         if in_the_midst {

@@ -102,6 +102,21 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
 }
 
 #[test]
+fn programs_of_texts_that_are_edited_no_more_are_let_go_of() {
+    let mut engine = engine();
+    engine.set_edits(Edits::new()).unwrap();
+    let before = engine.device().programs();
+    let kept = [0, 1, 2].map(|nth| {
+        let text = format!("{}// {nth}\n", turned_round());
+        engine.set_edits(Edits::from([("gravity/force.cl".to_owned(), text)])).unwrap();
+        engine.device().programs()
+    });
+    assert!(kept[0] > before && kept == [kept[0]; 3], "{before}, then {kept:?}");
+    engine.set_edits(Edits::new()).unwrap();
+    assert_eq!(engine.device().programs(), before);
+}
+
+#[test]
 fn with_an_edit_time_goes_the_way_it_went() {
     let mut engine = engine();
     engine.run(20, |_| ()).unwrap();

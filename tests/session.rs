@@ -16,6 +16,7 @@ use gravitile::modes::{MODES, Together, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Stats};
 use gravitile::state::State;
+use support::odd::{FOR_EVER, Gate, Odd};
 use support::watched::{Watched, wait_for};
 use support::{cpu, engine, gpu, gravity, mistaken, scene};
 
@@ -224,21 +225,19 @@ fn pause_step_and_restart_do_just_that() {
 
 #[test]
 fn a_long_step_is_given_up_for_other_bodies_at_once() {
-    // About half a minute a step on two cores.
-    let long = scene("cube", Some(1 << 17), &[]);
+    // It never ends.
+    let gate = Gate::default();
+    gate.close(FOR_EVER);
+    let long = Odd::behind(&gate, small());
     let mut watched = Watched::new(long.clone());
     watched.frame();
-    std::thread::sleep(Duration::from_millis(500));
-    let start = Instant::now();
+    wait_for(|| gate.has_held());
     watched.configure(&Config { bodies: Some(64), ..long });
     watched.frame_where(|frame| frame.stats.bodies == 64);
-    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?}", start.elapsed());
-
-    let mut quits = Watched::new(scene("cube", Some(1 << 17), &[]));
-    quits.frame();
-    let start = Instant::now();
-    drop(quits);
-    assert!(start.elapsed() < Duration::from_secs(10), "it took {:?} to quit", start.elapsed());
+    // Nor is it waited for at the end.
+    gate.close(FOR_EVER);
+    wait_for(|| gate.has_held());
+    drop(watched);
 }
 
 #[test]
@@ -389,7 +388,7 @@ fn obstacles_are_painted_erased_and_kept() {
     let config = Config { running: false, ..fluid("channel", &[]) };
     let mut watched = Watched::new(config.clone());
     let bare = watched.frame();
-    let stroke = Stroke { from: [-0.2, 0.0], to: [0.2, 0.05], radius: 0.05, solid: true };
+    let stroke = Stroke { from: [-0.2, 0.0], to: [0.2, 0.05], radius: 0.05, solid: true, begins: true };
     watched.session.send(Command::Paint(stroke));
     let painted = watched.frame_where(|frame| solid(frame) > solid(&bare));
     // A stroke of 0.4 by 0.1 with round ends, in cells that are 2/93 wide.
@@ -405,7 +404,7 @@ fn obstacles_are_painted_erased_and_kept() {
     watched.session.send(Command::Paint(Stroke { solid: false, radius: 0.1, ..stroke }));
     watched.frame_where(|frame| solid(frame) < solid(&painted));
     // All cells at once cannot be solid, and no bodies can be painted over.
-    let all = Stroke { from: [-1.0, 0.0], to: [1.0, 0.0], radius: 1.0, solid: true };
+    let all = Stroke { from: [-1.0, 0.0], to: [1.0, 0.0], radius: 1.0, solid: true, begins: true };
     watched.session.send(Command::Paint(all));
     assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
     watched.configure(&small());

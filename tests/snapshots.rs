@@ -200,3 +200,24 @@ fn on_the_same_device_the_same_kernel_goes_on() {
         "the bodies are the same all the same"
     );
 }
+
+/// What a kernel left there is nothing to go on from here: it is computed anew, whatever it says.
+#[test]
+fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
+    let mut there = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
+    there.run(3, |_| ()).unwrap();
+    let mut snapshot = there.snapshot().unwrap();
+    let run = |snapshot: &Snapshot| {
+        let mut engine = resumed(snapshot);
+        engine.run(3, |_| ()).unwrap();
+        bits(&engine.state().unwrap())
+    };
+    let right = run(&snapshot);
+    assert!(!snapshot.runs[0].extra.is_empty());
+    snapshot.runs[0].extra.values_mut().flatten().for_each(|x| *x *= 2.0);
+    let wrong = run(&snapshot);
+    snapshot.device = ["another".to_owned(), "1.0".to_owned()];
+    let other = run(&snapshot);
+    snapshot.runs[0].extra.clear();
+    assert!(wrong != right && other == run(&snapshot));
+}

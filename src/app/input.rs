@@ -42,6 +42,8 @@ pub(super) struct Mouse {
     travel: f32,
     /// Where the brush went since that was last asked.
     strokes: Vec<Stroke>,
+    /// Whether a button was pressed and the brush has left nothing since.
+    begins: bool,
     /// What was done with a tool, or by a click, since that was last asked.
     gestures: Vec<Gesture>,
 }
@@ -81,7 +83,7 @@ impl Mouse {
             WindowEvent::MouseInput { state: ElementState::Pressed, button, .. }
                 if !taken && self.drag.is_none_or(|drag| drag.button() == *button) =>
             {
-                self.travel = 0.0;
+                (self.travel, self.begins) = (0.0, true);
                 self.drag = match (button, held) {
                     (MouseButton::Left, InHand::Brush(radius)) => {
                         Some(Drag::Paint(*button, !self.shift, radius))
@@ -182,7 +184,8 @@ impl Mouse {
             Some(Drag::Paint(_, solid, radius)) => {
                 let ends = (rig.camera.on_ground(from), rig.camera.on_ground(now));
                 if let (Some(from), Some(to)) = ends {
-                    self.strokes.push(Stroke { from, to, radius, solid });
+                    let begins = std::mem::take(&mut self.begins);
+                    self.strokes.push(Stroke { from, to, radius, solid, begins });
                 }
             }
             None => return false,

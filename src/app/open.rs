@@ -447,7 +447,8 @@ impl Open {
                     self.restored = Camera::from_words(&view).or(self.restored.take());
                     self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
                 }
-                Notice::Refused(error) if std::mem::take(&mut self.is_resuming) => {
+                Notice::ResumeRefused(error) => {
+                    self.is_resuming = false;
                     self.ui.error("Not opened", format!("{error}."), None);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {

@@ -12,7 +12,7 @@ use ocl::core::{
 };
 
 use super::fault::{Call, Fault, Faults};
-use super::program::ProgramCache;
+use super::program::{self, ProgramCache};
 use super::watch::{self, Awaited, Ended, Waiter};
 use crate::error::{Error, Result};
 
@@ -269,6 +269,17 @@ impl Device {
     /// Builds `edits` in place of the program's own kernels from now on. What is built already stays as it is.
     pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
         *self.edits.lock().unwrap_or_else(PoisonError::into_inner) = edits.into();
+    }
+
+    /// How many built programs are kept to be used again.
+    pub fn programs(&self) -> usize {
+        self.programs.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Lets go of those that were built of kernels that were edited otherwise than now.
+    pub fn forget_edits(&self) {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        program::forget_edits(&mut programs, &self.edits());
     }
 
     /// The files under `kernels/` that were built for this device and its clones since this was last asked.

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use ocl::core::{self, ArgVal};
 
 use super::buffer::Buffer;
-use super::device::{Device, Kind};
+use super::device::{Device, Edits, Kind};
 use super::fault::{Call, Fault};
 use crate::error::{Error, Result};
 
@@ -26,8 +26,25 @@ pub const ROOT: Source =
     Source { file: "root.cl", text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/root.cl")) };
 
 /// Programs by source and options, so that changing back to a variant costs nothing. The source is all of its text: an
-/// edited kernel is never taken for the program's own.
-pub(super) type ProgramCache = HashMap<(CString, CString), core::Program>;
+/// edited kernel is never taken for the program's own. With each the files that it was built of.
+pub(super) type ProgramCache = HashMap<(CString, CString), (Vec<Source>, core::Program)>;
+
+/// More programs than this are not kept: a search for the best numbers builds hundreds that are never asked for again.
+const MOST_PROGRAMS: usize = 256;
+
+/// Drops of `programs` those that were built of edited texts other than `edits`.
+pub(super) fn forget_edits(programs: &mut ProgramCache, edits: &Edits) {
+    let own = Edits::new();
+    programs.retain(|(text, _), (sources, _)| {
+        [&own, edits].iter().any(|edits| joined(sources, edits).as_bytes() == text.as_bytes())
+    });
+}
+
+/// The text of a program, with `edits` in place of its own. `#line` gives messages the right file and line.
+fn joined(sources: &[Source], edits: &Edits) -> String {
+    let text = |source: &Source| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
+    sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, text(s))).collect()
+}
 
 /// A built program: a bag of kernels.
 #[derive(Debug, Clone)]
@@ -96,11 +113,6 @@ impl Program {
     /// [`Error::Build`] with the compiler's log, which names file and line.
     pub fn build(device: &Device, sources: &[Source], defines: &[(&str, String)]) -> Result<Self> {
         device.note_built(sources.iter().map(|source| source.file));
-        let edits = device.edits();
-        let text = |source: &Source| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
-        // `#line` gives messages the right file and line.
-        let joined: String =
-            sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, text(s))).collect();
         // 1/√x, as quick as it is good. GPUs have an instruction for it; that of CPUs, which Intel's compiler takes for
         // native_rsqrt, is good to 12 bits alone.
         let root = if device.info.kind == Kind::Cpu { "rsqrt" } else { "native_rsqrt" };
@@ -119,10 +131,10 @@ impl Program {
         };
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
-        let key = (text(joined)?, text(defines)?);
+        let key = (text(joined(sources, &device.edits()))?, text(defines)?);
         // Not locked while a compiler is at work: two threads that want the same at the same time both build it.
         let cache = || device.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = cache().get(&key).cloned() {
+        if let Some((_, program)) = cache().get(&key).cloned() {
             return Ok(Self { device: device.clone(), program });
         }
         let mut options = OPTIONS.to_vec();
@@ -140,7 +152,12 @@ impl Program {
                 },
             }
         };
-        cache().insert(key, program.clone());
+        let mut programs = cache();
+        if programs.len() >= MOST_PROGRAMS {
+            programs.clear();
+        }
+        programs.insert(key, (sources.to_vec(), program.clone()));
+        drop(programs);
         Ok(Self { device: device.clone(), program })
     }
 

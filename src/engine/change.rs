@@ -1,8 +1,10 @@
 //! Changes of what runs: what they cost, and how it goes on after them.
 
+use std::iter;
+
 use super::resume::Parked;
 use super::{Checkpoint, Clock, Engine, Resolved, continued, directed, seed};
-use crate::compute::Devices;
+use crate::compute::{DeviceInfo, Devices};
 use crate::config::Config;
 use crate::error::Result;
 use crate::modes::Extra;
@@ -29,7 +31,7 @@ impl Engine {
         config.devices.retain(|place| self.devices.chosen().contains(place) || !before.contains(place));
         let moves = self.chooses(&config);
         let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
-        let resolved = Resolved::new(&config, &devices[0].info)?;
+        let resolved = self.resolve(&config, &devices[0].info)?;
         let begins = resolved.bodies != self.resolved.bodies || reseeds(&self.config, &config);
         let effect = match (self.config.mode.values().changes(&config.mode.values()).1, left) {
             (_, Some(left)) if is_other_mode => {
@@ -68,9 +70,24 @@ impl Engine {
             self.baseline = None;
         }
         self.is_changed |= effect >= Some(Effect::Live);
+        self.changes += u64::from(effect.is_some());
         self.backwards = config.reverse;
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)
+    }
+
+    /// Decides every `auto` of `config` for a device. A number of bodies that was left open stays what it came to, though
+    /// another device would have begun with another: nobody asked for other bodies.
+    fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
+        let parked = self.parked.iter().map(|parked| (&parked.config, parked.resolved));
+        let ran = iter::once((&self.config, self.resolved)).chain(parked).find(|(before, _)| {
+            before.mode.info() == config.mode.info()
+                && (&before.start, before.bodies) == (&config.start, config.bodies)
+        });
+        match ran {
+            Some((_, ran)) => Resolved::new(&Config { bodies: Some(ran.bodies), ..config.clone() }, device),
+            None => Resolved::new(config, device),
+        }
     }
 
     /// Whether `config` asks for other devices.
@@ -109,7 +126,7 @@ impl Engine {
     /// Whether `config` is possible and makes today's bodies pointless.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
-            && Resolved::new(config, &self.devices[0].info).is_ok_and(|resolved| {
+            && self.resolve(config, &self.devices[0].info).is_ok_and(|resolved| {
                 resolved.bodies != self.resolved.bodies || reseeds(&self.config, config)
             })
     }

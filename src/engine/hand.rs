@@ -5,8 +5,6 @@ use super::{Engine, max_bodies};
 use crate::error::{Error, Result};
 use crate::hand::{Edit, Held, Pull};
 use crate::lattice::Stroke;
-use crate::modes::Extra;
-use crate::state::State;
 
 /// The most changes that can be undone, ...
 const MOST_UNDOS: usize = 32;
@@ -20,13 +18,14 @@ impl Engine {
     /// If there are no bodies, they do not take the change, or the device fails.
     pub fn edit(&mut self, edit: &Edit) -> Result<()> {
         let past = self.shown()?;
-        let (mut state, mut extra) = (past.state.clone(), past.extra.clone());
-        self.config.mode.edit(state.bodies_mut().map_err(|_| no_bodies())?, &mut extra, edit)?;
+        let mut next = past.clone();
+        let bodies = next.state.bodies_mut().map_err(|_| no_bodies())?;
+        self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
-        if state.len() > most {
+        if next.state.len() > most {
             return Err(Error::Invalid(format!("{} has room for {most} bodies", self.devices[0].info.name)));
         }
-        self.put(&state, &extra)?;
+        self.put(&next)?;
         self.keep(past);
         Ok(())
     }
@@ -41,16 +40,17 @@ impl Engine {
         Ok(())
     }
 
-    /// Goes back to before the last change that was made by hand, its time too; whether there was one. Waits.
+    /// Goes back to before the last change that was made by hand, its time too; whether there was one. Waits. On an error
+    /// all stays as it was.
     ///
     /// # Errors
     /// If the device fails.
     pub fn undo(&mut self) -> Result<bool> {
-        let Some(mut past) = self.undos.pop_back() else { return Ok(false) };
-        if past.config.mode != self.config.mode {
-            self.config.mode.unsettle(&mut past.extra);
+        let Some(past) = self.undos.pop_back() else { return Ok(false) };
+        if let Err(error) = self.put(&past) {
+            self.undos.push_back(past);
+            return Err(error);
         }
-        self.put(&past.state, &past.extra)?;
         self.go_to(past.clock);
         self.is_touched = past.is_touched;
         Ok(true)
@@ -62,19 +62,23 @@ impl Engine {
     }
 
     /// Makes what a stroke covers solid, or free (see [`crate::modes::Simulation::paint`]), which can be undone; one that
-    /// `goes_on` is undone with the one before. Waits.
+    /// `goes_on` is undone with the one before. Whether that changed anything. Waits.
     ///
     /// # Errors
     /// If that is not possible, or the device fails.
-    pub fn paint(&mut self, stroke: &Stroke, goes_on: bool) -> Result<()> {
+    pub fn paint(&mut self, stroke: &Stroke, goes_on: bool) -> Result<bool> {
+        if !self.insist(|simulation| Ok(simulation.is_painted_by(stroke)))? {
+            return Ok(false);
+        }
         let past = match self.config.mode.info().paints && !goes_on {
             true => Some(self.shown()?),
             false => None,
         };
         self.insist(|simulation| simulation.paint(stroke))?;
         self.is_changed = true;
+        self.changes += 1;
         past.into_iter().for_each(|past| self.keep(past));
-        Ok(())
+        Ok(true)
     }
 
     /// Lets a point attract or repel all bodies for the time of so many steps, at once. To be called between two bursts.
@@ -86,6 +90,7 @@ impl Engine {
         let time = if self.backwards { -time } else { time } as f32;
         self.insist(|simulation| simulation.pull(pull, time))?;
         (self.is_changed, self.baseline) = (true, None);
+        self.changes += 1;
         Ok(())
     }
 
@@ -114,11 +119,23 @@ impl Engine {
         Held { acceleration: field.acceleration.into(), energy, ..held }
     }
 
-    /// Puts a state of the mode that runs in place of what is there.
-    fn put(&mut self, state: &State, extra: &Extra) -> Result<()> {
-        let config = self.config.clone();
-        self.carry_on(self.devices.clone(), &config, self.resolved, (state.clone(), extra.clone()))?;
-        (self.backwards, self.baseline) = (config.reverse, None);
+    /// Puts a state of the mode that runs in place of what is there; without the devices that fail at that, if others are
+    /// left.
+    fn put(&mut self, next: &Parked) -> Result<()> {
+        loop {
+            let (config, resolved) = (self.config.clone(), self.resolved);
+            let mut extra = next.extra.clone();
+            let settled = (&next.config.mode, next.resolved, &next.config.devices);
+            if settled != (&config.mode, resolved, &config.devices) {
+                config.mode.unsettle(&mut extra);
+            }
+            let outcome = self.carry_on(self.devices.clone(), &config, resolved, (next.state.clone(), extra));
+            if self.survive(outcome)?.is_some() {
+                break;
+            }
+        }
+        (self.backwards, self.baseline) = (self.config.reverse, None);
+        self.changes += 1;
         Ok(())
     }
 

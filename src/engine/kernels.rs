@@ -22,6 +22,7 @@ impl Engine {
         let built = |devices: &Devices| devices.iter().flat_map(Device::take_built).collect();
         let _: BTreeSet<&str> = built(&self.devices);
         self.rebuild().inspect_err(|_| self.devices.set_edits(before))?;
+        self.devices.iter().for_each(Device::forget_edits);
         Ok(built(&self.devices))
     }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Clock, Engine, Resolved, continued};
+use super::{Clock, Engine, Resolved, continued, directed};
+use crate::compute::Devices;
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::modes::{Extra, Simulation};
 use crate::state::State;
@@ -27,6 +29,11 @@ impl Checkpoint {
     /// Steps since the scene began.
     pub fn step(&self) -> u64 {
         self.clock.step
+    }
+
+    /// When it was taken.
+    pub fn taken(&self) -> Instant {
+        self.taken
     }
 }
 
@@ -54,6 +61,8 @@ impl Engine {
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
         let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
         if std::mem::take(&mut self.is_fresh) && is_due {
+            // The steps that are queued are no part of the cost.
+            self.simulation.finish()?;
             let start = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
             self.checkpoint = Checkpoint::new(state, extra, self.before);
@@ -74,9 +83,9 @@ impl Engine {
     /// Goes on without the device that failed with `error`, from the last checkpoint.
     ///
     /// # Errors
-    /// `error`, if it is not the failure of one of several devices; or what keeps the others from going on.
+    /// `error`, if it is not the failure of one of several devices, or the others cannot go on: then all stays as it was.
     pub fn recover(&mut self, error: Error) -> Result<()> {
-        // Others were opened since, so it was met before: what was asked of it is asked again.
+        // Others go on since, so it was met before: what was asked of it is asked again.
         if let Error::OpenCl { key, .. } = error
             && key != 0
             && self.devices.iter().all(|device| device.key() != key)
@@ -84,20 +93,15 @@ impl Engine {
             return Ok(());
         }
         let (mut failures, mut lost_places) = (vec![error], Vec::new());
+        let mut devices = self.devices.clone();
         while let Some(Error::OpenCl { key, .. }) = failures.last() {
-            let places = self.devices.chosen();
-            let lost = self.devices.iter().position(|device| device.key() == *key);
-            lost_places.extend(lost.map(|at| places[at]));
-            let left = match self.devices.without(*key) {
+            let lost = devices.iter().position(|device| device.key() == *key);
+            lost_places.extend(lost.map(|at| devices.chosen()[at]));
+            devices = match devices.without(*key) {
                 Ok(Some(left)) => left,
-                Ok(None) => break,
-                Err(error) => return Err(error),
+                Ok(None) | Err(_) => break,
             };
-            self.config.devices = left.chosen().to_vec();
-            self.devices = left;
-            // What suits another device must not be taken for a wish for other bodies.
-            self.config.bodies = Some(self.resolved.bodies);
-            match self.go_back() {
+            match self.go_back(devices.clone()) {
                 Ok(step) => {
                     let losses = failures.into_iter().zip(lost_places);
                     self.losses.extend(losses.map(|(error, place)| Loss { error, place, step }));
@@ -111,20 +115,34 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Starts from the last checkpoint anew, with all steps since then to be taken again; the step that it is of.
-    fn go_back(&mut self) -> Result<u64> {
-        self.resolved = Resolved::new(&self.config, &self.devices[0].info)?;
-        // What is left of the old one may wait for its device in vain, but not for ever.
-        let Checkpoint { state, extra, .. } = &self.checkpoint;
-        self.simulation = continued(&self.devices, &self.config, self.resolved, (state, extra))?;
-        let step = self.checkpoint.clock.step;
+    /// Starts from the last checkpoint anew on `devices`, with all steps since then to be taken again; the step that it is
+    /// of. On an error all stays as it was.
+    fn go_back(&mut self, devices: Devices) -> Result<u64> {
+        let config = Config {
+            devices: devices.chosen().to_vec(),
+            // What suits another device must not be taken for a wish for other bodies.
+            bodies: Some(self.resolved.bodies),
+            ..self.config.clone()
+        };
+        let resolved = Resolved::new(&config, &devices[0].info)?;
+        let Checkpoint { state, extra, clock: Clock { step, .. }, .. } = &self.checkpoint;
+        let (step, mut extra) = (*step, extra.clone());
+        if resolved != self.resolved {
+            config.mode.unsettle(&mut extra);
+        }
+        let mut simulation = continued(&devices, &config, resolved, (state, &extra))?;
         // Since the checkpoint time went one way: another takes another checkpoint.
         let again = self.clock.step.abs_diff(step);
         let was_backwards = if again > 0 { self.clock.step < step } else { self.backwards };
-        (self.backwards, self.replays) = (self.config.reverse, false);
-        self.direct(was_backwards)?;
+        if was_backwards != config.reverse {
+            simulation.set(directed(&config, was_backwards)?.as_ref())?;
+            self.is_changed = true;
+        }
+        simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        // What is left of the old one may wait for its device in vain, but not for ever.
+        (self.devices, self.config, self.resolved) = (devices, config, resolved);
+        (self.simulation, self.backwards) = (simulation, was_backwards);
         (self.is_fresh, self.replays) = (false, again > 0);
-        self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         Ok(step)
     }
 

@@ -34,7 +34,7 @@ impl Engine {
         let checkpoint = Checkpoint::new(state, extra, clock);
         let seedings = 1 + parked.len() as u64;
         let engine = Self::with(devices, (config, resolved), simulation, checkpoint);
-        Ok(Self { seedings, parked, baseline, is_touched, ..engine })
+        Ok(Self { seedings, parked, baseline, is_touched, is_resumed: true, ..engine })
     }
 
     /// The same in place of what there is, which stays on an error.
@@ -44,6 +44,7 @@ impl Engine {
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
+        self.changes = before.changes + 1;
         // No seeding is taken for one that was shown before.
         self.seedings += before.seedings;
         self.clock.generation += before.seedings;
@@ -101,7 +102,7 @@ pub(super) struct Parked {
 impl Parked {
     /// A run of a snapshot on a device: what it came to there by then is what it comes to now, if that is the same one.
     fn of(run: Run, device: &DeviceInfo, is_same: bool, tuned: &Tuned, generation: u64) -> Result<Self> {
-        let Run { config, recipe, made, is_touched, step, time, state, extra, .. } = run;
+        let Run { config, recipe, made, is_touched, step, time, state, mut extra, .. } = run;
         let mut config = Config { tuned: tuned.clone(), ..config };
         // `auto` is another number on another device, and a restart is to make the same scene.
         if let (Some(made), None) = (made, config.start.bodies)
@@ -126,6 +127,9 @@ impl Parked {
             }
             (resolved, _) => resolved?,
         };
+        if !is_same || meant != Some(resolved.recipe) {
+            config.mode.unsettle(&mut extra);
+        }
         let most = max_bodies(device, config.mode.as_ref());
         if state.len() > most {
             let (count, things) = (state.len(), config.mode.info().work.things);

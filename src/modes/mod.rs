@@ -388,6 +388,11 @@ pub trait Simulation {
         Ok(Vec::new())
     }
 
+    /// Whether [`Simulation::paint`] would change anything, or may.
+    fn is_painted_by(&self, _stroke: &Stroke) -> bool {
+        true
+    }
+
     /// Makes what the stroke covers solid, or free.
     ///
     /// # Errors

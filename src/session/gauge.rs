@@ -4,6 +4,8 @@
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, bounded};
+
 use crate::compute::{Device, Probe};
 use crate::error::{Error, Result};
 use crate::modes::ModeInfo;
@@ -15,10 +17,13 @@ const EVERY: Duration = Duration::from_millis(100);
 pub(super) struct Gauge {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
+    /// What was begun and is not known to have ended, whether somebody waits for it or not.
+    builder: Option<JoinHandle<()>>,
 }
 
 enum State {
-    Building(JoinHandle<Result<Probe>>),
+    /// What nobody waits for any more is given back as soon as it is built.
+    Building(Receiver<Result<Probe>>),
     Timing(Box<Probe>),
     /// Pairs or cells a second; none where it could not be measured, which stops nobody.
     Known(Option<f64>),
@@ -26,7 +31,7 @@ enum State {
 
 impl Gauge {
     pub fn new() -> Self {
-        Self { modes: Vec::new(), next_turn: Instant::now() + EVERY }
+        Self { modes: Vec::new(), next_turn: Instant::now() + EVERY, builder: None }
     }
 
     /// Pairs or cells a second of a mode, once that is known.
@@ -39,24 +44,38 @@ impl Gauge {
 
     /// Gives up what was begun for other modes: copies take much memory, and they may never be shown again.
     pub fn turn_to(&mut self, info: &'static ModeInfo) {
-        self.modes.retain(|(mode, state)| match state {
-            State::Building(thread) => *mode == info || !thread.is_finished(),
-            State::Timing(_) => *mode == info,
-            State::Known(_) => true,
-        });
+        self.modes.retain(|(mode, state)| *mode == info || matches!(state, State::Known(_)));
+    }
+
+    /// Gives up what was begun: nobody knows for how long nothing goes on.
+    pub fn rest(&mut self) {
+        self.modes.retain(|(_, state)| matches!(state, State::Known(_)));
     }
 
     /// Whether it is time for a turn that the device has to be idle for. Until then, what can be done beside is begun.
     pub fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
-        match self.modes.iter_mut().find(|(mode, _)| *mode == info) {
+        // One at a time, given up or not.
+        let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
+        match self.modes.iter().find(|(mode, _)| *mode == info) {
             None => {
-                self.modes.push((info, build(device.clone(), info)));
+                if is_built {
+                    self.build(device.clone(), info);
+                }
                 false
             }
-            Some((_, State::Building(thread))) => thread.is_finished(),
+            Some((_, State::Building(_))) => is_built,
             Some((_, State::Timing(_))) => Instant::now() >= self.next_turn,
             Some((_, State::Known(_))) => false,
         }
+    }
+
+    fn build(&mut self, device: Device, info: &'static ModeInfo) {
+        let (sender, probe) = bounded(1);
+        let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
+        let builder = std::thread::Builder::new().name("limit".to_owned()).spawn(body);
+        let state = if builder.is_ok() { State::Building(probe) } else { State::Known(None) };
+        self.builder = builder.ok();
+        self.modes.push((info, state));
     }
 
     /// Takes a turn.
@@ -70,18 +89,10 @@ impl Gauge {
     }
 }
 
-fn build(device: Device, info: &'static ModeInfo) -> State {
-    let body = move || Probe::new(&device, info.limit.micro());
-    match std::thread::Builder::new().name("limit".to_owned()).spawn(body) {
-        Ok(thread) => State::Building(thread),
-        Err(_) => State::Known(None),
-    }
-}
-
 impl State {
     fn next(self, info: &ModeInfo) -> Result<Self> {
         match self {
-            State::Building(thread) => match thread.join() {
+            State::Building(probe) => match probe.recv() {
                 Ok(probe) => Ok(State::Timing(Box::new(probe?))),
                 Err(_) => Err(Error::Invalid("its thread ended unexpectedly".to_owned())),
             },
@@ -97,10 +108,39 @@ impl State {
 impl Drop for Gauge {
     /// Drivers do not like to be at work when the program ends.
     fn drop(&mut self) {
-        for (_, state) in self.modes.drain(..) {
-            if let State::Building(thread) = state {
-                let _ = thread.join();
-            }
+        if let Some(builder) = self.builder.take() {
+            // A panic over there was printed there.
+            let _ = builder.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::{self, Kind};
+
+    #[test]
+    fn while_nothing_goes_on_no_memory_is_held_for_it() {
+        let found = compute::list().unwrap().into_iter().find(|found| found.info.kind == Kind::Cpu);
+        let device = found.expect("there is a CPU device").open().unwrap();
+        let info = &crate::modes::fluid::INFO;
+        let mut gauge = Gauge::new();
+        let build = |gauge: &mut Gauge| {
+            while !gauge.is_due(&device, info) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        build(&mut gauge);
+        gauge.turn(info);
+        assert!(matches!(gauge.modes[..], [(_, State::Timing(_))]));
+        gauge.rest();
+        assert!(gauge.modes.is_empty());
+        // What is given up while it is built is built anew.
+        assert!(!gauge.is_due(&device, info));
+        gauge.rest();
+        build(&mut gauge);
+        gauge.turn(info);
+        assert!(matches!(gauge.modes[..], [(_, State::Timing(_))]));
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
@@ -13,9 +13,6 @@ use super::{Notice, Save};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
-
-/// The longest that the end of a burst is waited for when the program ends.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is left to be done when all ends.
 pub(super) struct Rest {
@@ -27,6 +24,8 @@ pub(super) struct Rest {
     pub asked: Vec<(PathBuf, String)>,
     /// From where it was looked at last.
     pub view: Option<String>,
+    /// How long the end of the burst is waited for.
+    pub until: Instant,
 }
 
 /// Writes snapshots, and knows where to save what there is when all ends.
@@ -35,8 +34,8 @@ pub(super) struct Keeper {
     writing: Option<JoinHandle<()>>,
     /// Where what runs is kept, and from where it was last looked at.
     place: Option<(PathBuf, String)>,
-    /// Whether it was written there already.
-    is_kept: bool,
+    /// When what it was is written there, if it ever was.
+    kept: Option<Instant>,
 }
 
 impl Keeper {
@@ -61,34 +60,42 @@ impl Keeper {
         };
         self.finish();
         let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
-        let replaces = self.sets_aside(&path);
+        let (kept, sets_aside) = (self.kept, self.sets_aside(&path));
         let is_asked_for = !self.is_place(&path);
-        let notices = notices.clone();
-        let write = move || {
-            let outcome = write(&snapshot, &path, replaces);
-            // Nobody listening means that the window is gone.
-            let _ = notices.send(Notice::Saved { path, is_asked_for, outcome });
+        // Nobody listening means that the window is gone.
+        let tell = {
+            let (path, notices) = (path.clone(), notices.clone());
+            move |outcome| drop(notices.send(Notice::Saved { path, is_asked_for, outcome }))
         };
-        let thread = std::thread::Builder::new().name("snapshot".to_owned()).spawn(write);
-        self.writing =
-            Some(thread.map_err(|error| Error::Invalid(format!("no thread to write a snapshot: {error}")))?);
+        let write = {
+            let tell = tell.clone();
+            move || tell(write(&snapshot, &path, sets_aside))
+        };
+        match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
+            Ok(thread) => self.writing = Some(thread),
+            Err(error) => {
+                self.kept = kept;
+                tell(Err(Error::Invalid(format!("there is no thread to write a snapshot: {error}"))));
+            }
+        }
         Ok(())
     }
 
     /// Keeps what `engine` is before all ends, where it is kept and in the files that were `asked` for. A burst under way is
-    /// completed, unless that takes too long: then it is what there was before. After a failure in the midst of one nothing
-    /// is known to be whole but that, and what was kept stays as it was.
+    /// completed, unless that takes too long: then it is the last checkpoint, or what was kept since. After a failure in the
+    /// midst of one nothing is known to be whole but that, and what was kept stays as it was.
     pub fn end(&mut self, engine: &mut Engine, rest: Rest, notices: &Sender<Notice>) {
         self.finish();
-        let Rest { under_way, has_failed, asked, view } = rest;
+        let Rest { under_way, has_failed, asked, view, until } = rest;
         if self.place.is_none() && asked.is_empty() {
             return;
         }
+        let is_kept_since = |taken: Instant| self.kept.is_some_and(|kept| kept > taken);
         let whole = || -> Result<Option<Snapshot>> {
-            let patience = Instant::now() + PATIENCE;
             while under_way && !has_failed && engine.advance()? {
-                if Instant::now() > patience {
-                    return Ok(Some(engine.last_snapshot()));
+                if Instant::now() > until {
+                    let is_old = is_kept_since(engine.checkpoint().taken());
+                    return Ok((!is_old).then(|| engine.last_snapshot()));
                 }
             }
             Ok(if under_way && has_failed { None } else { Some(engine.snapshot()?) })
@@ -104,14 +111,14 @@ impl Keeper {
         };
         for (path, view) in asked {
             let snapshot = whole.clone().unwrap_or_else(|| engine.last_snapshot());
-            let replaces = self.sets_aside(&path);
-            let outcome = write(&Snapshot { view, ..snapshot }, &path, replaces);
+            let sets_aside = self.sets_aside(&path);
+            let outcome = write(&Snapshot { view, ..snapshot }, &path, sets_aside);
             let _ = notices.send(Notice::Saved { path, is_asked_for: true, outcome });
         }
         if let (Some(whole), Some((path, last_view))) = (whole, self.place.clone()) {
-            let replaces = self.sets_aside(&path);
+            let sets_aside = self.sets_aside(&path);
             let snapshot = Snapshot { view: view.unwrap_or(last_view), ..whole };
-            if let Err(error) = write(&snapshot, &path, replaces) {
+            if let Err(error) = write(&snapshot, &path, sets_aside) {
                 tracing::warn!("{error}");
             }
         }
@@ -129,9 +136,10 @@ impl Keeper {
         self.place.as_ref().is_some_and(|(place, _)| place == path)
     }
 
-    /// Whether what was kept by an earlier start of the program stands at `path`, and is set aside before it is replaced.
+    /// Whether what was kept by an earlier start of the program stands at `path`, and is set aside before it is replaced,
+    /// as it now is.
     fn sets_aside(&mut self, path: &Path) -> bool {
-        self.is_place(path) && !std::mem::replace(&mut self.is_kept, true)
+        self.is_place(path) && self.kept.replace(Instant::now()).is_none()
     }
 }
 

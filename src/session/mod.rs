@@ -142,6 +142,8 @@ pub enum Notice {
         /// From where it was looked at.
         view: String,
     },
+    /// It cannot go on where a snapshot was taken, and goes on as it is.
+    ResumeRefused(Error),
     /// What is to be drawn, as [`Command::Still`] asked.
     Still(Box<Still>),
     /// Kernels were edited: what came of it, or why those before run on.

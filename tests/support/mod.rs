@@ -1,6 +1,7 @@
 //! What several tests need.
 #![allow(dead_code)] // each test file is a crate of its own and uses some of it
 
+pub mod odd;
 pub mod watched;
 
 use gravitile::bodies::Bodies;

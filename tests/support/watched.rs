@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use gravitile::config::Config;
 use gravitile::engine::Engine;
+use gravitile::error::Result;
 use gravitile::session::{Command, Frame, Notice, Session};
 
 use super::cpu;
@@ -18,12 +19,16 @@ pub struct Watched {
 
 impl Watched {
     pub fn new(config: Config) -> Self {
+        Self::of(move || Engine::new(cpu(), config))
+    }
+
+    pub fn of(engine: impl FnOnce() -> Result<Engine> + Send + 'static) -> Self {
         let wakes = Arc::new(AtomicUsize::new(0));
         let count = wakes.clone();
         let wake = move || {
             count.fetch_add(1, Ordering::Relaxed);
         };
-        let session = Session::spawn(move || Engine::new(cpu(), config), wake).unwrap();
+        let session = Session::spawn(engine, wake).unwrap();
         Self { session, wakes }
     }
 

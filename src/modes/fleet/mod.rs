@@ -349,6 +349,10 @@ impl<P: Part> Simulation for Fleet<P> {
         self.lead().series()
     }
 
+    fn is_painted_by(&self, stroke: &Stroke) -> bool {
+        self.parts.first().is_none_or(|part| part.is_painted_by(stroke))
+    }
+
     fn paint(&mut self, stroke: &Stroke) -> Result<()> {
         self.gathered = None;
         self.parts.iter_mut().try_for_each(|part| part.paint(stroke))

@@ -453,6 +453,10 @@ impl Simulation for FluidSimulation {
         self.mean_speeds()
     }
 
+    fn is_painted_by(&self, stroke: &Stroke) -> bool {
+        self.walls.differ(stroke)
+    }
+
     fn paint(&mut self, stroke: &Stroke) -> Result<()> {
         let (middles, radius) = stroke.discs(&self.walls);
         self.paint_discs(&middles, radius, stroke.solid)

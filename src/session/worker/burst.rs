@@ -1,8 +1,10 @@
 //! A burst: how long it is, and what comes while it runs.
 
-use super::Worker;
+use std::time::Instant;
+
+use super::{Worker, is_asked_for};
 use crate::error::Result;
-use crate::session::{Command, Save};
+use crate::session::Command;
 
 /// The share of the time between two pictures that a burst of `auto` length and its read-back may take: the rest is
 /// for drawing, and for steps that take longer than the last ones.
@@ -74,6 +76,15 @@ impl Worker<'_> {
         Ok(!self.under_way || self.complete_unless(discards)?)
     }
 
+    /// The same for a config that goes on with what is there: only another that does not has no use for it.
+    pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
+        let reseeds = |worker: &Self, command: &Command| match command {
+            Command::Configure(config) => worker.engine.reseeds(config),
+            _ => false,
+        };
+        Ok(!self.under_way || self.complete_unless(reseeds)?)
+    }
+
     /// The same for what is to be kept whatever comes. False if that is the end.
     pub(super) fn finish_burst(&mut self) -> Result<bool> {
         Ok(!self.under_way || self.complete_unless(|_, _| false)?)
@@ -83,7 +94,10 @@ impl Worker<'_> {
         while self.engine.advance()? {
             self.waiting.extend(self.inbox.try_iter());
             let mut waiting = self.waiting.iter();
-            if waiting.any(|command| matches!(command, Command::Quit(_))) {
+            // With a deadline there is something to be done before the end.
+            if waiting.any(|command| matches!(command, Command::Quit(_)))
+                && self.deadline.is_none_or(|deadline| Instant::now() > deadline)
+            {
                 return Ok(false);
             }
             // What is to be kept is what was there before.
@@ -100,9 +114,10 @@ impl Worker<'_> {
     /// Whether a command makes the steps under way pointless.
     fn discards(&self, command: &Command) -> bool {
         match command {
-            Command::Quit(_) | Command::Restart | Command::Resume(_) => true,
+            Command::Restart | Command::Resume(_) => true,
             Command::Configure(config) => self.engine.reseeds(config),
-            Command::Step
+            Command::Quit(_)
+            | Command::Step
             | Command::GoTo(_)
             | Command::Select(_)
             | Command::Edit(_)
@@ -125,5 +140,5 @@ impl Worker<'_> {
 
 /// Whether a command keeps what there is.
 fn keeps(command: &Command) -> bool {
-    matches!(command, Command::Save(Save { path: Some(_), .. }) | Command::Still(_))
+    is_asked_for(command) || matches!(command, Command::Still(_))
 }

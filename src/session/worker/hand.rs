@@ -35,7 +35,8 @@ impl Worker<'_> {
                 selected => selected.filter(|selected| *selected != body),
             };
         }
-        self.take_in(outcome)
+        self.take_in(outcome);
+        Ok(())
     }
 
     pub(super) fn undo(&mut self) -> Result<()> {
@@ -45,29 +46,31 @@ impl Worker<'_> {
         match self.engine.undo() {
             Ok(true) => {
                 (self.selected, self.single_steps, self.goal) = (None, 0, None);
-                (self.renumbered, self.hold, self.stroke) = (Some(false), None, None);
+                (self.renumbered, self.hold, self.paints) = (Some(false), None, false);
                 let (step, _) = self.engine.clock();
                 self.history.go_back(self.engine.config().mode.info().name, step);
-                self.take_in(Ok(()))
+                self.take_in(Ok(()));
+                Ok(())
             }
             Ok(false) => {
                 self.tell(Notice::Said("There is nothing to undo."));
                 Ok(())
             }
-            Err(error) => self.take_in(Err(error)),
+            Err(error) => {
+                self.take_in(Err(error));
+                Ok(())
+            }
         }
     }
 
-    /// Draws the conclusions from a change that was made by hand, or tells that it is not possible.
-    fn take_in(&mut self, outcome: Result<()>) -> Result<()> {
+    /// Draws the conclusions from a change that was made by hand, or tells that it is not possible. What ran is whole then;
+    /// whether its device is lost shows when it is next asked.
+    fn take_in(&mut self, outcome: Result<()>) {
         match outcome {
-            Ok(()) => {
-                self.remember(Some(Effect::Rebuild));
-                self.stale = true;
-                Ok(())
-            }
-            Err(error) => self.refuse_unless_lost(error),
+            Ok(()) => self.remember(Some(Effect::Rebuild)),
+            Err(error) => self.refuse(error),
         }
+        self.stale = true;
     }
 
     /// Tells that something is not possible, unless it is the device that failed.
@@ -81,16 +84,17 @@ impl Worker<'_> {
         }
     }
 
-    /// A grid is painted between two bursts. A stroke that goes on from the last is undone with it.
+    /// A grid is painted between two bursts. What a movement of the hand changes is undone at once.
     pub(super) fn paint(&mut self, stroke: Stroke) -> Result<()> {
         if !self.settle()? {
             return Ok(());
         }
-        let goes_on = self.stroke.is_some_and(|last| stroke.goes_on_from(&last));
-        match self.engine.paint(&stroke, goes_on) {
-            Ok(()) => {
+        self.paints &= !stroke.begins;
+        match self.engine.paint(&stroke, self.paints) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
                 self.judge.forget();
-                (self.stale, self.stroke) = (true, Some(stroke));
+                (self.stale, self.paints) = (true, true);
                 Ok(())
             }
             Err(error) => self.refuse_unless_lost(error),

@@ -19,7 +19,6 @@ use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
-use crate::lattice::Stroke;
 use crate::modes::Diagnostics;
 use crate::params::Effect;
 use crate::rescue;
@@ -31,6 +30,8 @@ use crate::session::meter::Meter;
 use crate::session::{Command, Frame, Notice, Save, Taken};
 use crate::snapshot::{Carried, Snapshot};
 
+/// The longest that the end of a burst is waited for when the program ends.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two pictures until the window tells.
 const REFRESH: Duration = Duration::from_nanos(16_666_667);
 /// Energy and momentum are measured at most this often,
@@ -59,7 +60,7 @@ pub(in crate::session) fn run(
         selected: None,
         renumbered: None,
         hold: None,
-        stroke: None,
+        paints: false,
         lost: VecDeque::new(),
         under_way: false,
         stale: true,
@@ -78,9 +79,10 @@ pub(in crate::session) fn run(
         history: History::default(),
         told: true,
         keeper: Keeper::default(),
+        deadline: None,
         last_view: None,
     };
-    if worker.engine.clock().0 > 0 {
+    if worker.engine.is_resumed() {
         worker.tell_resumed(String::new());
     }
     let mut has_failed = false;
@@ -96,12 +98,13 @@ pub(in crate::session) fn run(
             has_failed = true;
         }
     }
-    let Worker { mut engine, mut keeper, waiting, under_way, last_view, .. } = worker;
+    let Worker { mut engine, mut keeper, waiting, under_way, last_view, deadline, .. } = worker;
     let asked = waiting.into_iter().filter_map(|command| match command {
         Command::Save(save) => save.path.map(|path| (path, save.view)),
         _ => None,
     });
-    let rest = Rest { under_way, has_failed, asked: asked.collect(), view: last_view };
+    let until = deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
+    let rest = Rest { under_way, has_failed, asked: asked.collect(), view: last_view, until };
     keeper.end(&mut engine, rest, notices);
 }
 
@@ -125,8 +128,8 @@ struct Worker<'a> {
     renumbered: Option<bool>,
     /// What attracts or repels while steps go on.
     hold: Option<Hold>,
-    /// The last stroke of a brush, which another may go on from.
-    stroke: Option<Stroke>,
+    /// Whether the brush has changed something that its next strokes are undone with.
+    paints: bool,
     /// Places of devices that failed, as long as the window may not have heard of it.
     lost: VecDeque<usize>,
     /// Whether a burst was started and not yet completed.
@@ -154,6 +157,8 @@ struct Worker<'a> {
     /// Whether what the last burst told was taken in.
     told: bool,
     keeper: Keeper,
+    /// When the end is waited for no longer, though something is to be done before it.
+    deadline: Option<Instant>,
     /// From where it was looked at in the end.
     last_view: Option<String>,
 }
@@ -203,6 +208,9 @@ impl Worker<'_> {
         if self.has_work() || !self.waiting.is_empty() {
             self.judge.hear(verdict.try_recv());
         } else {
+            if !self.wants_steps() {
+                self.gauge.rest();
+            }
             select! {
                 recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
@@ -215,20 +223,22 @@ impl Worker<'_> {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// The next command to obey. The end comes first, but for what is to be kept before it; and of several configs in a row
-    /// only the last counts: each says all that is to run.
+    /// The next command to obey. The end comes first, but for what is to be kept before it, with what was done before that;
+    /// and of several configs in a row only the last counts: each says all that is to run.
     fn next_command(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
-            let quit = self.waiting.remove(at);
-            self.waiting.truncate(at);
-            for command in std::mem::take(&mut self.waiting) {
-                match command {
-                    Command::Keep(path) => self.keeper.keep(path),
-                    Command::Save(Save { path: Some(_), .. }) => self.waiting.push_back(command),
-                    _ => {}
+            self.waiting.truncate(at + 1);
+            if !self.has_something_to_finish() {
+                let quit = self.waiting.pop_back();
+                for command in std::mem::take(&mut self.waiting) {
+                    match command {
+                        Command::Keep(path) => self.keeper.keep(path),
+                        command if is_asked_for(&command) => self.waiting.push_back(command),
+                        _ => {}
+                    }
                 }
+                return quit;
             }
-            return quit;
         }
         loop {
             let command = self.waiting.pop_front()?;
@@ -238,6 +248,18 @@ impl Worker<'_> {
                 return Some(command);
             }
         }
+    }
+
+    /// Whether there is something to be done before the end, which is what waits last, and time left for it: files that were
+    /// asked for, and what was changed before.
+    fn has_something_to_finish(&mut self) -> bool {
+        let Some(last) = self.waiting.iter().rposition(is_asked_for) else { return false };
+        let mut nth = 0..;
+        self.waiting.retain(|command| match nth.next() {
+            Some(nth) if nth < last => is_asked_for(command) || changes(command),
+            _ => true,
+        });
+        Instant::now() < *self.deadline.get_or_insert_with(|| Instant::now() + PATIENCE)
     }
 
     fn wants_steps(&self) -> bool {
@@ -306,13 +328,9 @@ impl Worker<'_> {
             Command::Configure(mut config) => {
                 self.tell_losses();
                 self.leave_out_lost(&mut config);
-                // What keeps the bodies waits for whole steps; what replaces them does not.
-                if self.under_way && !self.engine.reseeds(&config) && !self.complete_burst()? {
-                    // Half-way something came that makes the burst pointless: a newer config, which counts in place
-                    // of this, or the end or a restart, which this can follow.
-                    if !self.waiting.iter().any(|command| matches!(command, Command::Configure(_))) {
-                        self.waiting.push_back(Command::Configure(config));
-                    }
+                // What keeps the bodies waits for whole steps; what replaces them does not. Half-way only a newer config may
+                // come that does, which counts in place of this: what else waits comes after it.
+                if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
                     return Ok(());
                 }
                 if config.running && !self.engine.config().running {
@@ -354,7 +372,7 @@ impl Worker<'_> {
                 self.stale = true;
                 self.tell_resumed(view);
             }
-            Err(error) => self.refuse(error),
+            Err(error) => self.tell(Notice::ResumeRefused(error)),
         }
     }
 
@@ -427,7 +445,7 @@ impl Worker<'_> {
             (self.next_measurement, self.measured_in) = (Instant::now(), None);
             (self.under_way, self.single_steps, self.goal) = (false, 0, None);
             (self.selected, self.renumbered) = (None, Some(false));
-            (self.hold, self.stroke) = (None, None);
+            (self.hold, self.paints) = (None, false);
         }
     }
 
@@ -454,6 +472,27 @@ impl Worker<'_> {
         let _ = self.notices.send(notice);
         (self.wake)();
     }
+}
+
+/// Whether a command writes a file that a person asked for.
+fn is_asked_for(command: &Command) -> bool {
+    matches!(command, Command::Save(Save { path: Some(_), .. }))
+}
+
+/// Whether a command changes what is kept, or where.
+fn changes(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Configure(_)
+            | Command::Restart
+            | Command::Resume(_)
+            | Command::Edit(_)
+            | Command::Paint(_)
+            | Command::Pull(_)
+            | Command::Undo
+            | Command::Keep(_)
+            | Command::LossHeard
+    )
 }
 
 /// Whether a command is not about what runs.

@@ -22,9 +22,10 @@ impl Worker<'_> {
         let (measures, judges) = (self.measurement_is_due(), self.judge.is_due());
         let info = self.engine.config().mode.info();
         self.gauge.turn_to(info);
-        // Once steps go on at a rate that can be compared; never before the first picture.
-        let gauges =
-            self.meter.rates().steps_per_second > 0.0 && self.gauge.is_due(self.engine.device(), info);
+        // While steps go on at a rate that can be compared; never before the first picture.
+        let gauges = self.engine.config().running
+            && self.meter.rates().steps_per_second > 0.0
+            && self.gauge.is_due(self.engine.device(), info);
         let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
         let goes_on = self.engine.config().running && is_idle && self.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
@@ -108,6 +109,7 @@ impl Worker<'_> {
             goal: self.goal,
             held: None, // told when it is known where all are
             undos: self.engine.undos(),
+            changes: self.engine.changes(),
             device: self.engine.device().info.name.as_str().into(),
             sharing: self.engine.sharing().cloned(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),

@@ -35,7 +35,8 @@ impl Worker<'_> {
 
     /// Ends a trip, wherever it has come to.
     pub(super) fn stay(&mut self) -> Result<()> {
-        if self.goal.take().is_some() {
+        // The burst under way goes the way that it went.
+        if self.goal.is_some() && self.settle()? && self.goal.take().is_some() {
             self.stale = true;
             self.face(self.engine.config().reverse)?;
         }

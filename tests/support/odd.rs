@@ -1,0 +1,187 @@
+//! Gravity that does not go on as gravity does: it is held in the midst of a burst, or makes a mistake.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use gravitile::bodies::Points;
+use gravitile::compute::{Device, Pending};
+use gravitile::config::Config;
+use gravitile::error::Result;
+use gravitile::modes::accuracy::Sample;
+use gravitile::modes::gravity::Gravity;
+use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
+use gravitile::params::{Params, Visitor};
+use gravitile::state::State;
+
+/// Holds bursts until they are let go.
+#[derive(Clone, Default)]
+pub struct Gate {
+    /// For how many more calls.
+    holds: Arc<AtomicU32>,
+    has_held: Arc<AtomicBool>,
+}
+
+impl Gate {
+    /// Holds the next burst, or what is left of the one under way, for so many calls.
+    pub fn close(&self, calls: u32) {
+        self.has_held.store(false, Ordering::SeqCst);
+        self.holds.store(calls, Ordering::SeqCst);
+    }
+
+    /// Whether it did since.
+    pub fn has_held(&self) -> bool {
+        self.has_held.load(Ordering::SeqCst)
+    }
+
+    /// Opens soon: what was said until now is heard before.
+    pub fn open(&self) {
+        self.holds.store(20, Ordering::SeqCst);
+    }
+
+    /// Whether a call is held.
+    fn holds(&self) -> bool {
+        let left = self.holds.load(Ordering::SeqCst);
+        if left == 0 {
+            return false;
+        }
+        self.has_held.store(true, Ordering::SeqCst);
+        // As long as nobody opened it meanwhile.
+        let _ = self.holds.compare_exchange(left, left - 1, Ordering::SeqCst, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(2));
+        true
+    }
+}
+
+/// For longer than anybody waits.
+pub const FOR_EVER: u32 = u32::MAX;
+
+/// What is wrong with it.
+#[derive(Clone, Default)]
+pub enum Wrong {
+    #[default]
+    Nothing,
+    /// In its hundredth burst it panics, between two steps or in the midst of one.
+    Panics { in_the_midst: bool },
+}
+
+/// Gravity behind a gate, perhaps with a mistake.
+#[derive(Clone, Default)]
+pub struct Odd {
+    pub gravity: Gravity,
+    pub gate: Gate,
+    pub wrong: Wrong,
+}
+
+impl Odd {
+    /// `config`, of gravity, behind a gate.
+    pub fn behind(gate: &Gate, config: Config) -> Config {
+        let mode: &dyn Any = config.mode.as_ref();
+        let gravity = mode.downcast_ref::<Gravity>().unwrap().clone();
+        Config { mode: Box::new(Self { gravity, gate: gate.clone(), wrong: Wrong::Nothing }), ..config }
+    }
+}
+
+impl Params for Odd {
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        self.gravity.visit(visitor);
+    }
+}
+
+impl Mode for Odd {
+    fn info(&self) -> &'static ModeInfo {
+        self.gravity.info()
+    }
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        let inner = self.gravity.build(device, recipe, state)?;
+        Ok(Box::new(OddSimulation { inner, bursts: 0, odd: self.clone() }))
+    }
+    fn time_step(&self) -> f64 {
+        self.gravity.time_step()
+    }
+    fn edit(
+        &self,
+        bodies: &mut gravitile::bodies::Bodies,
+        extra: &mut Extra,
+        edit: &gravitile::hand::Edit,
+    ) -> Result<()> {
+        self.gravity.edit(bodies, extra, edit)
+    }
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        let back: Box<dyn Any> = self.gravity.backwards()?;
+        Ok(Box::new(Self { gravity: *back.downcast().unwrap(), ..self.clone() }))
+    }
+    fn conserves_energy(&self) -> bool {
+        true
+    }
+    fn bytes_per_body(&self) -> usize {
+        self.gravity.bytes_per_body()
+    }
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        Mode::reference(&self.gravity, state, steps)
+    }
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        self.gravity.reference_diagnostics(state)
+    }
+}
+
+struct OddSimulation {
+    inner: Box<dyn Simulation>,
+    bursts: u32,
+    odd: Odd,
+}
+
+impl OddSimulation {
+    fn may_panic(&self, is_in_the_midst: bool) {
+        let panics =
+            matches!(self.odd.wrong, Wrong::Panics { in_the_midst } if in_the_midst == is_in_the_midst);
+        assert!(self.bursts < 100 || !panics, "a mistake");
+    }
+}
+
+impl Simulation for OddSimulation {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        let mode: &dyn Any = mode;
+        self.inner.set(&mode.downcast_ref::<Odd>().unwrap().gravity)
+    }
+    fn start(&mut self, steps: u32) {
+        self.bursts += 1;
+        self.inner.start(steps);
+    }
+    fn advance(&mut self) -> Result<bool> {
+        self.may_panic(true);
+        if self.odd.gate.holds() { Ok(true) } else { self.inner.advance() }
+    }
+    fn progress(&self) -> f32 {
+        self.inner.progress()
+    }
+    fn finish(&mut self) -> Result<()> {
+        self.inner.finish()
+    }
+    fn take_seconds(&mut self) -> f64 {
+        self.inner.take_seconds()
+    }
+    fn state(&mut self) -> Result<State> {
+        self.inner.state()
+    }
+    fn extra(&mut self) -> Result<Extra> {
+        self.inner.extra()
+    }
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        self.inner.resume(extra)
+    }
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        self.may_panic(false);
+        self.inner.publish(points)
+    }
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        self.inner.sample(chosen)
+    }
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
+        self.inner.diagnostics()
+    }
+}
