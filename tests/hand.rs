@@ -515,3 +515,25 @@ fn what_was_changed_by_hand_is_kept_in_a_snapshot() {
         assert!(engine.bodies().unwrap() == resumed.bodies().unwrap());
     }
 }
+
+#[test]
+fn what_is_changed_while_it_pauses_is_counted() {
+    let config = Config { running: false, ..scene("plummer", Some(64), &[]) };
+    let mut watched = Watched::new(config.clone());
+    let mut last = watched.frame().stats.changes;
+    let mut softer = config.clone();
+    params::set(softer.mode.as_mut(), "eps", "0.2").unwrap();
+    let changes = [
+        Command::Edit(Edit::Remove(3)),
+        Command::Undo,
+        Command::Configure(Box::new(softer)),
+        Command::Edit(Edit::Launch(ONE)),
+    ];
+    for change in changes {
+        watched.session.send(change);
+        last = watched.frame_where(|frame| frame.stats.changes > last && frame.stats.step == 0).stats.changes;
+    }
+    // Steps are no change.
+    watched.session.send(Command::Step);
+    assert_eq!(watched.frame_where(|frame| frame.stats.step == 1).stats.changes, last);
+}

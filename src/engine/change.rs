@@ -68,6 +68,7 @@ impl Engine {
             self.baseline = None;
         }
         self.is_changed |= effect >= Some(Effect::Live);
+        self.changes += u64::from(effect.is_some());
         self.backwards = config.reverse;
         (self.config, self.resolved) = (config, resolved);
         Ok(effect)

@@ -73,6 +73,7 @@ impl Engine {
         };
         self.insist(|simulation| simulation.paint(stroke))?;
         self.is_changed = true;
+        self.changes += 1;
         past.into_iter().for_each(|past| self.keep(past));
         Ok(())
     }
@@ -86,6 +87,7 @@ impl Engine {
         let time = if self.backwards { -time } else { time } as f32;
         self.insist(|simulation| simulation.pull(pull, time))?;
         (self.is_changed, self.baseline) = (true, None);
+        self.changes += 1;
         Ok(())
     }
 
@@ -119,6 +121,7 @@ impl Engine {
         let config = self.config.clone();
         self.carry_on(self.devices.clone(), &config, self.resolved, (state.clone(), extra.clone()))?;
         (self.backwards, self.baseline) = (config.reverse, None);
+        self.changes += 1;
         Ok(())
     }
 

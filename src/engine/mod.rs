@@ -115,6 +115,8 @@ pub struct Engine {
     undos: VecDeque<Parked>,
     /// Whether anything was changed by hand since the scene began.
     is_touched: bool,
+    /// How often something was changed that a step does not tell.
+    changes: u64,
     /// The energy that the drift is measured from; none after anything changed that does not conserve it.
     baseline: Option<f64>,
     checkpoint: Checkpoint,
@@ -164,6 +166,7 @@ impl Engine {
             parked: Vec::new(),
             undos: VecDeque::new(),
             is_touched: false,
+            changes: 0,
             baseline: None,
             checkpoint,
             before: clock,
@@ -334,6 +337,11 @@ impl Engine {
     /// Counts seedings, from 1.
     pub fn generation(&self) -> u64 {
         self.clock.generation
+    }
+
+    /// Counts what was changed by hand: bodies, obstacles, parameters, and what was undone. Steps are no change.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Steps since the scene began, and the simulated time.

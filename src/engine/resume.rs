@@ -44,6 +44,7 @@ impl Engine {
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
+        self.changes = before.changes + 1;
         // No seeding is taken for one that was shown before.
         self.seedings += before.seedings;
         self.clock.generation += before.seedings;

@@ -57,6 +57,10 @@ pub struct Stats {
     pub held: Option<Held>,
     /// How many changes that were made by hand can be undone.
     pub undos: usize,
+    /// Counts what was changed that a step does not tell: by hand, by a parameter, by an undo. What it says of one moment is
+    /// told while it pauses too.
+    #[serde(skip)]
+    pub changes: u64,
     /// Whether time goes on.
     pub running: bool,
     /// The step that it is on its way to, as fast as it can.

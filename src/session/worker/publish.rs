@@ -108,6 +108,7 @@ impl Worker<'_> {
             goal: self.goal,
             held: None, // told when it is known where all are
             undos: self.engine.undos(),
+            changes: self.engine.changes(),
             device: self.engine.device().info.name.as_str().into(),
             sharing: self.engine.sharing().cloned(),
             diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
