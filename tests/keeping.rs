@@ -14,7 +14,7 @@ use gravitile::error::Result;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
 use gravitile::params::{Params, Visitor};
-use gravitile::session::{Command, Notice, Save, Session, Stats, previous};
+use gravitile::session::{Command, Notice, Purpose, Save, Session, Stats, previous};
 use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
 use gravitile::trial::Study;
@@ -143,7 +143,8 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     session.send(Command::Still(None));
     session.send(Command::Restart);
     let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
-    assert!(still.snapshot.unwrap().runs[0].step > 0);
+    let Purpose::Picture(snapshot) = still.purpose else { panic!("it is for a film") };
+    assert!(snapshot.runs[0].step > 0);
 }
 
 #[test]
