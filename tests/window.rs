@@ -304,9 +304,8 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
 #[test]
 fn the_camera_turns_in_the_time_of_a_film() {
     let display = Display::open();
-    let viewer = display.view(
-        "--scene plummer --bodies 64 --clean --paused --steps-per-frame 1 --size 700x500 --look turn=on",
-    );
+    let viewer =
+        display.view("--scene plummer --bodies 300 --clean --paused --steps-per-frame 1 --look turn=on");
     // Two pictures are taken while the film is made. Each step is one of its pictures, of which 30 make a second; after the
     // last the simulation stands still, and the camera goes by the clock on the wall again.
     let last = 149;
