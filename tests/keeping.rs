@@ -14,7 +14,7 @@ use gravitile::error::Result;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
 use gravitile::params::{Params, Visitor};
-use gravitile::session::{Command, Notice, Purpose, Save, Session, Stats, previous};
+use gravitile::session::{Command, Notice, Purpose, Save, Session, Shot, Stats, previous};
 use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
 use gravitile::trial::Study;
@@ -145,6 +145,11 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     let Purpose::Picture(snapshot) = still.purpose else { panic!("it is for a film") };
     assert!(snapshot.runs[0].step > 0);
+
+    // A moment of a film says of which: another may have begun meanwhile.
+    session.send(Command::Still(Some(Shot { film: 7, steps: 0 })));
+    let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
+    assert!(matches!(still.purpose, Purpose::Film(7)));
 }
 
 #[test]
