@@ -5,7 +5,9 @@ uniform sampler2D palette;  // 256 sRGB colours in a row
 
 // The sRGB colour of a body's value.
 vec3 hue_of(float value) {
-    float share = clamp((value - value_range.x) / (value_range.y - value_range.x), 0.0, 1.0);
+    float share = (value - value_range.x) / (value_range.y - value_range.x);
+    // Written so that what is no number is the lowest: as a texel's number it would mean nothing.
+    share = share > 0.0 ? min(share, 1.0) : 0.0;
     return texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
 }
 
@@ -37,6 +39,13 @@ const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
 const bool STAYS_INSIDE = false;
 const vec4 UNSEEN = vec4(2.0, 2.0, 2.0, 1.0);
 #endif
+// A place that is no number is outside too.
 bool is_outside(vec4 position) {
-    return any(greaterThan(abs(position.xyz), position.www));
+    return !all(lessThanEqual(abs(position.xyz), position.www));
+}
+// Where there is nothing to be drawn of a point: its place, its size in pixels, and its light.
+void unsee(out vec4 position, out float size, out vec4 tint) {
+    position = UNSEEN;
+    size = 1.0;
+    tint = vec4(0.0);
 }

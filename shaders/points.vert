@@ -33,8 +33,6 @@ void main() {
     tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink * cue);
 
     if (hides && body.w == 0.0 || STAYS_INSIDE && is_outside(gl_Position)) {
-        gl_Position = UNSEEN;
-        gl_PointSize = 1.0;
-        tint = vec4(0.0);
+        unsee(gl_Position, gl_PointSize, tint);
     }
 }

@@ -16,8 +16,6 @@ void main() {
     tint = vec4(hue, 1.0) * (brightness * star.x);
 
     if (STAYS_INSIDE && is_outside(gl_Position)) {
-        gl_Position = UNSEEN;
-        gl_PointSize = 1.0;
-        tint = vec4(0.0);
+        unsee(gl_Position, gl_PointSize, tint);
     }
 }

@@ -43,7 +43,7 @@ void main() {
     bool shown = a.w > near && b.w > near && reach > 1e-3 && reach < 1e6 && moved < jump
               && !(hides && (young.w == 0.0 || old.w == 0.0));
     if (!shown) {
-        gl_Position = vec4(2.0, 2.0, 2.0, 1.0);  // beyond the picture
+        gl_Position = UNSEEN;
         tint = vec4(0.0);
         across = 0.0;
         return;

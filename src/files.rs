@@ -1,8 +1,10 @@
 //! Writing files so that nothing is ever half-written: beside, then renamed. Reading the program's own, which may be broken.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -31,6 +33,51 @@ pub fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
         false => Ok(bytes),
     });
     read.map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })
+}
+
+/// Gives names to new files, none of them twice: a file may get its name only when it is whole, long after it was given.
+#[derive(Debug, Clone, Default)]
+pub struct Names(Arc<Mutex<BTreeSet<PathBuf>>>);
+
+/// The name of a new file, which no other is given as long as it is held.
+#[derive(Debug)]
+pub struct Name {
+    path: PathBuf,
+    names: Names,
+}
+
+impl Names {
+    /// `stem.extension`, or the first of `stem-2.extension`, … that is free; of numbered files, the first of which is not there
+    /// yet, `stem-%04d.extension`.
+    pub fn free(&self, stem: &str, extension: &str, is_numbered: bool) -> Name {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stems = (1u64..).map(|nth| if nth == 1 { stem.to_owned() } else { format!("{stem}-{nth}") });
+        let path = loop {
+            let stem = stems.next().unwrap_or_default();
+            let [path, first] = match is_numbered {
+                true => ["-%04d", "-0001"],
+                false => [""; 2],
+            }
+            .map(|end| PathBuf::from(format!("{stem}{end}.{extension}")));
+            if !first.exists() && held.insert(path.clone()) {
+                break path;
+            }
+        };
+        Name { path, names: self.clone() }
+    }
+}
+
+impl Name {
+    /// It, in the working directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        self.names.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.path);
+    }
 }
 
 /// A file to be written later, known to be possible now.

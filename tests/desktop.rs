@@ -225,3 +225,23 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
     assert_eq!(report.stats["bodies"], 300, "nothing was launched");
     Ok(())
 }
+
+#[test]
+fn an_edge_that_is_dragged_does_not_turn_the_view() {
+    let display = Display::open();
+    let saved = display.folder().join("plummer.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --clean --paused --look stars=0");
+    let first = camera(&viewer, &saved);
+    // The first column of the picture, which is darker than the panel.
+    let row = viewer.pixels([328.0, 790.0, 200.0, 1.0]);
+    let is_dark = |x: &u32| row.get_pixel(*x, 0).0[..3].iter().all(|light| *light < 12);
+    let beside = 331 + (0..200).find(is_dark).expect("the panel has an edge");
+    viewer.act(&format!("mousemove {beside} 500 sleep 0.3 mousedown 1 sleep 0.4 mouseup 1 sleep 0.3"));
+    viewer.changes("the panel is made wider", [beside as f32, 780.0, 30.0, 20.0], || {
+        viewer.drag(&format!("{beside} 500"), &format!("{} 560", beside + 60));
+    });
+    let yaw = first.yaw.rem_euclid(std::f32::consts::TAU);
+    assert_eq!(camera(&viewer, &saved), Camera { yaw, ..first });
+    let report = viewer.quit();
+    assert_eq!(events(&report, "select="), 0, "{:?}", report.events);
+}

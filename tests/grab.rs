@@ -63,6 +63,22 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
 }
 
 #[test]
+fn what_is_undone_leaves_no_trails() {
+    let display = Display::open();
+    let look = "--set colour=mass --look trails=24 auto_exposure=off";
+    let viewer =
+        display.view(&format!("--scene plummer --bodies 300 --paused --clean --size 1200x760 {look}"));
+    viewer.key("a");
+    viewer.act("mousemove 20 740 sleep 0.3");
+    let before = viewer.still(PICTURE);
+    let hold = "mousemove 650 540 sleep 0.2 mousedown 1 sleep 0.2";
+    viewer.act(&format!("{hold} key space sleep 1 key space sleep 0.3 mouseup 1 mousemove 20 740 sleep 0.3"));
+    assert!(viewer.changes("it is undone", PICTURE, || viewer.key("ctrl+z")) == before);
+    let report = viewer.quit();
+    assert_eq!((&report.stats["step"], &report.stats["undos"]), (&0.into(), &0.into()));
+}
+
+#[test]
 fn what_is_clicked_among_the_tools_is_not_meant_for_the_picture() {
     let display = Display::open();
     let start = "--scene plummer --bodies 512 --paused --clean --size 1200x760";

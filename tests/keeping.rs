@@ -9,7 +9,7 @@ use gravitile::config::Config;
 use gravitile::engine::Engine;
 use gravitile::hand::Edit;
 use gravitile::modes::gravity::Gravity;
-use gravitile::session::{Command, Notice, Save, Session, previous};
+use gravitile::session::{Command, Notice, Purpose, Save, Session, Shot, previous};
 use gravitile::snapshot::{Run, Snapshot};
 use gravitile::trial::Study;
 use support::odd::{FOR_EVER, Gate, Odd, Wrong};
@@ -147,7 +147,13 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     session.send(Command::Restart);
     gate.open();
     let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
-    assert!(still.snapshot.unwrap().runs[0].step > 0);
+    let Purpose::Picture(snapshot) = still.purpose else { panic!("it is for a film") };
+    assert!(snapshot.runs[0].step > 0);
+
+    // A moment of a film says of which: another may have begun meanwhile.
+    session.send(Command::Still(Some(Shot { film: 7, steps: 0 })));
+    let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
+    assert!(matches!(still.purpose, Purpose::Film(7)));
 }
 
 /// What runs now, by what it would be saved as.

@@ -7,6 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use gravitile::snapshot::Snapshot;
+use gravitile::state::State;
 use support::{Display, PICTURE, until};
 
 #[test]
@@ -59,6 +60,26 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
     assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64());
     assert!(!report.controls.contains_key("continue"));
+    assert!(report.controls.contains_key("close"), "what is wrong with the settings waits to be read");
+    let aside = fs::read_to_string(state.join("settings.bad.toml")).unwrap();
+    assert!(aside.contains("nonsense") && !state.join("settings.toml").exists());
+}
+
+#[test]
+fn what_is_changed_while_time_stands_still_is_kept_too() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --paused --autosave 1");
+    let has = |bodies: usize| {
+        let snapshot = Snapshot::load(&kept).ok()?;
+        let State::Bodies(found) = &snapshot.runs[0].state else { panic!("no bodies") };
+        (found.positions.len() == bodies).then_some(())
+    };
+    until("what stands still is kept", || has(300));
+    viewer.key("l");
+    viewer.drag("600 500", "660 480");
+    until("what was launched is kept", || has(301));
+    viewer.kill();
 }
 
 #[test]

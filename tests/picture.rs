@@ -11,7 +11,7 @@ use gravitile::engine::Engine;
 use gravitile::look::{Look, Palette};
 use gravitile::modes;
 use gravitile::params::{self, Choice};
-use gravitile::view::{Camera, Offscreen, View, middle};
+use gravitile::view::{self, Camera, Offscreen, View, middle};
 use image::RgbImage;
 
 const SIZE: (u32, u32) = (320, 200);
@@ -79,6 +79,16 @@ fn bloom_shines_over_the_surroundings_of_what_is_bright() {
     }
 }
 
+/// It costs a processor too much.
+#[test]
+fn bloom_is_by_itself_where_a_graphics_card_draws() {
+    let is_software = view::is_software(Offscreen::new(SIZE).unwrap().context());
+    let [auto, on, off] = ["auto", "on", "off"]
+        .map(|bloom| draw(&bodies(&[([0.0; 3], 0.2)]), &front(), &[("bloom", bloom), ("exposure", "1")]));
+    assert!(on != off);
+    assert!(auto == if is_software { off } else { on });
+}
+
 /// A body on its way from left to right.
 fn flight(shape: Shape, pictures: usize) -> Vec<Points> {
     let at = |nth: usize| ([-1.2 + 0.06 * nth as f32, 0.0, 0.2], 0.05);
@@ -128,6 +138,21 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
     let [right, left] = [0.95, -0.95].map(|x| Points { shape, ..bodies(&[([x, 0.0, 0.0], 1.0)]) });
     let round = after(&[right, left.clone()], false);
     assert_eq!(light(&round, &front(), [0.0; 3], [0, 0]), light(&round, &front(), [0.0, 0.0, 0.8], [0, 0]));
+}
+
+#[test]
+fn too_many_bodies_for_trails_are_known_before_the_next_picture() {
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    let many = bodies(&vec![([0.0; 3], 1e-6); (1 << 19) + 1]);
+    view.upload(&many, [0.0, 1.0]).unwrap();
+    for (trails, lacks) in [("0", false), ("20", true), ("0", false)] {
+        view.set_look(&look(&[("trails", trails)])).unwrap();
+        assert_eq!(view.lacks_trails(), lacks, "{trails}");
+    }
+    view.set_look(&look(&[("trails", "20")])).unwrap();
+    view.upload(&bodies(&[([0.0; 3], 0.1)]), [0.0, 1.0]).unwrap();
+    assert!(!view.lacks_trails());
 }
 
 #[test]
@@ -234,6 +259,39 @@ fn points_have_the_size_that_is_asked_for() {
     };
     let ratio = size("1") / size("0.5");
     assert!((3.0..5.0).contains(&ratio), "{ratio}");
+}
+
+/// Across its middle, in pixels that are lit.
+fn width(picture: &RgbImage, x: std::ops::Range<u32>) -> usize {
+    x.filter(|x| picture.get_pixel(*x, SIZE.1 / 2).0[0] > 40).count()
+}
+
+#[test]
+fn the_heavier_and_the_nearer_are_larger() {
+    let [left, right] = [0..SIZE.0 / 2, SIZE.0 / 2..SIZE.0];
+    // The typical mass is the heavier one's.
+    let masses = draw(&bodies(&[([-0.6, 0.0, 0.0], 1.0), ([0.6, 0.0, 0.0], 0.1)]), &front(), &[]);
+    let [heavy, light] = [left.clone(), right.clone()].map(|half| width(&masses, half));
+    assert!(light > 0 && heavy as f64 > 1.5 * light as f64, "{heavy} and {light} pixels");
+    // The eye is at y = -4.
+    let places = draw(&bodies(&[([-0.6, -2.0, 0.0], 1.0), ([0.6, 2.0, 0.0], 1.0)]), &front(), &[]);
+    let [near, far] = [left, right].map(|half| width(&places, half));
+    assert!(far > 0 && near as f64 > 1.5 * far as f64, "{near} and {far} pixels");
+}
+
+#[test]
+fn what_is_no_number_is_out_of_the_picture_or_of_the_lowest_colour() {
+    let nan = f32::NAN;
+    let three = |third: [f32; 3]| bodies(&[([-0.5, 0.0, 0.0], 0.1), ([0.5, 0.0, 0.3], 0.1), (third, 0.1)]);
+    let away = draw(&three([0.0, 0.0, 900.0]), &front(), &[]);
+    for place in [[nan; 3], [nan, 0.0, 0.0], [0.0, 0.0, nan], [f32::INFINITY, 0.0, 0.0]] {
+        assert!(draw(&three(place), &front(), &[]) == away, "{place:?}");
+    }
+    for shape in [Shape::Glow, Shape::Spheres { planet: 0.0 }] {
+        let of = |value| Points { shape, values: vec![value].into(), ..bodies(&[([0.0; 3], 0.2)]) };
+        assert!(draw(&of(nan), &front(), &[]) == draw(&of(0.0), &front(), &[]), "{shape:?}");
+        assert!(draw(&of(1.0), &front(), &[]) != draw(&of(0.0), &front(), &[]), "{shape:?}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use gravitile::bodies::Bodies;
+use gravitile::files::{Name, Names};
 use gravitile::film::{self, Film};
 use gravitile::modes::MODES;
 use gravitile::scene::Scene;
@@ -152,6 +153,29 @@ fn frames_are_numbered_as_they_are_asked_to_be() {
         names(folder.path()),
         ["a-0001.png", "a-0002.png", "b1.png", "b2.png", "c-0001.png", "c-0002.png"]
     );
+}
+
+#[test]
+fn no_two_files_are_given_one_name_before_the_first_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = Names::default();
+    let stem = folder.path().join("name").display().to_string();
+    for (extension, is_numbered, expected) in [
+        ("png", false, ["name.png", "name-2.png", "name-3.png", "name-2.png"]),
+        ("png", true, ["name-%04d.png", "name-2-%04d.png", "name-3-%04d.png", "name-2-%04d.png"]),
+    ] {
+        let free = || names.free(&stem, extension, is_numbered);
+        let at = |name: &Name| name.path().file_name().unwrap().to_str().unwrap().to_owned();
+        let (first, second) = (free(), free());
+        // The first is written, and let go of.
+        fs::write(first.path().with_file_name(at(&first).replace("%04d", "0001")), "").unwrap();
+        let first_was = at(&first);
+        drop(first);
+        let (third, second_was) = (free(), at(&second));
+        // The second came to nothing.
+        drop(second);
+        assert_eq!([first_was, second_was, at(&third), at(&free())], expected);
+    }
 }
 
 #[test]

@@ -40,7 +40,9 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
     fs::write(&kernel, own.replacen('{', "{ // edited", 1)).unwrap();
     viewer.act("sleep 3");
     viewer.key("space");
-    viewer.key("F12");
+    // Two in a row are two files, though the first is not written yet.
+    viewer.act("key F12 key F12");
+    file(display.folder(), "gravitile-plummer-2", ".png");
     let picture = file(display.folder(), "gravitile-plummer", ".png");
     assert_eq!(image::image_dimensions(&picture).unwrap().1, 700, "as high as in the window");
     viewer.key("r");
@@ -49,16 +51,21 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
     viewer.key("F9");
     viewer.act("sleep 2");
     viewer.key("F9");
-    let film = file(display.folder(), "gravitile-plummer", ".gif");
+    file(display.folder(), "gravitile-plummer", ".gif");
+    // Another, ended, and a third begun while it is still being written.
+    viewer.act("key F9 sleep 1.5 key F9 key F9 sleep 1.5 key F9");
+    let films = [".gif", "-2.gif", "-3.gif"].map(|end| file(display.folder(), "gravitile-plummer", end));
     let report = viewer.quit();
     let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
     let kernels: Vec<_> = told.iter().filter(|what| what.starts_with("kernels=")).collect();
     assert_eq!(kernels, [&"kernels=refused", &"kernels=taken"], "{told:?}");
     assert!(!report.controls.contains_key("close"), "what was fixed is not told any more");
     assert_eq!(report.config["running"], true, "{told:?}");
-    let mut decoder = gif::DecodeOptions::new().read_info(fs::File::open(film).unwrap()).unwrap();
-    let frames = std::iter::from_fn(|| decoder.read_next_frame().unwrap().map(drop)).count();
-    assert!(frames > 1, "{frames} pictures");
+    for film in films {
+        let mut decoder = gif::DecodeOptions::new().read_info(fs::File::open(&film).unwrap()).unwrap();
+        let frames = std::iter::from_fn(|| decoder.read_next_frame().unwrap().map(drop)).count();
+        assert!(frames > 1, "{frames} pictures in {}", film.display());
+    }
 
     // The picture is opened as a file; it goes on from there.
     let Carried::Snapshot(snapshot) = Carried::load(&picture).unwrap() else { panic!("no snapshot") };

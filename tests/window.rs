@@ -7,7 +7,7 @@ use std::f32::consts::TAU;
 use std::fs;
 use std::process::Command;
 
-use gravitile::snapshot::Snapshot;
+use gravitile::snapshot::Carried;
 use gravitile::view::Camera;
 use support::{Display, PICTURE, Report, spot, until};
 
@@ -136,7 +136,7 @@ fn the_picture_follows_the_mouse_and_the_window() {
     assert_eq!(report.stats["step"], 0, "paused");
 }
 
-/// The panel goes on at 20 frames a second and more while a single step takes about five seconds.
+/// The panel is drawn some fifty times and more while a single step is computed.
 ///
 /// A window that waited for steps would fail every attempt; a machine that is busy with other things may spoil
 /// one or two.
@@ -147,16 +147,25 @@ fn stays_responsive_during_a_step_of_five_seconds() {
     let mut figures = Vec::new();
     for _ in 0..3 {
         let report = wiggle_over_the_panel(&display, bodies);
+        let step_ms = step_ms(&report);
         let Report { frames, frame_ms, interval_ms, seconds, .. } = report;
         figures.push(format!(
-            "{bodies} bodies, {frames} frames in {seconds:.1} s: {frame_ms:?} {interval_ms:?}"
+            "{bodies} bodies, {frames} frames in {seconds:.1} s, steps of {step_ms:.0} ms: {frame_ms:?} {interval_ms:?}"
         ));
-        if interval_ms.p95 <= 50.0 {
+        if interval_ms.p95 <= step_ms / 50.0 {
             println!("{figures:#?}");
             return;
         }
     }
-    panic!("less than 20 frames a second in three attempts: {figures:#?}");
+    panic!("less than 50 frames to a step in three attempts: {figures:#?}");
+}
+
+/// What a step took in this run: as it was measured, or, where none came to its end, all the time that there was.
+fn step_ms(report: &Report) -> f64 {
+    let measured = report.stats["device_ms_per_step"].as_f64().unwrap();
+    let steps = report.stats["step"].as_f64().unwrap();
+    let all = 1e3 * (report.seconds - report.first_frame_seconds.unwrap_or(report.seconds));
+    if measured > 0.0 { measured } else { all / (steps + 1.0) }
 }
 
 /// Moves the mouse about for six seconds or more while one or two steps are computed.
@@ -166,9 +175,7 @@ fn wiggle_over_the_panel(display: &Display, bodies: u32) -> Report {
         (0..400).map(|i| format!("mousemove {} {} sleep 0.015 ", 50 + i * 7 % 250, 300 + i * 11 % 300));
     viewer.act(&places.collect::<String>());
     let report = viewer.quit();
-    let first = report.first_frame_seconds.expect("bodies are shown before the first step is done");
-    assert!(report.seconds - first > 5.5, "{report:?}");
-    assert!(report.stats["step"].as_u64().unwrap() <= 3, "steps were shorter than meant: {:?}", report.stats);
+    assert!(report.first_frame_seconds.is_some(), "bodies are shown before the first step is done");
     report
 }
 
@@ -293,25 +300,39 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
     assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
 }
 
-/// A film of five seconds shows five seconds of turning, however long it takes to be made.
+/// What a film shows of five seconds is five seconds of turning, however long it takes to be made.
 #[test]
 fn the_camera_turns_in_the_time_of_a_film() {
     let display = Display::open();
-    let viewer = display.view("--scene plummer --bodies 64 --clean --size 700x500");
-    let yaw_in = |name: &str| {
-        let path = display.folder().join(name);
-        let snapshot = Snapshot::load(&path).unwrap();
-        Camera::from_words(&snapshot.view).unwrap().yaw
-    };
-    viewer.act("key ctrl+s sleep 1 key Return sleep 1");
-    fs::rename(display.folder().join("plummer.gravitile"), display.folder().join("before.gravitile"))
-        .unwrap();
-    viewer.act("key t key F9 sleep 1 key space");
-    until("the film is whole", || display.folder().join("gravitile-plummer.gif").is_file().then_some(()));
-    viewer.act("key t sleep 0.3 key ctrl+s sleep 1 key Return sleep 1");
+    let viewer =
+        display.view("--scene plummer --bodies 300 --clean --paused --steps-per-frame 1 --look turn=on");
+    // Two pictures are taken while the film is made. Each step is one of its pictures, of which 30 make a second; after the
+    // last the simulation stands still, and the camera goes by the clock on the wall again.
+    let last = 149;
+    let turns = until("two pictures are taken within a film", || {
+        for entry in fs::read_dir(display.folder()).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_file() {
+                fs::remove_file(entry).unwrap();
+            }
+        }
+        viewer.act("key r sleep 0.5 key F9 sleep 0.7 key F12 sleep 0.7 key F12 sleep 0.2 key F9");
+        let taken = ["gravitile-plummer.png", "gravitile-plummer-2.png"].map(|name| {
+            let path = display.folder().join(name);
+            let Carried::Snapshot(snapshot) = until("a picture is written", || Carried::load(&path).ok())
+            else {
+                panic!("it carries no snapshot")
+            };
+            (snapshot.runs[0].step, Camera::from_words(&snapshot.view).unwrap().yaw)
+        });
+        let [(first, before), (second, after)] = taken;
+        (0 < first && first < second && second < last)
+            .then(|| (second - first, (after - before).rem_euclid(TAU)))
+    });
     viewer.quit();
-    let turned = (yaw_in("plummer.gravitile") - yaw_in("before.gravitile")).rem_euclid(TAU);
-    // Once round in two minutes; a moment before and after it turns by the clock on the wall.
-    let seconds = 120.0 * turned / TAU;
-    assert!((5.0..7.0).contains(&seconds), "it turned as in {seconds} seconds");
+    // Once round in two minutes.
+    let seconds = 120.0 * turns.1 / TAU;
+    assert!(
+        (seconds / (turns.0 as f32 / 30.0) - 1.0).abs() < 1e-2,
+        "in {turns:?} it turned as in {seconds} s"
+    );
 }

@@ -119,6 +119,9 @@ impl Open {
 
     /// Takes hold of a body, or of none.
     pub(super) fn select(&mut self, body: Option<usize>) {
+        if self.must_wait() {
+            return;
+        }
         self.hand.grip.follows &= body.is_some();
         self.session.send(Command::Select(body));
         let text = body.map_or_else(|| "none".to_owned(), |body| body.to_string());
@@ -127,6 +130,9 @@ impl Open {
 
     /// Changes the bodies.
     pub(super) fn edit(&mut self, edit: Edit) {
+        if self.must_wait() {
+            return;
+        }
         self.kept.begin(&self.session);
         self.session.send(Command::Edit(edit));
     }
@@ -184,6 +190,9 @@ impl Open {
     /// Tells the simulation where the hand attracts.
     fn pull(&mut self) {
         let Some((at, repels)) = self.hand.pull else { return };
+        if self.must_wait() {
+            return;
+        }
         self.kept.begin(&self.session);
         let reach = REACH / self.rig.camera.heights_per_unit();
         let strength = self.hand.grip.strength * reach * self.speed(at).powi(2);

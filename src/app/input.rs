@@ -8,7 +8,6 @@ use winit::keyboard::ModifiersState;
 
 use super::hand::Gesture;
 use super::rig::{self, Rig};
-use super::window::Window;
 use crate::lattice::Stroke;
 
 /// One notch of the wheel changes the distance by this factor.
@@ -51,8 +50,8 @@ pub(super) struct Mouse {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
     View(MouseButton, rig::Drag),
-    /// A tool is at work.
-    Tool(MouseButton),
+    /// A tool is at work, this one.
+    Tool(MouseButton, InHand),
     /// Makes solid, or free, with a brush of this radius.
     Paint(MouseButton, bool, f32),
 }
@@ -60,18 +59,19 @@ enum Drag {
 impl Drag {
     fn button(self) -> MouseButton {
         match self {
-            Self::View(button, _) | Self::Tool(button) | Self::Paint(button, ..) => button,
+            Self::View(button, _) | Self::Tool(button, _) | Self::Paint(button, ..) => button,
         }
     }
 }
 
 impl Mouse {
-    /// Moves the camera, or what is in hand, unless the panel has the event; whether anything moved.
+    /// Moves the camera, or what is in hand, unless the panel has the event; whether anything moved. `place` tells where in
+    /// the picture, in heights from its middle, a place in the window is.
     pub fn on_event(
         &mut self,
         event: &WindowEvent,
         taken: bool,
-        window: &Window,
+        place: impl Fn(PhysicalPosition<f64>) -> [f32; 2],
         (rig, held): (&mut Rig, InHand),
     ) -> bool {
         match event {
@@ -91,43 +91,43 @@ impl Mouse {
                     (MouseButton::Left, InHand::Launch | InHand::Pull)
                     | (MouseButton::Right, InHand::Pull) => {
                         let other = self.shift || *button == MouseButton::Right;
-                        self.gestures.push(Gesture::Press(window.off_centre(self.at), other));
-                        Some(Drag::Tool(*button))
+                        self.gestures.push(Gesture::Press(place(self.at), other));
+                        Some(Drag::Tool(*button, held))
                     }
                     (MouseButton::Right, InHand::Brush(radius)) => Some(Drag::Paint(*button, false, radius)),
                     _ => self.drag_of_camera(*button),
                 };
                 rig.hold();
                 // A click without a drag is a dot.
-                self.moved(self.at, window, rig)
+                self.moved(self.at, place, rig)
             }
             WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
                 match self.drag.take_if(|drag| drag.button() == *button) {
                     Some(Drag::View(_, drag)) => {
                         if *button == MouseButton::Left && self.travel < CLICK {
-                            self.gestures.push(Gesture::Click(window.off_centre(self.at)));
+                            self.gestures.push(Gesture::Click(place(self.at)));
                         }
                         rig.release(drag, Instant::now());
                     }
-                    Some(Drag::Tool(_)) => self.gestures.push(Gesture::Release(self.shift)),
+                    Some(Drag::Tool(..)) => self.gestures.push(Gesture::Release(self.shift)),
                     _ => return false,
                 }
                 true
             }
             // What is let go of while another window has the mouse is never told.
             WindowEvent::Focused(false) => {
-                if matches!(self.drag, Some(Drag::Tool(_))) {
+                if matches!(self.drag, Some(Drag::Tool(..))) {
                     self.gestures.push(Gesture::Abandon);
                 }
                 self.drag.take().is_some()
             }
-            WindowEvent::CursorMoved { position, .. } => self.moved(*position, window, rig),
+            WindowEvent::CursorMoved { position, .. } => self.moved(*position, place, rig),
             WindowEvent::MouseWheel { delta, .. } if !taken => {
                 let lines = match delta {
                     MouseScrollDelta::LineDelta(_, y) => *y,
                     MouseScrollDelta::PixelDelta(offset) => offset.y as f32 / PIXELS_PER_LINE,
                 };
-                rig.wheel(ZOOM_PER_LINE.powf(lines), window.off_centre(self.at));
+                rig.wheel(ZOOM_PER_LINE.powf(lines), place(self.at));
                 true
             }
             _ => false,
@@ -152,15 +152,20 @@ impl Mouse {
     /// Whether it is at work with something else than what is in hand now.
     pub fn is_stale(&self, held: InHand) -> bool {
         match self.drag {
-            Some(Drag::Tool(_)) => !matches!(held, InHand::Launch | InHand::Pull),
+            Some(Drag::Tool(_, began)) => held != began,
             Some(Drag::Paint(..)) => !matches!(held, InHand::Brush(_)),
             Some(Drag::View(..)) | None => false,
         }
     }
 
-    /// Whether it moves the view sideways.
+    /// Whether it is at work.
+    pub fn is_at_work(&self) -> bool {
+        self.drag.is_some()
+    }
+
+    /// Whether it moves the view sideways, by more than a click does.
     pub fn pans(&self) -> bool {
-        matches!(self.drag, Some(Drag::View(_, rig::Drag::Pan)))
+        matches!(self.drag, Some(Drag::View(_, rig::Drag::Pan))) && self.travel >= CLICK
     }
 
     /// Where the brush went since this was last asked.
@@ -173,14 +178,19 @@ impl Mouse {
         std::mem::take(&mut self.gestures)
     }
 
-    fn moved(&mut self, to: PhysicalPosition<f64>, window: &Window, rig: &mut Rig) -> bool {
-        let [from, now] = [self.at, to].map(|at| window.off_centre(at));
+    fn moved(
+        &mut self,
+        to: PhysicalPosition<f64>,
+        place: impl Fn(PhysicalPosition<f64>) -> [f32; 2],
+        rig: &mut Rig,
+    ) -> bool {
+        let [from, now] = [self.at, to].map(place);
         let (dx, dy) = (now[0] - from[0], now[1] - from[1]);
         self.at = to;
         self.travel += dx.hypot(dy);
         match self.drag {
             Some(Drag::View(_, drag)) => rig.drag(drag, [dx, dy], Instant::now()),
-            Some(Drag::Tool(_)) => self.gestures.push(Gesture::Move(now, self.shift)),
+            Some(Drag::Tool(..)) => self.gestures.push(Gesture::Move(now, self.shift)),
             Some(Drag::Paint(_, solid, radius)) => {
                 let ends = (rig.camera.on_ground(from), rig.camera.on_ground(now));
                 if let (Some(from), Some(to)) = ends {
@@ -191,5 +201,63 @@ impl Mouse {
             None => return false,
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use winit::event::DeviceId;
+
+    use super::*;
+
+    /// A mouse over a picture of 100 × 100 pixels.
+    #[derive(Default)]
+    struct Desk {
+        mouse: Mouse,
+        rig: Rig,
+    }
+
+    impl Desk {
+        fn hear(&mut self, event: &WindowEvent, held: InHand) {
+            let place = |at: PhysicalPosition<f64>| [at.x as f32 / 100.0 - 0.5, at.y as f32 / 100.0 - 0.5];
+            self.mouse.on_event(event, false, place, (&mut self.rig, held));
+        }
+
+        fn turn(&mut self, button: MouseButton, state: ElementState, held: InHand) {
+            self.hear(&WindowEvent::MouseInput { device_id: DeviceId::dummy(), state, button }, held);
+        }
+
+        fn go(&mut self, x: f64, y: f64) {
+            let (device_id, position) = (DeviceId::dummy(), PhysicalPosition { x, y });
+            self.hear(&WindowEvent::CursorMoved { device_id, position }, InHand::Nothing);
+        }
+    }
+
+    #[test]
+    fn what_one_tool_began_another_does_not_end() {
+        for (begun, other) in [(InHand::Launch, InHand::Pull), (InHand::Pull, InHand::Launch)] {
+            let mut desk = Desk::default();
+            desk.go(50.0, 50.0);
+            desk.turn(MouseButton::Left, ElementState::Pressed, begun);
+            desk.go(60.0, 50.0);
+            assert!(!desk.mouse.is_stale(begun), "{begun:?}");
+            for now in [other, InHand::Nothing, InHand::Brush(0.1)] {
+                assert!(desk.mouse.is_stale(now), "{begun:?}, then {now:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_click_does_not_move_the_view_away() {
+        for button in [MouseButton::Right, MouseButton::Middle] {
+            let mut desk = Desk::default();
+            desk.go(50.0, 50.0);
+            desk.turn(button, ElementState::Pressed, InHand::Nothing);
+            assert!(!desk.mouse.pans(), "{button:?}");
+            desk.turn(button, ElementState::Released, InHand::Nothing);
+            desk.turn(button, ElementState::Pressed, InHand::Nothing);
+            desk.go(55.0, 50.0);
+            assert!(desk.mouse.pans(), "{button:?}");
+        }
     }
 }

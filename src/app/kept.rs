@@ -2,13 +2,16 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::settings::Settings;
 use crate::modes;
 use crate::session::{Command, Save, Session, Stats, previous};
 use crate::snapshot::{self, Snapshot, Summary};
 use crate::ui::format;
+
+/// How the names of files end that are held as long as a window is open.
+const LOCK: &str = "lock";
 
 /// Where things are kept; nowhere, if nothing is to be.
 pub(super) struct Kept {
@@ -24,8 +27,10 @@ pub(super) struct Kept {
     /// How often what runs is kept, and when that is due again.
     every: Duration,
     due: Instant,
-    /// The seeding and the step that were kept.
-    step: Option<(u64, u64)>,
+    /// What was there to continue when that was offered.
+    offered: Option<PathBuf>,
+    /// What was kept of this run: the seeding, the step, and what was changed besides.
+    moment: Option<(u64, u64, u64)>,
 }
 
 impl Kept {
@@ -34,15 +39,22 @@ impl Kept {
         let settings_file = Settings::path().filter(|_| every.is_some());
         let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| every.is_some());
         let (file, lock) = folder.map(|folder| place(&folder.join("gravitile"))).unzip();
-        let (settings, note) = match settings_file.as_deref().map(Settings::load) {
-            Some(Err(error)) => (Settings::default(), Some(format!("Settings are as they come: {error}"))),
-            Some(Ok(settings)) => (settings, None),
-            None => (Settings::default(), None),
-        };
+        let (settings, settings_file, wrong) = settings_file.map(Settings::open).unwrap_or_default();
         let every = every.unwrap_or_default();
         let due = Instant::now() + every;
         let _lock = lock.flatten();
-        (Self { settings_file, settings, file, _lock, is_told: false, every, due, step: None }, note)
+        let kept = Self {
+            settings_file,
+            settings,
+            file,
+            _lock,
+            is_told: false,
+            every,
+            due,
+            offered: None,
+            moment: None,
+        };
+        (kept, wrong)
     }
 
     /// The settings, as they were last read or written.
@@ -50,21 +62,24 @@ impl Kept {
         &self.settings
     }
 
-    /// What there is to continue, in words.
-    pub fn offer(&self) -> Option<String> {
-        let Summary { mode, title, size, step } = Snapshot::peek(&self.left()?).ok()?;
-        let things = modes::find(&mode)?.work.things;
-        let (size, step) = (format::count(size as u64), format::count(step));
-        Some(format!("{title} · {size} {things} · step {step}"))
+    /// What there is to continue, in words: what was kept last, and is of no window that is open.
+    pub fn offer(&mut self) -> Option<String> {
+        let (path, text) = left(self.file.as_ref()?).into_iter().find_map(|path| {
+            let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
+            let things = modes::find(&mode)?.work.things;
+            let (size, step) = (format::count(size as u64), format::count(step));
+            Some((path, format!("{title} · {size} {things} · step {step}")))
+        })?;
+        self.offered = Some(path);
+        Some(text)
     }
 
-    /// What an earlier start of the program left, if there is something.
+    /// Where that is now.
     pub fn left(&self) -> Option<PathBuf> {
-        let file = self.file.as_ref()?;
+        let (file, offered) = (self.file.as_ref()?, self.offered.clone()?);
         // Its own place is taken once what runs now was kept.
-        let places =
-            if self.step.is_some() { vec![previous(file)] } else { vec![file.clone(), previous(file)] };
-        places.into_iter().find(|path| path.is_file())
+        let is_aside = self.moment.is_some() && offered == *file;
+        Some(if is_aside { previous(file) } else { offered }).filter(|path| path.is_file())
     }
 
     /// Something was done that is worth to be kept, even if the program ends at once.
@@ -88,16 +103,16 @@ impl Kept {
         settings: Settings,
         view: impl FnOnce() -> String,
     ) {
-        let now = (shown.generation, shown.step);
+        let now = (shown.generation, shown.step, shown.changes);
         if !self.is_due() || shown.generation == 0 {
             return;
         }
         self.due = Instant::now() + self.every;
         self.keep_settings(settings);
-        if self.step != Some(now) {
+        if self.moment != Some(now) {
             self.begin(session);
             session.send(Command::Save(Save { path: None, view: view() }));
-            self.step = Some(now);
+            self.moment = Some(now);
         }
     }
 
@@ -119,7 +134,7 @@ fn place(folder: &Path) -> (PathBuf, Option<File>) {
     loop {
         let name = if nth == 1 { "autosave".to_owned() } else { format!("autosave-{nth}") };
         let file = folder.join(format!("{name}.{}", snapshot::EXTENSION));
-        let lock = fs::create_dir_all(folder).and_then(|()| File::create(folder.join(name + ".lock")));
+        let lock = fs::create_dir_all(folder).and_then(|()| File::create(file.with_extension(LOCK)));
         match lock.map(|lock| (lock.try_lock(), lock)) {
             Ok((Err(TryLockError::WouldBlock), _)) => nth += 1,
             Ok((_, lock)) => return (file, Some(lock)),
@@ -129,9 +144,63 @@ fn place(folder: &Path) -> (PathBuf, Option<File>) {
     }
 }
 
+/// What was kept in the folder of `own` by windows that are not open, the newest first.
+fn left(own: &Path) -> Vec<PathBuf> {
+    let entries = own.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_own = |place: &Path| place == own;
+    let mut left: Vec<(SystemTime, PathBuf)> = files
+        .filter_map(|lock| {
+            let place = lock.with_extension(snapshot::EXTENSION);
+            let is_lock = lock.extension().is_some_and(|extension| extension == LOCK);
+            if !is_lock || !is_own(&place) && is_open(&lock) {
+                return None;
+            }
+            let file = [place.clone(), previous(&place)].into_iter().find(|file| file.is_file())?;
+            Some((file.metadata().and_then(|file| file.modified()).ok()?, file))
+        })
+        .collect();
+    left.sort_by(|a, b| b.cmp(a));
+    left.into_iter().map(|(_, file)| file).collect()
+}
+
+/// Whether a window holds this.
+fn is_open(lock: &Path) -> bool {
+    File::open(lock).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::place;
+    use std::fs::{self, File};
+    use std::time::{Duration, SystemTime};
+
+    use super::{left, place, previous};
+
+    #[test]
+    fn what_was_kept_last_by_a_window_that_is_not_open_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, lock) = place(folder.path());
+        let (second, other) = place(folder.path());
+        assert!(left(&first).is_empty());
+        let at = |path: &std::path::Path, seconds: u64| {
+            let file = File::create(path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        at(&first, 100);
+        at(&second, 200);
+        at(&previous(&second), 300);
+        // Both closed, and one started again.
+        drop((lock, other));
+        let (own, _lock) = place(folder.path());
+        assert_eq!(left(&own), [second.clone(), first.clone()]);
+        // That of a window which is open is its own.
+        let (other, _other) = place(folder.path());
+        assert_eq!(other, second);
+        assert_eq!((left(&own), left(&other)), (vec![first], vec![second.clone()]));
+        // Ended between setting aside and writing.
+        fs::remove_file(&second).unwrap();
+        assert_eq!(left(&other), [previous(&second)]);
+    }
 
     #[test]
     fn two_windows_keep_what_runs_in_two_places() {

@@ -1,11 +1,14 @@
 //! The window: winit's handler, which hands everything to what is open.
 
+mod acts;
 mod clock;
 mod gui;
 mod hand;
 mod input;
 mod kept;
 mod kernels;
+mod newest;
+mod notices;
 mod open;
 mod opening;
 mod report;

@@ -1,8 +1,6 @@
 //! What is open: the window with all that is in it. [`Open::frame`] reads as the frame.
 
 use std::collections::HashMap;
-use std::io::Write;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use winit::event::WindowEvent;
@@ -16,7 +14,7 @@ use super::kernels::Lab;
 use super::opening::Opening;
 use super::report::Recorder;
 use super::rig::{Rig, Whom};
-use super::settings::{Once, Settings};
+use super::settings::Once;
 use super::share::Studio;
 use super::window::Window;
 use super::{Options, Wake};
@@ -24,14 +22,10 @@ use crate::compute::DeviceInfo;
 use crate::config::Config;
 use crate::engine;
 use crate::error::{Error, Result};
-use crate::files;
-use crate::hand::Edit;
 use crate::look::Look;
 use crate::session::{Command, Notice, Session, Stats};
-use crate::trial::{self, Study};
-use crate::tuned::Tuned;
-use crate::ui::{Action, Export, Model, Output, Tool, Ui, WindowStats};
-use crate::view::{self, Camera, View};
+use crate::ui::{Model, Output, Tool, Ui, WindowStats};
+use crate::view::{Camera, View};
 
 /// Everything there is while the window is open.
 pub(super) struct Open {
@@ -39,15 +33,17 @@ pub(super) struct Open {
     pub(super) rig: Rig,
     pub(super) look: Look,
     /// What of that was asked for this once.
-    once: Once,
+    pub(super) once: Once,
     /// The middle of the bodies that are shown, while the camera goes with it.
-    middle: Option<glam::Vec3>,
+    pub(super) middle: Option<glam::Vec3>,
     pub(super) mouse: Mouse,
     pub(super) hand: Hand,
     /// Half the width of the brush in the scene, while one is in hand.
     brush: Option<f32>,
     /// Whether the plots are shown.
     plots: bool,
+    /// Whether trails are wanted of too many bodies.
+    lacks_trails: bool,
     pub(super) ui: Ui,
     pub(super) kept: Kept,
     /// Pictures and films that are being made.
@@ -59,21 +55,21 @@ pub(super) struct Open {
     /// Whether a snapshot is on its way to the simulation: what the panel shows until then is not meant for it.
     pub(super) is_resuming: bool,
     /// From where a snapshot is looked at, once it is shown.
-    restored: Option<Camera>,
+    pub(super) restored: Option<Camera>,
     pub(super) proxy: EventLoopProxy<Wake>,
     pub(super) session: Session,
     /// The devices that may compute.
-    pool: Vec<DeviceInfo>,
+    pub(super) pool: Vec<DeviceInfo>,
     /// What the panel edits. The worker has the same, or it is on its way.
     pub(super) config: Config,
     /// The seeding that the camera looks at; 0 to frame it anew.
-    generation: u64,
+    pub(super) generation: u64,
     /// Whether the camera is to stand where it stood first.
-    resets: bool,
+    pub(super) resets: bool,
     /// Of each mode that was shown: which seeding it was, and from where it was looked at.
-    cameras: HashMap<&'static str, (u64, Camera)>,
+    pub(super) cameras: HashMap<&'static str, (u64, Camera)>,
     pub clock: FrameClock,
-    stats: WindowStats,
+    pub(super) stats: WindowStats,
     /// How the simulation was at the frame on the screen.
     pub(super) shown: Stats,
     /// Why the simulation stopped, if it did: the program's outcome.
@@ -101,7 +97,7 @@ impl Open {
             report,
             started,
         } = options;
-        let (mut kept, note) = Kept::new(keeps);
+        let (mut kept, wrong) = Kept::new(keeps);
         let pool: Vec<DeviceInfo> = devices.iter().map(|found| found.info.clone()).collect();
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(engine, waker(proxy))?;
@@ -124,7 +120,7 @@ impl Open {
             kept.begin(&session);
         }
         ui.offer(offer);
-        note.into_iter().for_each(|note| ui.say(note));
+        wrong.into_iter().for_each(|wrong| ui.error("Settings are not read", wrong, None));
         let lab = kernels.map(|folder| Lab::new(folder, waker(proxy))).transpose()?;
         ui.watched(lab.as_ref().map(|lab| lab.folder().to_owned()));
         Ok(Self {
@@ -137,6 +133,7 @@ impl Open {
             hand: Hand::default(),
             brush: None,
             plots: false,
+            lacks_trails: false,
             ui,
             kept,
             studio: Studio::default(),
@@ -181,6 +178,10 @@ impl Open {
         let before = (self.config.clone(), self.look.clone());
         self.tend_hand();
         let Some(output) = self.show_ui() else { return Ok(true) };
+        // A press beside the edge of a panel or a window is egui's: it takes hold there.
+        if self.mouse.is_at_work() && self.window.egui().is_using_pointer() {
+            self.abandon();
+        }
         // 2: what changed goes to the worker.
         self.tell(&before.0);
         self.dress(&before.1)?;
@@ -198,6 +199,9 @@ impl Open {
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
         self.upload()?;
+        if !std::mem::replace(&mut self.lacks_trails, self.view.lacks_trails()) && self.lacks_trails {
+            self.ui.say("No trails: there are too many bodies for them to be drawn here");
+        }
         let followed = match self.hand.grip.follows {
             true => self.held_at(),
             false => self.middle.filter(|_| self.look.follow),
@@ -250,272 +254,6 @@ impl Open {
         })
     }
 
-    /// Sends the config if the panel or a key changed it.
-    pub(super) fn tell(&mut self, before: &Config) {
-        if self.is_resuming {
-            self.config = before.clone();
-        } else if self.config != *before {
-            self.kept.begin(&self.session);
-            self.recorder.change(before, &self.config, &self.shown);
-            self.session.send(Command::Configure(Box::new(self.config.clone())));
-        }
-    }
-
-    /// Draws as the panel, a key or the mouse has it now.
-    fn dress(&mut self, before: &Look) -> Result<()> {
-        if self.look != *before {
-            self.recorder.change_of_look(before, &self.look, &self.shown);
-        }
-        self.view.set_look(&self.look)
-    }
-
-    /// Does what was asked for; false if that is to leave.
-    fn act(&mut self, actions: &[Action]) -> bool {
-        for action in actions {
-            self.recorder.action(*action, &self.shown);
-            match action {
-                Action::Step => self.session.send(Command::Step),
-                Action::GoTo(goal) => self.session.send(Command::GoTo(*goal)),
-                Action::Restart => self.session.send(Command::Restart),
-                Action::Undo => self.session.send(Command::Undo),
-                Action::Delete => {
-                    if let Some(held) = self.shown.held {
-                        self.edit(Edit::Remove(held.body));
-                    }
-                }
-                Action::LetGo => self.select(None),
-                Action::Abandon => self.abandon(),
-                Action::FrameAll => self.generation = 0,
-                Action::ResetView => {
-                    (self.look.follow, self.hand.grip.follows) = (false, false);
-                    (self.generation, self.resets) = (0, true);
-                }
-                Action::Recall(number) => self.rig.recall(self.shown.mode, *number),
-                Action::Keep(number) => self.rig.keep(self.shown.mode, *number),
-                Action::Study(study) => self.session.send(Command::Study(*study)),
-                Action::EndStudy => self.session.send(Command::EndStudy),
-                Action::SaveChart(kind) => self.save_chart(*kind),
-                Action::SavePlots => self.save_plots(),
-                Action::Continue => match self.kept.left() {
-                    Some(path) => self.resume(path),
-                    None => self.ui.say("There is nothing to continue any more."),
-                },
-                Action::Picture(size) => self.take_picture(*size),
-                Action::Record(plan) => self.record(*plan),
-                Action::EndFilm { keeps } => self.end_film(*keeps),
-                Action::OwnKernels => self.own_kernels(),
-                Action::NotNow => self.kept.begin(&self.session),
-                Action::Quit => return false,
-            }
-        }
-        true
-    }
-
-    /// Keeps what runs, and the settings, now and then.
-    fn keep(&mut self) {
-        if !self.kept.is_due() {
-            return;
-        }
-        let settings = self.settings();
-        let Self { kept, session, shown, rig, .. } = self;
-        kept.tick(session, shown, settings, || rig.camera.to_words());
-    }
-
-    fn settings(&mut self) -> Settings {
-        let folder = self.ui.folder().clone();
-        let look = self.once.leave_out(Settings::of_look(&self.look), &self.look);
-        Settings { size: self.window.logical_size(), panel: self.ui.panel, folder, look }
-    }
-
-    /// Writes the chart to a file of its own in the working directory.
-    fn save_chart(&mut self, kind: Export) {
-        let Some(chart) = self.ui.chart() else { return };
-        let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
-        let charts = std::slice::from_ref(chart);
-        match save(&name, kind.extension(), |file| kind.write(charts, file)) {
-            Ok(path) => self.ui.chart_saved(path),
-            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
-        }
-    }
-
-    fn save_plots(&mut self) {
-        let name = format!("gravitile-{}-plots", self.shown.mode);
-        match save(&name, "csv", |file| self.ui.write_plots(file)) {
-            Ok(path) => self.ui.plots_saved(path),
-            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
-        }
-    }
-
-    /// Takes the newest frame, if there is one, and frames a scene that is new.
-    fn upload(&mut self) -> Result<()> {
-        let (frame, fresh) = self.session.frame();
-        let is_something = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
-        let is_new = self.generation != frame.stats.generation && is_something;
-        if is_new {
-            // Each mode keeps its camera while another is shown.
-            self.cameras.insert(self.shown.mode, (self.shown.generation, self.rig.camera.clone()));
-            let restored = self.restored.take();
-            match self.cameras.get(frame.stats.mode) {
-                _ if restored.is_some() => self.rig.camera = restored.unwrap_or_default(),
-                Some((generation, camera))
-                    if *generation == frame.stats.generation && self.generation != 0 =>
-                {
-                    self.rig.hold();
-                    self.rig.camera = camera.clone();
-                }
-                seen => {
-                    let mut camera = self.rig.camera.clone();
-                    // A mode that was never shown has a direction of its own to be looked at from.
-                    let is_first = seen.is_none() && self.shown.mode != frame.stats.mode;
-                    if is_first || std::mem::take(&mut self.resets) {
-                        camera = Camera::facing(frame.points.shape);
-                    }
-                    camera.frame_all(&frame.points, self.window.aspect());
-                    match self.shown.generation == frame.stats.generation {
-                        true => self.rig.glide_to(camera),
-                        false => {
-                            self.rig.hold();
-                            self.rig.camera = camera;
-                        }
-                    }
-                }
-            }
-            if self.shown.generation != frame.stats.generation || self.shown.mode != frame.stats.mode {
-                self.view.forget_trails();
-                self.middle = None;
-            }
-            self.generation = frame.stats.generation;
-            self.clock.redraw_after(Duration::ZERO);
-        }
-        if self.look.follow && (fresh || self.middle.is_none()) {
-            self.middle = view::middle(&frame.points);
-        }
-        if fresh {
-            let start = Instant::now();
-            let had_trails = !self.view.lacks_trails();
-            self.view.upload(&frame.points, frame.value_range)?;
-            if had_trails && self.view.lacks_trails() {
-                self.ui.say("No trails: there are too many bodies for them to be drawn here");
-            }
-            let is_another =
-                (self.shown.mode, self.shown.generation) != (frame.stats.mode, frame.stats.generation);
-            self.shown = frame.stats.clone();
-            self.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
-            self.recorder.news();
-            self.hand.grip.follows &= self.shown.held.is_some();
-            if is_another {
-                self.abandon();
-            }
-            self.feel_again();
-        }
-        Ok(())
-    }
-
-    /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
-    pub(super) fn hear_notices(&mut self) -> Result<()> {
-        for notice in self.session.notices() {
-            match notice {
-                Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
-                Notice::Failed(error) => {
-                    self.ui.study_ended();
-                    let text =
-                        format!("{error}. What is shown is its last state; start gravitile again to go on.");
-                    self.ui.error("The simulation stopped", text, None);
-                    self.failure = Some(error);
-                    self.studio.forget();
-                }
-                Notice::Lost { error, step, in_force } => {
-                    self.session.send(Command::LossHeard);
-                    self.config.devices.clone_from(&in_force.devices);
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.bodies = in_force.bodies;
-                    }
-                    let text = format!("{error}. The others went on without it from step {step}.");
-                    self.ui.error("A device failed", text, None);
-                }
-                Notice::Saved { path, is_asked_for, outcome } => match outcome {
-                    Ok(()) if is_asked_for => self.ui.say(format!("Saved {}", path.display())),
-                    Ok(()) => {}
-                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
-                },
-                Notice::Resumed { config, left, view } => {
-                    (self.config, self.is_resuming) = (*config, false);
-                    self.kept.begin(&self.session);
-                    self.ui.resumed(left);
-                    self.ui.offer(None);
-                    // One that came with the program's start says nothing of it again.
-                    self.restored = Camera::from_words(&view).or(self.restored.take());
-                    self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
-                }
-                Notice::ResumeRefused(error) => {
-                    self.is_resuming = false;
-                    self.ui.error("Not opened", format!("{error}."), None);
-                }
-                Notice::Refused(Error::Build { file, device, log }) => {
-                    let text = format!("{device}'s compiler does not take {file}. What ran before runs on.");
-                    self.ui.error("Not possible", text, Some(log));
-                }
-                Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
-                Notice::Broken { text, in_force } => {
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.running = false;
-                    }
-                    self.ui.broken("It blew up", capitalised(text));
-                }
-                Notice::Kernels(outcome) => self.kernels_taken(outcome),
-                Notice::Still(still) => self.develop(*still)?,
-                Notice::Said(text) => self.ui.say(text),
-                Notice::Paused { text, in_force } => {
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.running = false;
-                    }
-                    self.ui.say(text);
-                }
-                Notice::Trial(share, trial) => self.ui.trial(share, trial),
-                Notice::StudyEnded { study, complete } => {
-                    self.ui.study_ended();
-                    if study == Study::Tune && complete {
-                        self.remember_fastest();
-                    }
-                }
-                Notice::Rejected { error, wanted, in_force } => {
-                    // Unless the panel has gone on to something else meanwhile, which the worker will get to.
-                    if self.config == *wanted {
-                        self.ui.refused(&wanted, &in_force);
-                        self.config = *in_force;
-                    }
-                    match error {
-                        error @ Error::Build { .. } => self.kernel_refused(error),
-                        error => {
-                            self.ui.error("Not possible", format!("{error}. What ran before runs on."), None)
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Lets `auto` take what was found to be the fastest, from now on and after the next start.
-    fn remember_fastest(&mut self) {
-        let Some(chart) = self.ui.chart() else { return };
-        // What an edited kernel came to says nothing of the program's own.
-        if self.lab.is_some() {
-            return self.ui.say("Not remembered: the kernels are edited");
-        }
-        let before = self.config.clone();
-        let device = first(&self.pool, &self.config).clone();
-        trial::remember(&mut self.config.tuned, &device, chart.info, &chart.trials);
-        self.tell(&before);
-        if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
-            self.ui.error(
-                "Not remembered",
-                format!("{error}. `auto` forgets it when the program ends."),
-                None,
-            );
-        }
-    }
-
     /// Keys and mouse: first the panel's, then the camera's.
     pub fn input(&mut self, event: &WindowEvent) {
         if let WindowEvent::Resized(size) = event {
@@ -526,8 +264,8 @@ impl Open {
             self.mind_refresh();
         }
         let (response, in_hand) = (self.window.on_event(event), self.in_hand());
-        let hand = (&mut self.rig, in_hand);
-        let moved = self.mouse.on_event(event, response.consumed, &self.window, hand);
+        let (place, hand) = (|at| self.window.off_centre(at), (&mut self.rig, in_hand));
+        let moved = self.mouse.on_event(event, response.consumed, place, hand);
         // Who moves the view away from what it goes with does not want to be taken back.
         self.look.follow &= !self.mouse.pans();
         self.hand.grip.follows &= !self.mouse.pans();
@@ -535,6 +273,9 @@ impl Open {
             self.gesture(gesture);
         }
         for stroke in self.mouse.take_strokes() {
+            if self.must_wait() {
+                continue;
+            }
             self.recorder.note(format!("paint={}", stroke.solid), &self.shown);
             self.session.send(Command::Paint(stroke));
         }
@@ -593,39 +334,8 @@ impl Open {
 }
 
 /// The first of the devices that compute: numbers that suit a device suit this one.
-fn first<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
+pub(super) fn first<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
     &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
-}
-
-/// Writes to a file in the working directory that is not there yet; where that is.
-fn save(
-    name: &str,
-    extension: &str,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<String> {
-    let path = free_name(name, extension, false);
-    files::Output::create(&path)?.save(|file| write(file))?;
-    Ok(std::path::absolute(&path).unwrap_or(path).display().to_string())
-}
-
-/// A name in the working directory that no file has; of numbered files, the first of which has none.
-pub(super) fn free_name(name: &str, extension: &str, is_numbered: bool) -> PathBuf {
-    let names = std::iter::once(name.to_owned()).chain((2..).map(|nth| format!("{name}-{nth}")));
-    let path = |name: &str| PathBuf::from(format!("{name}.{extension}"));
-    for name in names {
-        let first = if is_numbered { path(&format!("{name}-0001")) } else { path(&name) };
-        if !first.exists() {
-            return if is_numbered { path(&format!("{name}-%04d")) } else { first };
-        }
-    }
-    path(name)
-}
-
-/// As a sentence of its own.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }
 
 pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {

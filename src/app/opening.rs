@@ -106,6 +106,7 @@ impl Open {
         self.recorder.note(format!("{wish:?}").to_lowercase(), &self.shown);
         self.kept.begin(&self.session);
         match wish {
+            FileWish::Open(_) if self.must_wait() => {}
             FileWish::Open(path) => match Kind::of(&path) {
                 Ok(Kind::Snapshot) => self.resume(path),
                 Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
@@ -115,11 +116,7 @@ impl Open {
                 Err(error) => self.ui.error("Not opened", format!("{error}."), None),
             },
             FileWish::EditKernels(folder) => self.edit_kernels(&folder),
-            FileWish::SaveSnapshot(_) if self.failure.is_some() => {
-                let text =
-                    "The simulation stopped: there is nothing more to be saved than what it said then.";
-                self.ui.error("Not saved", text, None);
-            }
+            FileWish::SaveSnapshot(_) if self.has_stopped("Not saved") => {}
             FileWish::SaveSnapshot(path) => {
                 let view = self.rig.camera.to_words();
                 self.session.send(Command::Save(Save { path: Some(path), view }));
@@ -134,7 +131,28 @@ impl Open {
         }
     }
 
+    /// Whether the simulation stopped, which is said under `title`.
+    pub(super) fn has_stopped(&mut self, title: &str) -> bool {
+        if self.failure.is_some() {
+            let text = "The simulation stopped: there is nothing more to be saved than what it said then.";
+            self.ui.error(title, text, None);
+        }
+        self.failure.is_some()
+    }
+
+    /// Whether a snapshot is on its way to the simulation, which is said: what a person does to the one that is still shown
+    /// would be done to the other.
+    pub(super) fn must_wait(&mut self) -> bool {
+        if self.is_resuming {
+            self.ui.say("A snapshot is being opened: this has to wait until it is");
+        }
+        self.is_resuming
+    }
+
     pub(super) fn resume(&mut self, path: PathBuf) {
+        if self.opening.take().is_some() {
+            self.ui.say("What was being read is not opened: this snapshot is");
+        }
         self.is_resuming = true;
         self.session.send(Command::Resume(path));
     }

@@ -74,6 +74,12 @@ impl Rig {
         self.strokes.clear();
     }
 
+    /// Stands there at once, and still.
+    pub fn stand(&mut self, camera: Camera) {
+        self.hold();
+        self.camera = camera;
+    }
+
     /// A hand moves by `(dx, dy)` heights of the picture.
     pub fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
         self.strokes.push_back((now, Vec2::new(dx, dy)));
@@ -111,11 +117,12 @@ impl Rig {
         self.kept.insert((mode, number), self.camera.clone());
     }
 
-    /// Goes to the view that was kept under a number, if there is one.
-    pub fn recall(&mut self, mode: &'static str, number: u8) {
-        if let Some(camera) = self.kept.get(&(mode, number)).cloned() {
-            self.glide_to(camera);
-        }
+    /// Goes to the view that was kept under a number; whether there is one.
+    pub fn recall(&mut self, mode: &'static str, number: u8) -> bool {
+        let kept = self.kept.get(&(mode, number)).cloned();
+        let is_there = kept.is_some();
+        kept.into_iter().for_each(|camera| self.glide_to(camera));
+        is_there
     }
 
     /// Lets time go by; whether anything goes on moving. `point` is what the camera goes with, if anything, and where it is
@@ -262,10 +269,9 @@ mod tests {
         rig.drag(Drag::Orbit, [0.7, 0.2], Instant::now());
         rig.camera.distance = 40.0;
         for (mode, number) in [("gravity", 4), ("fluid", 3)] {
-            rig.recall(mode, number);
-            assert!(!rig.tick(FRAME, false, None), "there is none");
+            assert!(!rig.recall(mode, number) && !rig.tick(FRAME, false, None), "there is none");
         }
-        rig.recall("gravity", 3);
+        assert!(rig.recall("gravity", 3));
         rig.tick(FRAME, false, None);
         assert!((3.5..39.9).contains(&rig.camera.distance), "it is on its way");
         settle(&mut rig, None);

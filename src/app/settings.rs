@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::files::{self, Output};
 use crate::look::Look;
 use crate::params::{self, Value, Values};
+use crate::scene;
 
 /// More than the file can be meant to have.
 const MOST_BYTES: u64 = 1 << 16;
@@ -49,10 +50,13 @@ impl Settings {
     /// # Errors
     /// If it cannot be read or is no such file.
     pub fn load(path: &Path) -> Result<Self> {
-        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
         let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
-        let settings: Self =
-            toml::from_slice(&text).map_err(|why| error(std::io::Error::other(why.message().to_owned())))?;
+        let text = String::from_utf8_lossy(&text);
+        let settings: Self = toml::from_str(&text).map_err(|why| Error::File {
+            path: path.to_owned(),
+            line: scene::file::line_of(&text, why.span().map_or(0, |span| span.start)),
+            what: why.message().to_owned(),
+        })?;
         let (width, height) = settings.size;
         let usual = Self::default();
         Ok(Self {
@@ -63,6 +67,28 @@ impl Settings {
             },
             ..settings
         })
+    }
+
+    /// The same, with the file that they are to be written to and what is wrong with it. One that is refused is set aside: a slip
+    /// costs nobody what the file says. Where that is not possible it is not written to.
+    pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
+        let error = match Self::load(&path) {
+            Ok(settings) => return (settings, Some(path), None),
+            Err(error) => error,
+        };
+        let aside = path.with_extension("bad.toml");
+        match fs::rename(&path, &aside) {
+            Ok(()) => {
+                let text = format!(
+                    "{error}. Settings are as they come; the file is set aside as {}: mend it and give it its name back.",
+                    aside.display()
+                );
+                (Self::default(), Some(path), Some(text))
+            }
+            Err(_) => {
+                (Self::default(), None, Some(format!("{error}. Settings are as they come, and not kept.")))
+            }
+        }
     }
 
     /// What is worth to be kept of `look`. Whom it follows is about the scene.
@@ -175,5 +201,28 @@ mod tests {
             fs::write(&path, text).unwrap();
             assert!(Settings::load(&path).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_with_a_slip_is_told_and_set_aside_and_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.toml");
+        let (_, file, wrong) = Settings::open(path.clone());
+        assert_eq!((file, wrong), (Some(path.clone()), None), "there is none yet");
+        let text = "panel = false\n\n[look]\nexposure = 2\n";
+        fs::write(&path, text).unwrap();
+        let (settings, file, wrong) = Settings::open(path.clone());
+        let aside = folder.path().join("settings.bad.toml");
+        let wrong = wrong.unwrap();
+        assert!(wrong.contains("line 4") && wrong.contains(aside.to_str().unwrap()), "{wrong}");
+        settings.save(&file.unwrap()).unwrap();
+        assert_eq!(fs::read_to_string(&aside).unwrap(), text);
+        // One that cannot be moved stays as it is.
+        fs::write(&path, text).unwrap();
+        fs::remove_file(&aside).unwrap();
+        fs::create_dir_all(aside.join("full")).unwrap();
+        let (_, file, wrong) = Settings::open(path.clone());
+        assert!(file.is_none() && wrong.unwrap().contains("not kept"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }

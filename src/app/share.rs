@@ -2,20 +2,20 @@
 //! writes; none is left out, however long that takes.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, unbounded};
 use glam::Vec3;
-use image::RgbImage;
 
-use super::open::{Open, free_name, waker};
+use super::open::{Open, waker};
+use crate::bodies::Points;
 use crate::error::Result;
-use crate::files::Output;
+use crate::files::{Name, Names, Output};
 use crate::film::{self, Film};
-use crate::session::{Command, Still};
-use crate::snapshot::{self, Extent, Snapshot};
+use crate::session::{Command, Purpose, Shot, Still};
+use crate::snapshot::{self, Snapshot};
 use crate::ui::{PictureSize, Plan};
 use crate::view::{self, Canvas, Negative};
 
@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What was written, with what there is to be said of it, or why not.
 struct Written {
-    is_film: bool,
+    /// The film's number, if it is one.
+    film: Option<u64>,
     outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
@@ -36,6 +37,10 @@ pub(super) struct Studio {
     /// How large the pictures are to be that were asked for.
     wanted: VecDeque<(u32, u32)>,
     filming: Option<Filming>,
+    /// How many films were begun.
+    films: u64,
+    /// The names of files, those included that are being written.
+    pub names: Names,
     written: (Sender<Written>, Receiver<Written>),
     /// Threads that write.
     writers: Vec<JoinHandle<()>>,
@@ -43,6 +48,8 @@ pub(super) struct Studio {
 
 /// A film that is being made.
 struct Filming {
+    /// Its number: what comes of another that was ended before is not for this one.
+    number: u64,
     plan: Plan,
     size: (u32, u32),
     pace: u32,
@@ -64,14 +71,21 @@ enum Message {
 
 impl Default for Studio {
     fn default() -> Self {
-        Self { wanted: VecDeque::new(), filming: None, written: unbounded(), writers: Vec::new() }
+        Self {
+            wanted: VecDeque::new(),
+            filming: None,
+            films: 0,
+            names: Names::default(),
+            written: unbounded(),
+            writers: Vec::new(),
+        }
     }
 }
 
 impl Studio {
-    /// Waits for no picture any more: none comes.
-    pub fn forget(&mut self) {
-        self.wanted.clear();
+    /// Whether the film that is being made has this number.
+    fn is_of(&self, film: u64) -> bool {
+        self.filming.as_ref().is_some_and(|filming| filming.number == film)
     }
 
     /// Whether a film is being made.
@@ -87,6 +101,12 @@ impl Studio {
 }
 
 impl Open {
+    /// Waits for no moment any more: none comes. A film ends with what there is of it.
+    pub(super) fn forget_moments(&mut self) {
+        self.studio.wanted.clear();
+        self.end_film(true);
+    }
+
     /// Ends the film, which is kept, and waits for all that is being written; what could not be.
     pub(super) fn close_studio(&mut self) -> Result<()> {
         self.end_film(true);
@@ -120,6 +140,9 @@ impl Open {
 
     /// Asks for all that there is, to make a picture of it that carries it.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
+        if self.has_stopped("No picture") {
+            return;
+        }
         let size = self.pixels(size);
         self.studio.wanted.push_back(size);
         self.session.send(Command::Still(None));
@@ -127,21 +150,26 @@ impl Open {
 
     /// Begins a film, unless something is missing, which is told.
     pub(super) fn record(&mut self, plan: Plan) {
+        if self.has_stopped("No film") {
+            return;
+        }
         let size = self.pixels(plan.size);
-        let name = format!("gravitile-{}", self.config.start.file_name());
-        let path = free_name(&name, plan.format.extension(), plan.format == film::Format::Frames);
+        let name = self.name(plan.format.extension(), plan.format == film::Format::Frames);
         // A film that cannot be drawn or written is told before it begins.
         let film =
-            Canvas::new(self.window.context(), size).and_then(|_| Film::create(&path, size, plan.rate));
+            Canvas::new(self.window.context(), size).and_then(|_| Film::create(name.path(), size, plan.rate));
         let film = match film {
             Ok(film) => film,
             Err(error) => return self.ui.error("No film", format!("{error}."), None),
         };
         let (writer, pictures) = bounded(WAITING);
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
+        self.studio.films += 1;
+        let number = self.studio.films;
         self.studio.begin(move || {
             if let Some(outcome) = write(film, &pictures, &wake) {
-                let _ = written.send(Written { is_film: true, outcome: outcome.map(|()| (path, None)) });
+                let outcome = outcome.map(|()| (name.path().to_owned(), None));
+                let _ = written.send(Written { film: Some(number), outcome });
             }
             wake();
         });
@@ -150,15 +178,32 @@ impl Open {
         let before = self.config.clone();
         self.config.running = false;
         self.tell(&before);
-        self.studio.filming =
-            Some(Filming { plan, size, pace, done: 0, is_asked: false, waiting: None, writer, was_running });
+        self.studio.filming = Some(Filming {
+            number,
+            plan,
+            size,
+            pace,
+            done: 0,
+            is_asked: false,
+            waiting: None,
+            writer,
+            was_running,
+        });
+    }
+
+    /// A name for a new file in the working directory, after the scene.
+    fn name(&self, extension: &str, is_numbered: bool) -> Name {
+        let stem = format!("gravitile-{}", self.config.start.file_name());
+        self.studio.names.free(&stem, extension, is_numbered)
     }
 
     /// Ends the film, to keep it or not.
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(filming) = self.studio.filming.take() else { return };
         self.ui.filming(None);
-        if keeps {
+        if keeps && filming.done == 0 {
+            self.ui.say("The film had no picture yet");
+        } else if keeps {
             // Behind what waits; the window does not wait for that.
             self.studio.begin(move || {
                 for message in filming.waiting.into_iter().chain([Message::Finish]) {
@@ -175,7 +220,7 @@ impl Open {
 
     /// Goes on with the film, and tells what was written. Once a frame.
     pub(super) fn tend_studio(&mut self) {
-        for Written { is_film, outcome } in self.studio.written.1.try_iter().collect::<Vec<_>>() {
+        for Written { film, outcome } in self.studio.written.1.try_iter().collect::<Vec<_>>() {
             match outcome {
                 Ok((path, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
@@ -183,7 +228,7 @@ impl Open {
                     self.recorder.note("shared".to_owned(), &self.shown);
                 }
                 Err(error) => {
-                    if is_film {
+                    if film.is_some_and(|film| self.studio.is_of(film)) {
                         self.end_film(false);
                     }
                     self.ui.error("Not saved", format!("{error}."), None);
@@ -203,38 +248,41 @@ impl Open {
         if filming.waiting.is_none() && !filming.is_asked {
             filming.is_asked = true;
             let steps = if filming.done == 0 { 0 } else { filming.pace };
-            self.session.send(Command::Still(Some(steps)));
+            self.session.send(Command::Still(Some(Shot { film: filming.number, steps })));
         }
     }
 
     /// Makes a picture of a moment that was asked for.
     pub(super) fn develop(&mut self, still: Still) -> Result<()> {
-        let Still { points, snapshot } = still;
-        let size = match (&snapshot, &mut self.studio) {
-            (Some(_), studio) => studio.wanted.pop_front(),
-            (None, Studio { filming: Some(filming), .. }) => Some(filming.size),
-            (None, _) => None,
-        };
-        // A film that was ended meanwhile.
-        let Some(size) = size else { return Ok(()) };
-        self.view.upload(&points, points.value_range())?;
-        if let (None, Some(filming)) = (&snapshot, &self.studio.filming) {
-            // The camera moves in the time of the film.
-            let interval = Duration::from_secs_f64(1.0 / f64::from(filming.plan.rate));
-            let whom = self.whom();
-            let followed = match whom.body {
-                Some(body) => points.positions.get(body).map(|&[x, y, z, _]| Vec3::new(x, y, z)),
-                None => view::middle(&points).filter(|_| self.look.follow),
-            };
-            self.rig.tick(interval, self.look.turn, followed.map(|point| (whom, point)));
+        let Still { points, purpose } = still;
+        match purpose {
+            Purpose::Picture(snapshot) => {
+                let Some(size) = self.studio.wanted.pop_front() else { return Ok(()) };
+                match self.expose(&points, size)? {
+                    Ok(picture) => self.save_picture(picture, *snapshot),
+                    Err(error) => self.ui.error("No picture", format!("{error}."), None),
+                }
+            }
+            Purpose::Film(number) => self.develop_shot(number, &points)?,
         }
-        let context = self.window.context().clone();
-        let Self { view, rig, .. } = self;
-        let picture = Canvas::new(&context, size)
-            .and_then(|canvas| canvas.expose(|surface| view.draw(surface, &rig.camera, None)));
-        match (picture, snapshot) {
-            (Ok(picture), Some(snapshot)) => self.save_picture(picture, snapshot),
-            (Ok(picture), None) => {
+        Ok(())
+    }
+
+    /// Adds a picture to the film of this number, unless that was ended meanwhile.
+    fn develop_shot(&mut self, number: u64, points: &Points) -> Result<()> {
+        let Some(filming) = self.studio.filming.as_ref().filter(|filming| filming.number == number) else {
+            return Ok(());
+        };
+        // The camera moves in the time of the film.
+        let interval = Duration::from_secs_f64(1.0 / f64::from(filming.plan.rate));
+        let (size, whom) = (filming.size, self.whom());
+        let followed = match whom.body {
+            Some(body) => points.positions.get(body).map(|&[x, y, z, _]| Vec3::new(x, y, z)),
+            None => view::middle(points).filter(|_| self.look.follow),
+        };
+        self.rig.tick(interval, self.look.turn, followed.map(|point| (whom, point)));
+        match self.expose(points, size)? {
+            Ok(picture) => {
                 if let Some(filming) = &mut self.studio.filming {
                     filming.done += 1;
                     filming.is_asked = false;
@@ -242,34 +290,38 @@ impl Open {
                 }
                 self.tend_studio();
             }
-            (Err(error), snapshot) => {
-                if snapshot.is_none() {
-                    self.end_film(false);
-                }
+            Err(error) => {
+                self.end_film(false);
                 self.ui.error("No picture", format!("{error}."), None);
             }
         }
         Ok(())
     }
 
+    /// A picture of these bodies, or why there is none of that size.
+    fn expose(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<Negative>> {
+        self.view.upload(points, points.value_range())?;
+        let context = self.window.context().clone();
+        let Self { view, rig, .. } = self;
+        Ok(Canvas::new(&context, size)
+            .and_then(|canvas| canvas.expose(|surface| view.draw(surface, &rig.camera, None))))
+    }
+
     /// Packs and writes the picture beside the window.
     fn save_picture(&mut self, picture: Negative, snapshot: Snapshot) {
-        let path =
-            free_name(&format!("gravitile-{}", self.config.start.file_name()), snapshot::PICTURE, false);
+        let name = self.name(snapshot::PICTURE, false);
         let snapshot = Snapshot { view: self.rig.camera.to_words(), ..snapshot };
         let (written, wake) = (self.studio.written.0.clone(), waker(&self.proxy));
         self.studio.begin(move || {
-            let outcome = save(&path, &picture.into_picture(), &snapshot).map(|extent| (path, extent.note()));
-            let _ = written.send(Written { is_film: false, outcome });
+            let write = || {
+                let (png, extent) = snapshot::embed(&film::png(&picture.into_picture())?, &snapshot)?;
+                Output::create(name.path())?.save(|file| file.write_all(&png))?;
+                Ok((name.path().to_owned(), extent.note()))
+            };
+            let _ = written.send(Written { film: None, outcome: write() });
             wake();
         });
     }
-}
-
-fn save(path: &Path, picture: &RgbImage, snapshot: &Snapshot) -> Result<Extent> {
-    let (png, extent) = snapshot::embed(&film::png(picture)?, snapshot)?;
-    Output::create(path)?.save(|file| file.write_all(&png))?;
-    Ok(extent)
 }
 
 /// Writes what comes; none if the film was cancelled.

@@ -361,7 +361,7 @@ fn toml_value(value: params::Value) -> Value {
 }
 
 /// The line, from 1, in which a byte of a text is.
-fn line_of(text: &str, byte: usize) -> u64 {
+pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1
 }

@@ -49,9 +49,8 @@ pub enum Command {
     Save(Save),
     /// What runs is kept in this file from now on: at each [`Save`] without a path, and when all ends.
     Keep(PathBuf),
-    /// Take so many steps, then tell what is to be drawn, for a film; or none, and all that there is with it, for a picture
-    /// that carries it.
-    Still(Option<u32>),
+    /// Tell what is to be drawn: for a film, after some steps; or, for a picture that carries it, with all that there is.
+    Still(Option<Shot>),
     /// Go on where the snapshot in this file was taken, or in a picture that carries one.
     Resume(PathBuf),
     /// Build these in place of the program's own kernels.
@@ -170,13 +169,31 @@ pub struct Taken {
     pub wait: Vec<String>,
 }
 
+/// A moment of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shot {
+    /// Which film it is for.
+    pub film: u64,
+    /// Steps to be taken before.
+    pub steps: u32,
+}
+
 /// A moment of the simulation.
 #[derive(Debug)]
 pub struct Still {
     /// What is drawn.
     pub points: Points,
-    /// All that there is, if it was asked for.
-    pub snapshot: Option<Snapshot>,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What a moment was asked for.
+#[derive(Debug)]
+pub enum Purpose {
+    /// A picture, which carries all that there is.
+    Picture(Box<Snapshot>),
+    /// The film of this number.
+    Film(u64),
 }
 
 /// The handle of a simulation that runs on its own thread. Dropping it ends the thread.

@@ -43,6 +43,10 @@ const THREADS: usize = 4;
 /// Of the same length.
 type Buffers = (VertexBuffer<Body>, VertexBuffer<Value>);
 
+fn len(buffers: &Option<Buffers>) -> usize {
+    buffers.as_ref().map_or(0, |(bodies, _)| bodies.len())
+}
+
 /// The bodies, whatever they are drawn as.
 pub struct Cloud {
     context: Rc<Context>,
@@ -62,13 +66,17 @@ impl Cloud {
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        len(&self.buffers)
+    }
+
     /// Replaces the bodies. If they are `alike`, the colour map follows the new range from the old one.
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
             return Err(Error::Graphics(format!("{count} bodies came with {} values", points.values.len())));
         }
-        let len = |buffers: &Option<Buffers>| buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);
         if len(&self.buffers) != count {

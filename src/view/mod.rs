@@ -113,7 +113,7 @@ impl View {
 
     /// Whether trails are wanted and not drawn, because there are too many bodies.
     pub fn lacks_trails(&self) -> bool {
-        self.trails.are_too_many()
+        self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
     /// Forgets where bodies were: what comes next is another scene.
@@ -190,7 +190,7 @@ impl View {
         let Self { look, cloud, shape, target, .. } = self;
         let (_, height) = target.texture().dimensions();
         let scale = scale(height);
-        let count = cloud.buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
+        let count = cloud.count();
         let style = trails::Style { light: points::trail_light(count), scale, span: look.trails };
         match *shape {
             Shape::Glow => {

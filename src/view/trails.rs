@@ -41,8 +41,6 @@ pub struct Trails {
     /// The most pieces in a picture.
     pieces: usize,
     past: Option<Past>,
-    /// Whether there are more bodies than pieces.
-    are_too_many: bool,
 }
 
 /// Rows of places of all bodies, going round.
@@ -85,7 +83,7 @@ impl Trails {
         let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
             .map_err(graphics("allocate the corners of trails"))?;
         let program = source.compile(context)?;
-        Ok(Self { context: context.clone(), program, corners, pieces, past: None, are_too_many: false })
+        Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 
     /// Forgets where bodies were.
@@ -96,16 +94,12 @@ impl Trails {
     /// Takes note of the bodies of the next picture, for trails that go back over `span` of them; 0 keeps nothing. The
     /// copy is made on the graphics card.
     pub fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
-        let bodies = cloud.buffers.as_ref().map_or(0, |(bodies, _)| bodies.len());
-        self.are_too_many = span >= 1.0 && bodies > self.pieces;
-        let Some(pieces) = (span >= 1.0 && bodies > 0).then(|| (self.pieces / bodies).min(MOST)) else {
-            self.past = None;
-            return Ok(());
-        };
-        if pieces == 0 {
+        let bodies = cloud.count();
+        if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {
             self.past = None;
             return Ok(());
         }
+        let pieces = (self.pieces / bodies).min(MOST);
         let stride = (span as usize).div_ceil(pieces).next_power_of_two();
         if self.past.as_ref().is_none_or(|past| past.bodies != bodies || past.stride != stride) {
             self.past = Some(self.allocate(bodies, pieces + 1, stride)?);
@@ -127,9 +121,9 @@ impl Trails {
         Ok(())
     }
 
-    /// Whether there are none because there are too many bodies.
-    pub fn are_too_many(&self) -> bool {
-        self.are_too_many
+    /// Whether so many bodies are too many for a trail each.
+    pub fn are_too_many(&self, bodies: usize) -> bool {
+        bodies > self.pieces
     }
 
     fn allocate(&self, bodies: usize, rows: usize, stride: usize) -> Result<Past> {

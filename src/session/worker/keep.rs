@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::{Worker, is_aside};
 use crate::bodies::Points;
 use crate::error::Result;
-use crate::session::{Command, Notice, Save, Still};
+use crate::session::{Command, Notice, Purpose, Save, Shot, Still};
 use crate::trial::Study;
 
 impl Worker<'_> {
@@ -27,15 +27,18 @@ impl Worker<'_> {
         }
     }
 
-    /// Tells what is to be drawn after `steps` steps, or all that there is now.
-    pub(super) fn still(&mut self, steps: Option<u32>) -> Result<()> {
-        if let Some(steps) = steps {
-            self.engine.run(steps, |_| ())?;
-            (self.stale, self.told) = (true, false);
-        }
-        let snapshot = if steps.is_none() { Some(self.engine.snapshot()?) } else { None };
+    /// Tells what is to be drawn after the steps of a shot, or all that there is now.
+    pub(super) fn still(&mut self, shot: Option<Shot>) -> Result<()> {
+        let purpose = match shot {
+            Some(Shot { film, steps }) => {
+                self.engine.run(steps, |_| ())?;
+                (self.stale, self.told) = (true, false);
+                Purpose::Film(film)
+            }
+            None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
+        };
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
-        let _ = self.notices.send(Notice::Still(Box::new(Still { points, snapshot })));
+        let _ = self.notices.send(Notice::Still(Box::new(Still { points, purpose })));
         (self.wake)();
         Ok(())
     }

@@ -287,9 +287,9 @@ impl Worker<'_> {
             Command::Quit(view) => (self.quit, self.last_view) = (true, view),
             Command::Keep(path) => self.keeper.keep(path),
             Command::Save(save) => self.save(save)?,
-            Command::Still(steps) => {
+            Command::Still(shot) => {
                 if self.finish_burst()? {
-                    self.still(steps)?;
+                    self.still(shot)?;
                 }
             }
             Command::Resume(path) => self.resume(&path),
