@@ -5,12 +5,18 @@ use egui::RichText;
 use super::keys::CONTROLS;
 use super::theme;
 
+/// What a column leaves free for margins and the scroll bar, and the least that is left of it, in points.
+const EDGE: f32 = 50.0;
+const LEAST: f32 = 20.0;
+
 /// Shows the window while `open`.
 pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
     let window =
         egui::Window::new("Keys and mouse").open(open).collapsible(false).resizable(false).vscroll(true);
+    // Each column at most half of the window: where text is large, their lines break.
+    let column = (0.5 * ctx.content_rect().width() - EDGE).max(LEAST);
     window.pivot(egui::Align2::CENTER_CENTER).default_pos(ctx.available_rect().center()).show(ctx, |ui| {
-        egui::Grid::new("keys").num_columns(2).spacing([24.0, 3.0]).show(ui, |ui| {
+        egui::Grid::new("keys").num_columns(2).spacing([24.0, 3.0]).max_col_width(column).show(ui, |ui| {
             for control in CONTROLS {
                 ui.label(RichText::new(control.text()).color(theme::of(ui).accent));
                 ui.label(control.help);
@@ -19,6 +25,7 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
         });
         ui.add_space(8.0);
         let hint = "Point at anything to read what it does. Double-click a name or a slider to reset it.";
+        ui.set_max_width(2.0 * column);
         ui.label(RichText::new(hint).small().color(theme::of(ui).weak));
     });
 }

@@ -72,6 +72,13 @@ pub(super) enum Command {
     Quit,
 }
 
+impl Command {
+    /// Whether it opens something that is typed into.
+    fn asks(self) -> bool {
+        matches!(self, Self::Search | Self::Open | Self::SaveSnapshot | Self::SaveScene | Self::EditKernels)
+    }
+}
+
 /// How a person brings something about.
 #[derive(Debug)]
 pub enum Trigger {
@@ -170,7 +177,7 @@ pub static CONTROLS: &[Control] = &[
     words("Wheel", "zoom"),
     words("Drag with the brush", "paint obstacles; right drag or Shift+drag erases"),
     words("Drag to launch", "draw the velocity from where it begins; Shift+drag launches a cluster"),
-    words("Hold to pull", "attract; the right button or Shift repels"),
+    words("Hold to pull", "attract while time goes on; the right button or Shift repels"),
 ];
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -244,13 +251,18 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
     }
 }
 
-/// The commands whose keys were pressed. Keys that mean something to a focused field stay with it.
-pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
-    let mut typing = ctx.wants_keyboard_input();
+/// The commands whose keys were pressed. Keys that mean something to a focused field stay with it; `typed` is whether there was
+/// one at the end of the last frame, which egui tells no more once Escape is among them.
+pub(super) fn pressed(ctx: &egui::Context, typed: bool) -> Vec<Command> {
+    let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
+    let escapes = ctx.input(|input| input.events.iter().any(is_escape));
+    let mut typing = ctx.wants_keyboard_input() || (typed && escapes);
     let mut pressed = |event: &Event| {
         let command = command(event, typing);
-        // From there on a quick hand types into the palette.
-        typing |= command == Some(Command::Search);
+        // From there on a quick hand types into what opens, ...
+        typing |= command.is_some_and(Command::asks);
+        // ... and Escape leaves what is typed into, and does nothing else.
+        typing &= !is_escape(event);
         command
     };
     ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
