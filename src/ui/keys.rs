@@ -268,6 +268,11 @@ pub(super) fn pressed(ctx: &egui::Context, typed: bool) -> Vec<Command> {
     ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
 }
 
+/// Whether the event opens the palette.
+pub(super) fn is_search(event: &Event) -> bool {
+    command(event, false) == Some(Command::Search)
+}
+
 fn command(event: &Event, typing: bool) -> Option<Command> {
     let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command;

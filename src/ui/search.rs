@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::text_edit::TextEditState;
+use egui::{Align2, Event, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
-use super::keys::{CONTROLS, Command};
+use super::keys::{self, CONTROLS, Command};
 use super::theme;
 use super::widgets::Sink;
 use crate::config::Config;
@@ -53,14 +54,18 @@ impl Search {
     /// Opens it anew or closes it, if that is asked for; shows it, and asks for what was chosen. Whoever asks for something else,
     /// or presses beside it, has done with it.
     pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
-        if sink.commands.contains(&Command::Search) {
+        let asked = sink.commands.iter().rposition(|command| *command == Command::Search);
+        if asked.is_some() {
             let opens = !self.is_open;
             self.close(ctx);
-            self.is_open = opens;
+            if opens {
+                *self = Self { is_open: true, typed: typed_with_key(ctx), chosen: 0 };
+            }
         } else if is_pressed_beside(ctx) {
             self.close(ctx);
         }
-        if sink.commands.iter().any(|command| *command != Command::Search) {
+        // Something else was asked for since.
+        if sink.commands.len() > asked.map_or(0, |at| at + 1) {
             self.close(ctx);
         }
         if !self.is_open {
@@ -78,7 +83,7 @@ impl Search {
         let window = egui::Window::new("Commands").id(window()).title_bar(false).resizable(false);
         window.pivot(Align2::CENTER_TOP).fixed_pos(place).show(ctx, |ui| {
             ui.set_width(width);
-            // Before it is shown: what is typed in this very frame goes there.
+            // Whatever else asks for the keyboard.
             ui.memory_mut(|memory| memory.request_focus(field()));
             let edit = TextEdit::singleline(&mut self.typed).hint_text("What to do? Type a few letters");
             let edit = ui
@@ -130,6 +135,23 @@ fn window() -> Id {
 
 fn field() -> Id {
     window().with("typed")
+}
+
+/// Takes what was typed after the key that opens it, in the same frame: the field hears it from the next one on, and goes on at
+/// its end.
+fn typed_with_key(ctx: &egui::Context) -> String {
+    TextEdit::store_state(ctx, field(), TextEditState::default());
+    ctx.input_mut(|input| {
+        let key = input.events.iter().rposition(keys::is_search).unwrap_or(0);
+        let mut typed = String::new();
+        for event in input.events.split_off(key) {
+            match event {
+                Event::Text(text) => typed += &text,
+                other => input.events.push(other),
+            }
+        }
+        typed
+    })
 }
 
 /// Whether the mouse was pressed elsewhere than on the window, as it was shown last.
