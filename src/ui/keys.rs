@@ -134,8 +134,8 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::ResetView, &[plain(Key::Home)], "look from where it was looked at first"),
     keys(Command::Follow, &[plain(Key::C)], "go with the centre of mass, or no longer"),
     keys(Command::Turn, &[plain(Key::T)], "slowly turn about what is looked at, or no longer"),
-    words("1 … 9", "go back to the view that was kept under this number"),
-    words("Ctrl+1 … Ctrl+9", "keep the view under this number"),
+    words("1 … 9", "go back to the view of this mode that was kept under this number"),
+    words("Ctrl+1 … Ctrl+9", "keep the view of this mode under this number, as long as the window is open"),
     keys(Command::Grid, &[plain(Key::G)], "draw the grid and the axes, or no longer"),
     keys(
         Command::Brush,
