@@ -68,13 +68,10 @@ impl Dialogs {
     /// Shows the oldest error.
     pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
         let Some((message, times)) = self.waiting.front() else { return };
-        let mut more = match self.waiting.len() - 1 {
-            0 => String::new(),
-            more => format!("{more} more"),
-        };
-        if self.dropped > 0 {
-            more += &format!(" · {} older ones were dropped", self.dropped);
-        }
+        let counts = [(self.waiting.len() - 1, "more"), (self.dropped, "older ones were dropped")];
+        let words =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let more = words.collect::<Vec<_>>().join(" · ");
         let free = ctx.available_rect();
         let width: f32 = if message.log.is_some() { 640.0 } else { 420.0 };
         let (mut open, mut closed) = (true, false);

@@ -51,10 +51,10 @@ impl Search {
         }
     }
 
-    /// Opens it anew or closes it, if that is asked for; shows it, and asks for what was chosen. Whoever asks for something else,
-    /// or presses beside it, has done with it.
-    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
-        let asked = sink.commands.iter().rposition(|command| *command == Command::Search);
+    /// Opens it anew or closes it, if that is asked for. Whoever asks for something else since, or presses beside it, has done with
+    /// it.
+    fn hear(&mut self, ctx: &egui::Context, commands: &[Command]) {
+        let asked = commands.iter().rposition(|command| *command == Command::Search);
         if asked.is_some() {
             let opens = !self.is_open;
             self.close(ctx);
@@ -64,10 +64,14 @@ impl Search {
         } else if is_pressed_beside(ctx) {
             self.close(ctx);
         }
-        // Something else was asked for since.
-        if sink.commands.len() > asked.map_or(0, |at| at + 1) {
+        if commands.len() > asked.map_or(0, |at| at + 1) {
             self.close(ctx);
         }
+    }
+
+    /// Opens or closes it as it is asked for; shows it, and asks for what was chosen.
+    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
+        self.hear(ctx, &sink.commands);
         if !self.is_open {
             return;
         }
