@@ -149,6 +149,8 @@ fn help_and_palette_fit_however_large_text_is() {
         window.run_steps(3);
         let help = area(&window, "Keys and mouse");
         assert!(all.contains_rect(help), "{zoom}: {help} in {all}");
+        let no_less = if zoom == 1.0 { 700.0 } else { 0.6 * all.width() };
+        assert!(help.width() > no_less, "{zoom}: {help} takes the room that there is");
         for control in CONTROLS {
             for text in [&control.text(), control.help] {
                 let rect = window.get_by_label(text).rect();
