@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::film::RATES;
+
 /// Step up to a million bodies, or a fluid, with OpenCL and watch them live.
 ///
 /// Without a command the viewer opens.
@@ -117,6 +119,11 @@ pub struct Simulation {
     pub set: Vec<String>,
 }
 
+/// What a film may be shown at.
+fn rates() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(i64::from(*RATES.start())..=i64::from(*RATES.end()))
+}
+
 impl Simulation {
     /// Whether it is said what to begin with.
     pub fn is_chosen(&self) -> bool {
@@ -221,7 +228,7 @@ pub struct Render {
     )]
     pub steps_per_frame: String,
     /// Pictures of a film that are shown in a second
-    #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = clap::value_parser!(u32).range(1..=120))]
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
     pub fps: u32,
     /// Leave out of the PNG what would let others go on from it
     #[arg(long, conflicts_with = "frames")]

@@ -15,6 +15,9 @@ const GIF_SPEED: i32 = 10;
 /// What a film may be shown at, in pictures a second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
+/// The most pixels that a side of a picture can have, be it in a film, in a file or in the window: graphics drivers take no more.
+pub const MOST_SIDE: u32 = 16_384;
+
 /// What a film is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &str)] = &[
         "commands",
         "cli app ui view session chart trial rescue engine snapshot config tuned kernels modes scene compute look state bodies film files error params",
     ),
-    ("cli", "config modes scene compute error params"),
+    ("cli", "config modes scene compute film error params"),
     (
         "app",
         "ui view session chart trial engine snapshot config tuned kernels modes scene compute look state bodies hand lattice film files error params",

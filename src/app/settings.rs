@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::files::{self, Output};
+use crate::film::MOST_SIDE;
 use crate::look::Look;
 use crate::params::{self, Value, Values};
 use crate::scene;
@@ -15,7 +16,7 @@ use crate::scene;
 /// More than the file can be meant to have.
 const MOST_BYTES: u64 = 1 << 16;
 /// Sizes of a window that can be meant.
-const SIDES: std::ops::RangeInclusive<u32> = 320..=16_384;
+const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 
 /// What is kept. What the file does not say is as it comes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

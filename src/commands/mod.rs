@@ -24,6 +24,7 @@ use crate::compute::{self, Device, Devices, Edits, Found};
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
+use crate::film::MOST_SIDE;
 use crate::kernels;
 use crate::look::Look;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
@@ -375,8 +376,10 @@ fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(option: &str, text: &str) 
 fn size(text: &str) -> Result<(u32, u32)> {
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parsed {
-        Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok((w, h)),
-        _ => Err(Error::Invalid(format!("--size {text}: what is expected is WxH, 1x1 to 16384x16384"))),
+        Some((w @ 1..=MOST_SIDE, h @ 1..=MOST_SIDE)) => Ok((w, h)),
+        _ => Err(Error::Invalid(format!(
+            "--size {text}: what is expected is WxH, 1x1 to {MOST_SIDE}x{MOST_SIDE}"
+        ))),
     }
 }
 

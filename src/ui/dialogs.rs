@@ -17,9 +17,17 @@ struct Message {
     restarts: bool,
 }
 
-/// Errors that wait to be read, oldest first, each with how often it happened.
+/// The most errors that wait: who comes back to more has lost the thread anyway, and each may carry a compiler's log.
+const MOST: usize = 20;
+
+/// Errors that wait to be read.
 #[derive(Debug, Default)]
-pub(super) struct Dialogs(VecDeque<(Message, usize)>);
+pub(super) struct Dialogs {
+    /// Oldest first, each with how often it happened.
+    waiting: VecDeque<(Message, usize)>,
+    /// How many were too many.
+    dropped: usize,
+}
 
 impl Dialogs {
     /// Adds an error; one that is waiting already is counted instead.
@@ -34,25 +42,36 @@ impl Dialogs {
 
     /// Takes back what was told under `title`: it is settled.
     pub fn withdraw(&mut self, title: &str) {
-        self.0.retain(|(message, _)| message.title != title);
+        self.waiting.retain(|(message, _)| message.title != title);
     }
 
     fn add(&mut self, message: Message) {
-        match self.0.iter_mut().find(|(waiting, _)| *waiting == message) {
+        if self.waiting.is_empty() {
+            self.dropped = 0;
+        }
+        match self.waiting.iter_mut().find(|(waiting, _)| *waiting == message) {
             Some((_, times)) => *times += 1,
-            None => self.0.push_back((message, 1)),
+            None => self.waiting.push_back((message, 1)),
+        }
+        if self.waiting.len() > MOST {
+            // The first is on the screen, and may be being read.
+            self.waiting.remove(1);
+            self.dropped += 1;
         }
     }
 
     /// Closes the error on the screen; whether there was one.
     pub fn close(&mut self) -> bool {
-        self.0.pop_front().is_some()
+        self.waiting.pop_front().is_some()
     }
 
     /// Shows the oldest error.
     pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
-        let Some((message, times)) = self.0.front() else { return };
-        let waiting = self.0.len() - 1;
+        let Some((message, times)) = self.waiting.front() else { return };
+        let counts = [(self.waiting.len() - 1, "more"), (self.dropped, "older ones were dropped")];
+        let words =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let more = words.collect::<Vec<_>>().join(" · ");
         let free = ctx.available_rect();
         let width: f32 = if message.log.is_some() { 640.0 } else { 420.0 };
         let (mut open, mut closed) = (true, false);
@@ -65,7 +84,7 @@ impl Dialogs {
             .default_width(width.min(free.width() - 40.0))
             .pivot(Align2::CENTER_CENTER)
             .default_pos(free.center());
-        window.show(ctx, |ui| closed = contents(ui, sink, message, *times, waiting));
+        window.show(ctx, |ui| closed = contents(ui, sink, message, *times, &more));
         if closed || !open {
             self.close();
         }
@@ -73,7 +92,7 @@ impl Dialogs {
 }
 
 /// Whether it is to be closed.
-fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize, waiting: usize) -> bool {
+fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize, more: &str) -> bool {
     let Message { title: _, text, log, restarts } = message;
     ui.label(text);
     if times > 1 {
@@ -106,9 +125,7 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
             restarted = restart.clicked();
             sink.commands.extend(restarted.then_some(Command::Restart));
         }
-        if waiting > 0 {
-            ui.label(RichText::new(format!("{waiting} more")).color(theme::of(ui).weak));
-        }
+        ui.label(RichText::new(more).color(theme::of(ui).weak));
         close.clicked() || restarted
     })
     .inner

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use egui::Response;
+
 use super::widgets::{Chip, Sink, chips, resettable, slider, switch};
 use crate::config::Config;
 use crate::modes::Mode;
@@ -21,33 +23,17 @@ pub(super) struct Fields<'a> {
 
 impl Visitor for Fields<'_> {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale) {
-        let default = self.defaults.float(info.key).unwrap_or(*value);
-        let help = help(info);
-        resettable(
-            self.ui,
-            self.sink,
-            (info.key, info.label, &help),
-            value,
-            default,
-            |ui, sink, label, value| {
-                slider(ui, sink, (info.key, label, &help), value, (range, scale), default);
-            },
-        );
+        let read = |value| if let Value::Float(x) = value { Some(x) } else { None };
+        self.row(info, value, read, |ui, sink, (label, help, default), value| {
+            slider(ui, sink, (info.key, label, help), value, (range, scale), default);
+        });
     }
 
     fn flag(&mut self, info: &Info, value: &mut bool) {
-        let default = self.defaults.get(info.key).map_or(*value, |v| v == Value::Flag(true));
-        let help = help(info);
-        resettable(
-            self.ui,
-            self.sink,
-            (info.key, info.label, &help),
-            value,
-            default,
-            |ui, sink, label, value| {
-                switch(ui, sink, info.key, (info.label, label, &help), value);
-            },
-        );
+        let read = |value| if let Value::Flag(on) = value { Some(on) } else { None };
+        self.row(info, value, read, |ui, sink, (label, help, _), value| {
+            switch(ui, sink, info.key, (info.label, label, help), value);
+        });
     }
 
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
@@ -75,13 +61,26 @@ impl Fields<'_> {
         options: &[&'static Opt],
         add: impl FnOnce(&mut egui::Ui, &mut Sink, &mut usize),
     ) {
-        let default = match self.defaults.get(info.key) {
-            Some(Value::Option(name)) => options.iter().position(|opt| opt.name == name),
+        let read = |value| match value {
+            Value::Option(name) => options.iter().position(|opt| opt.name == name),
             _ => None,
         };
-        let (help, default) = (help(info), default.unwrap_or(*index));
+        self.row(info, index, read, |ui, sink, _, index| add(ui, sink, index));
+    }
+
+    /// A row for a parameter, which `add` shows: it is given the row's label, the help and the default, which `read` reads.
+    fn row<T: PartialEq + Copy>(
+        &mut self,
+        info: &Info,
+        value: &mut T,
+        read: impl FnOnce(Value) -> Option<T>,
+        add: impl FnOnce(&mut egui::Ui, &mut Sink, (&Response, &str, T), &mut T),
+    ) {
+        let (help, default) = (help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
         let words = (info.key, info.label, &*help);
-        resettable(self.ui, self.sink, words, index, default, |ui, sink, _, index| add(ui, sink, index));
+        resettable(self.ui, self.sink, words, value, default, |ui, sink, label, value| {
+            add(ui, sink, (label, &help, default), value);
+        });
     }
 }
 

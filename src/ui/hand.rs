@@ -9,6 +9,7 @@ use crate::bodies::FINITE_LIMIT;
 use crate::config::Config;
 use crate::hand::{Edit, Held};
 use crate::params::Scale;
+use crate::session::Stats;
 use crate::state::Matter;
 
 /// What a drag of the left button over the picture does, where there are bodies.
@@ -73,7 +74,12 @@ const MARGIN: f32 = 10.0;
 
 /// The tools, at the upper left of the picture; `below` what may stand there, and below `numbers` where there is no room
 /// beside them.
-pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, (below, numbers): (f32, Rect)) {
+pub(super) fn tools(
+    ctx: &egui::Context,
+    model: &mut Model,
+    sink: &mut Sink,
+    (below, numbers, films): (f32, Rect, bool),
+) {
     // A picture without a panel is to be looked at.
     let is_bare = below > 0.0 && model.grip.tool == Tool::Look;
     if !has_bodies(model.config) || is_bare {
@@ -90,12 +96,22 @@ pub(super) fn tools(ctx: &egui::Context, model: &mut Model, sink: &mut Sink, (be
         let fill = theme::of(ui).veil();
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(PADDING).show(ui, |ui| {
             ui.set_width(outer - 2.0 * PADDING);
-            show(ui, model, sink);
+            let stands = !model.config.running && !films;
+            show(ui, model, sink, stands);
         });
     });
 }
 
-fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+/// The button that undoes what was last done by hand.
+pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, sink: &mut Sink) {
+    let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
+    let help = keys::hint(Command::Undo);
+    let undo = undo.on_hover_text(&help).on_disabled_hover_text(&help);
+    sink.note("undo", &undo);
+    sink.commands.extend(undo.clicked().then_some(Command::Undo));
+}
+
+fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink, stands: bool) {
     let Model { grip, stats, .. } = model;
     let tools = [
         (Tool::Look, "look", "drag turns the view, a click takes hold of a body".to_owned()),
@@ -115,13 +131,7 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         if let Some(clicked) = chips(ui, sink, ("mouse", "Mouse"), all) {
             grip.tool = tools[clicked].0;
         }
-        let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
-        let help = keys::hint(Command::Undo);
-        let undo = undo.on_hover_text(&help).on_disabled_hover_text(&help);
-        sink.note("undo", &undo);
-        if undo.clicked() {
-            sink.commands.push(Command::Undo);
-        }
+        undo(ui, stats, sink);
     });
     let usual = Grip::default();
     let (words, (value, default), range, words_below) = match grip.tool {
@@ -135,10 +145,13 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
             "drag to draw its velocity: half the picture's height is the speed to escape with; Shift: a cluster; Escape gives it up",
         ),
         Tool::Pull => (
-            ("pull strength", "Strength", "How strongly the hand attracts or repels."),
+            ("pull strength", "Strength", "How strongly the hand attracts or repels while time goes on."),
             (&mut grip.strength, usual.strength),
             0.05..=20.0,
-            "hold to attract; right button or Shift repels",
+            match stands {
+                true => "Paused: Space lets time go on, and the hand attracts while it does",
+                false => "hold to attract while time goes on; right button or Shift repels",
+            },
         ),
     };
     resettable(ui, sink, words, value, default, |ui, sink, label, value| {
@@ -157,8 +170,11 @@ pub(super) fn card(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) -> V
         let name = format!("Body {}", format::count(held.body as u64));
         ui.label(RichText::new(name).strong().color(theme::of(ui).strong));
         ui.add_space(4.0);
-        egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
-            numbers(ui, &held, sink, &mut edits);
+        // What is typed of one body is not meant for the next.
+        ui.push_id(held.body, |ui| {
+            egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+                numbers(ui, &held, sink, &mut edits);
+            });
         });
         ui.add_space(4.0);
         ui.horizontal(|ui| {

@@ -63,11 +63,11 @@ impl Fold {
     }
 }
 
-/// Shows the overlay; where it is.
+/// Shows the overlay, with why it does not run, if it does not; where it is.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &Model,
-    (fold, measures): (&mut Fold, bool),
+    (fold, waits): (&mut Fold, Option<&str>),
     sink: &mut Sink,
 ) -> Rect {
     let picture = ctx.available_rect();
@@ -82,7 +82,7 @@ pub(super) fn show(
             ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
-            headline(ui, model, (folded, measures), sink);
+            headline(ui, model, (folded, waits), sink);
             if model.started() && !folded {
                 numbers(ui, model);
             }
@@ -128,16 +128,15 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     });
 }
 
-fn headline(ui: &mut egui::Ui, model: &Model, (folded, measures): (bool, bool), sink: &mut Sink) {
+fn headline(ui: &mut egui::Ui, model: &Model, (folded, waits): (bool, Option<&str>), sink: &mut Sink) {
     let work = &model.config.mode.info().work;
     let rate = model.stats.work_per_second(work);
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
-    let (number, words, aside) = match (model.started(), model.config.running) {
+    let (number, words, aside) = match (model.started(), waits) {
         (false, _) => (String::new(), "starting…", String::new()),
-        _ if measures => (String::new(), "measuring; the simulation waits", String::new()),
-        (true, false) => (String::new(), "paused", String::new()),
-        (true, true) if rate == 0.0 => (String::new(), "computing…", String::new()),
-        (true, true) => {
+        (true, Some(why)) => (String::new(), why, String::new()),
+        (true, None) if rate == 0.0 => (String::new(), "computing…", String::new()),
+        (true, None) => {
             let flops = work.flops.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
             let number = match work.name {
                 Some(_) => format::significant(work.reported(rate), 3),

@@ -72,6 +72,13 @@ pub(super) enum Command {
     Quit,
 }
 
+impl Command {
+    /// Whether it opens something that is typed into.
+    fn asks(self) -> bool {
+        matches!(self, Self::Search | Self::Open | Self::SaveSnapshot | Self::SaveScene | Self::EditKernels)
+    }
+}
+
 /// How a person brings something about.
 #[derive(Debug)]
 pub enum Trigger {
@@ -127,8 +134,8 @@ pub static CONTROLS: &[Control] = &[
     keys(Command::ResetView, &[plain(Key::Home)], "look from where it was looked at first"),
     keys(Command::Follow, &[plain(Key::C)], "go with the centre of mass, or no longer"),
     keys(Command::Turn, &[plain(Key::T)], "slowly turn about what is looked at, or no longer"),
-    words("1 … 9", "go back to the view that was kept under this number"),
-    words("Ctrl+1 … Ctrl+9", "keep the view under this number"),
+    words("1 … 9", "go back to the view of this mode that was kept under this number"),
+    words("Ctrl+1 … Ctrl+9", "keep the view of this mode under this number, as long as the window is open"),
     keys(Command::Grid, &[plain(Key::G)], "draw the grid and the axes, or no longer"),
     keys(
         Command::Brush,
@@ -170,7 +177,7 @@ pub static CONTROLS: &[Control] = &[
     words("Wheel", "zoom"),
     words("Drag with the brush", "paint obstacles; right drag or Shift+drag erases"),
     words("Drag to launch", "draw the velocity from where it begins; Shift+drag launches a cluster"),
-    words("Hold to pull", "attract; the right button or Shift repels"),
+    words("Hold to pull", "attract while time goes on; the right button or Shift repels"),
 ];
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -244,16 +251,26 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
     }
 }
 
-/// The commands whose keys were pressed. Keys that mean something to a focused field stay with it.
-pub(super) fn pressed(ctx: &egui::Context) -> Vec<Command> {
-    let mut typing = ctx.wants_keyboard_input();
+/// The commands whose keys were pressed. Keys that mean something to a focused field stay with it; `typed` is whether there was
+/// one at the end of the last frame, which egui tells no more once Escape is among them.
+pub(super) fn pressed(ctx: &egui::Context, typed: bool) -> Vec<Command> {
+    let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
+    let escapes = ctx.input(|input| input.events.iter().any(is_escape));
+    let mut typing = ctx.wants_keyboard_input() || (typed && escapes);
     let mut pressed = |event: &Event| {
         let command = command(event, typing);
-        // From there on a quick hand types into the palette.
-        typing |= command == Some(Command::Search);
+        // From there on a quick hand types into what opens, ...
+        typing |= command.is_some_and(Command::asks);
+        // ... and Escape leaves what is typed into, and does nothing else.
+        typing &= !is_escape(event);
         command
     };
     ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
+}
+
+/// Whether the event opens the palette.
+pub(super) fn is_search(event: &Event) -> bool {
+    command(event, false) == Some(Command::Search)
 }
 
 fn command(event: &Event, typing: bool) -> Option<Command> {

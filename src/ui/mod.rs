@@ -249,6 +249,8 @@ pub struct Ui {
     kernels: Option<PathBuf>,
     share: Share,
     search: Search,
+    /// Whether something had the keyboard when the last frame ended.
+    typing: bool,
     /// The parameter that is to be shown.
     jump: Option<&'static str>,
 }
@@ -281,6 +283,7 @@ impl Ui {
             kernels: None,
             share: Share::default(),
             search: Search::default(),
+            typing: false,
             jump: None,
         }
     }
@@ -394,16 +397,18 @@ impl Ui {
 
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        let mut sink = Sink { commands: keys::pressed(ctx), ..Sink::default() };
+        let mut sink = Sink { commands: keys::pressed(ctx, self.typing), ..Sink::default() };
         if self.files.is_open() {
             // Keys belong to the dialog, but for the one that ends all.
             sink.commands.retain(|command| *command == Command::Quit);
+            self.search.close(ctx);
         }
         self.search.show(ctx, model.config, &mut sink);
         if let Some(key) = self.jump.take() {
             widgets::jump(ctx, key);
         }
         self.dress(ctx, model.look);
+        let films = self.share.filming.is_some();
         match self.panel {
             true => {
                 let kernels = self.kernels.as_deref();
@@ -413,13 +418,18 @@ impl Ui {
             }
             false => panel::show_hidden(ctx, &mut sink),
         }
-        let numbers = hud::show(ctx, &model, (&mut self.fold, self.lab.under_way.is_some()), &mut sink);
+        let waits = match (self.lab.under_way.is_some(), films, model.config.running) {
+            (true, ..) => Some("measuring; the simulation waits"),
+            (false, true, _) => Some("filming"),
+            (false, false, running) => (!running).then_some("paused"),
+        };
+        let numbers = hud::show(ctx, &model, (&mut self.fold, waits), &mut sink);
         if model.look.grid {
             hud::show_scale(ctx, model.grid_spacing);
         }
         self.brush.show(ctx, &model);
         hand::draw(ctx, &model);
-        hand::tools(ctx, &mut model, &mut sink, (if self.panel { 0.0 } else { 34.0 }, numbers));
+        hand::tools(ctx, &mut model, &mut sink, (if self.panel { 0.0 } else { 34.0 }, numbers, films));
         let edits = hand::card(ctx, &mut model, &mut sink);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             sink.commands.push(Command::Scene(info, scene));
@@ -433,6 +443,7 @@ impl Ui {
         self.notes.show(ctx, &mut sink);
         let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);
+        self.typing = ctx.wants_keyboard_input();
         let Sink { commands, rects } = sink;
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);

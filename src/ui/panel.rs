@@ -8,9 +8,9 @@ use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::share::Share;
 use super::widgets::{
-    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, row, slider, switch,
+    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, resettable, row, slider, switch,
 };
-use super::{Brush, Lab, Model, format, picture, theme, time};
+use super::{Brush, Lab, Model, format, hand, picture, theme, time};
 use crate::config::Config;
 use crate::modes::{MODES, Recipe, Variant, Work};
 use crate::params::Scale;
@@ -39,9 +39,9 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, tools: Tools, sink: &
             header(ui, sink);
             egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width() - 8.0);
-                time::show(ui, model, sink);
+                time::show(ui, model, share.filming.is_some(), sink);
                 scene(ui, model, sink);
-                obstacles(ui, model.config, brush, sink);
+                obstacles(ui, model, brush, sink);
                 picture::show(ui, model.look, sink);
                 kernel(ui, model, (lab, kernels), sink);
                 devices(ui, model, sink);
@@ -180,32 +180,22 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
 }
 
 /// The brush, where there is something to paint.
-fn obstacles(ui: &mut egui::Ui, config: &Config, brush: &mut Brush, sink: &mut Sink) {
-    if !config.mode.info().paints {
+fn obstacles(ui: &mut egui::Ui, model: &Model, brush: &mut Brush, sink: &mut Sink) {
+    if !model.config.mode.info().paints {
         return;
     }
-    row(
-        ui,
-        "Brush",
-        &format!("Paint obstacles with the mouse: {}.", keys::hint(Command::Brush)),
-        |ui, label| {
-            let help = keys::hint(Command::Brush);
-            switch(ui, sink, "brush", ("Brush", label, &help), &mut brush.in_hand);
-            let help = "how wide the brush is; a double click resets it";
-            ui.add_enabled_ui(brush.in_hand, |ui| {
-                ui.set_max_width(ui.available_width() - 2.0 * ui.spacing().item_spacing.x);
-                slider(
-                    ui,
-                    sink,
-                    ("brush size", label, help),
-                    &mut brush.radius,
-                    (Brush::RADII, Scale::Log),
-                    Brush::RADIUS,
-                );
-            });
-        },
-    );
-    note(ui, "drag paints, right drag or Shift+drag erases, Ctrl+Z undoes");
+    let help = keys::hint(Command::Brush);
+    row(ui, "Brush", &format!("Paint obstacles with the mouse: {help}."), |ui, label| {
+        switch(ui, sink, "brush", ("Brush", label, &help), &mut brush.in_hand);
+        hand::undo(ui, model.stats, sink);
+    });
+    let words = ("brush size", "Brush width", "How wide the brush is.");
+    ui.add_enabled_ui(brush.in_hand, |ui| {
+        resettable(ui, sink, words, &mut brush.radius, Brush::RADIUS, |ui, sink, label, radius| {
+            slider(ui, sink, (words.0, label, words.2), radius, (Brush::RADII, Scale::Log), Brush::RADIUS);
+        });
+    });
+    note(ui, "drag paints, right drag or Shift+drag erases");
 }
 
 fn kernel(ui: &mut egui::Ui, model: &mut Model, (lab, kernels): (&Lab, Option<&Path>), sink: &mut Sink) {
@@ -270,9 +260,9 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let place = |wanted: &Variant| info.variants.iter().position(|variant| variant == wanted);
     let in_force = info.variant(stats.variant);
     let options = info.variants.iter().map(|variant| (variant.name, variant.summary));
-    row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, _| {
+    row(ui, "Variant", "The same step, computed another way; slowest first.", |ui, label| {
         let auto = Auto { chosen: config.variant.and_then(place), in_force: in_force.and_then(place) };
-        if let Some(clicked) = auto_chips(ui, sink, ("variant", "Variant"), options, auto) {
+        if let Some(clicked) = auto_chips(ui, sink, ("variant", "Variant", label), options, auto) {
             config.variant = clicked.map(|rung| &info.variants[rung]);
         }
     });
@@ -299,10 +289,10 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
     let place = |wanted: usize| sizes.iter().position(|&size| size == wanted);
     let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
-    row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, _| {
+    row(ui, "Work-group", "Work-items that run together and share local memory.", |ui, label| {
         let auto = Auto { chosen: config.work_group.and_then(place), in_force: place(stats.work_group) };
         let options = names.iter().map(|name| (name.as_str(), "so many work-items to a work-group"));
-        if let Some(clicked) = auto_chips(ui, sink, ("work-group", "Work-group"), options, auto) {
+        if let Some(clicked) = auto_chips(ui, sink, ("work-group", "Work-group", label), options, auto) {
             config.work_group = clicked.map(|size| sizes[size]);
         }
     });
@@ -318,11 +308,11 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
     let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
     let names: Vec<String> =
         widths.iter().map(|width| format!("{width}×{}", recipe.work_group / *width as usize)).collect();
-    row(ui, "Group shape", "Work-items of a work-group beside each other, and rows of them.", |ui, _| {
+    row(ui, "Group shape", "Work-items of a work-group beside each other, and rows of them.", |ui, label| {
         let chosen = config.knobs.get(name).and_then(|&width| place(width));
         let auto = Auto { chosen, in_force: place(in_force) };
         let options = names.iter().map(|name| (name.as_str(), "work-items beside each other × rows of them"));
-        match auto_chips(ui, sink, ("group shape", "Group shape"), options, auto) {
+        match auto_chips(ui, sink, ("group shape", "Group shape", label), options, auto) {
             Some(Some(at)) => config.knobs.insert(name, widths[at]),
             Some(None) => config.knobs.remove(name),
             None => None,
@@ -352,11 +342,11 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, sink: &mut Sin
             (false, size) => size.to_string(),
         };
         let names: Vec<String> = knob.options.iter().map(name).collect();
-        row(ui, knob.name, knob.summary, |ui, _| {
+        row(ui, knob.name, knob.summary, |ui, label| {
             let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
             let auto = Auto { chosen, in_force: place(in_force) };
             let options = names.iter().map(|name| (name.as_str(), knob.summary));
-            match auto_chips(ui, sink, (knob.name, knob.name), options, auto) {
+            match auto_chips(ui, sink, (knob.name, knob.name, label), options, auto) {
                 Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
                 Some(None) => config.knobs.remove(knob.name),
                 None => None,

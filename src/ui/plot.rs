@@ -132,7 +132,7 @@ pub(super) fn show(ctx: &egui::Context, lab: &mut Lab, sink: &mut Sink, actions:
                 let text = format!("Save {}", name.to_uppercase());
                 let help = "into the folder in which gravitile was started";
                 let button = ui.add_enabled(!chart.trials.is_empty(), Button::new(text));
-                let button = button.on_hover_text(help);
+                let button = button.on_hover_text(help).on_disabled_hover_text("once something is measured");
                 sink.note(format!("save {name}"), &button);
                 if button.clicked() {
                     actions.push(Action::SaveChart(kind));

@@ -67,8 +67,9 @@ pub(super) fn show(
         }
         ui.horizontal(|ui| {
             let save = ui.add_enabled(!history.is_empty(), egui::Button::new("Save CSV"));
-            let save =
-                save.on_hover_text("the rows that are shown, into the folder in which gravitile was started");
+            let save = save
+                .on_hover_text("the rows that are shown, into the folder in which gravitile was started")
+                .on_disabled_hover_text("once it has run");
             sink.note("save plots", &save);
             if save.clicked() {
                 actions.push(Action::SavePlots);

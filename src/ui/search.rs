@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{Align2, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::text_edit::TextEditState;
+use egui::{Align2, Event, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
-use super::keys::{CONTROLS, Command};
+use super::keys::{self, CONTROLS, Command};
 use super::theme;
 use super::widgets::Sink;
 use crate::config::Config;
@@ -15,6 +16,11 @@ use crate::trial::Study;
 
 /// Lines that are shown at once.
 const LINES: usize = 12;
+/// How wide it is where there is room, what stays free beside it and above it, and the least that is left of it.
+const WIDTH: f32 = 520.0;
+const BESIDE: f32 = 34.0;
+const ABOVE: f32 = 60.0;
+const LEAST: f32 = 20.0;
 
 /// Something that can be done, or only read about.
 struct Entry {
@@ -32,17 +38,40 @@ impl Entry {
 /// What was typed, and which line is chosen.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    pub is_open: bool,
+    is_open: bool,
     typed: String,
     chosen: usize,
 }
 
 impl Search {
-    /// Opens it anew or closes it, if that is asked for; shows it, and asks for what was chosen.
-    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
-        if sink.commands.contains(&Command::Search) {
-            *self = Self { is_open: !self.is_open, ..Self::default() };
+    /// Closes it, and gives the keyboard back.
+    pub fn close(&mut self, ctx: &egui::Context) {
+        if std::mem::take(self).is_open {
+            ctx.memory_mut(|memory| memory.surrender_focus(field()));
         }
+    }
+
+    /// Opens it anew or closes it, if that is asked for. Whoever asks for something else since, or presses beside it, has done with
+    /// it.
+    fn hear(&mut self, ctx: &egui::Context, commands: &[Command]) {
+        let asked = commands.iter().rposition(|command| *command == Command::Search);
+        if asked.is_some() {
+            let opens = !self.is_open;
+            self.close(ctx);
+            if opens {
+                *self = Self { is_open: true, typed: typed_with_key(ctx), chosen: 0 };
+            }
+        } else if is_pressed_beside(ctx) {
+            self.close(ctx);
+        }
+        if commands.len() > asked.map_or(0, |at| at + 1) {
+            self.close(ctx);
+        }
+    }
+
+    /// Opens or closes it as it is asked for; shows it, and asks for what was chosen.
+    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
+        self.hear(ctx, &sink.commands);
         if !self.is_open {
             return;
         }
@@ -50,18 +79,19 @@ impl Search {
         let [leaves, takes] = [Key::Escape, Key::Enter].map(pressed);
         let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
         let mut taken = None;
-        let free = ctx.available_rect();
-        let width = 520.0_f32.min(free.width() - 40.0);
-        let place = free.center_top() + vec2(0.0, 60.0);
-        let window = egui::Window::new("Commands").id("search".into()).title_bar(false).resizable(false);
+        // Over the panel too: where text is large, little is free beside it.
+        let all = ctx.content_rect();
+        let above = ABOVE.min(0.1 * all.height());
+        let width = WIDTH.min(all.width() - 2.0 * BESIDE).max(LEAST);
+        let place = all.center_top() + vec2(0.0, above);
+        let window = egui::Window::new("Commands").id(window()).title_bar(false).resizable(false);
         window.pivot(Align2::CENTER_TOP).fixed_pos(place).show(ctx, |ui| {
             ui.set_width(width);
-            let id = ui.id().with("typed");
-            // Before it is shown: what is typed in this very frame goes there.
-            ui.memory_mut(|memory| memory.request_focus(id));
+            // Whatever else asks for the keyboard.
+            ui.memory_mut(|memory| memory.request_focus(field()));
             let edit = TextEdit::singleline(&mut self.typed).hint_text("What to do? Type a few letters");
             let edit = ui
-                .add(edit.id(id).desired_width(f32::INFINITY))
+                .add(edit.id(field()).desired_width(f32::INFINITY))
                 .on_hover_text("words in any order; ↑ ↓ choose, Enter does it, Escape closes");
             sink.note("search", &edit);
             if edit.changed() {
@@ -74,6 +104,7 @@ impl Search {
             let mut chosen = takes.then_some(self.chosen);
             ui.add_space(4.0);
             let height = LINES as f32 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
+            let height = height.min(all.bottom() - ui.cursor().top() - BESIDE).max(LEAST);
             ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
                 if found.is_empty() {
                     ui.label(RichText::new("Nothing found").color(theme::of(ui).weak));
@@ -92,13 +123,46 @@ impl Search {
         });
         match taken {
             // What can only be read about stays where it is read.
-            Some(Some(None)) | None => self.is_open &= !leaves,
-            Some(command) => {
-                sink.commands.extend(command.flatten());
-                self.is_open = false;
+            Some(Some(None)) | None if !leaves => {}
+            taken => {
+                sink.commands.extend(taken.flatten().flatten());
+                self.close(ctx);
             }
         }
     }
+}
+
+/// The window's name, and that of the field that is typed into.
+fn window() -> Id {
+    Id::new("search")
+}
+
+fn field() -> Id {
+    window().with("typed")
+}
+
+/// Takes what was typed after the key that opens it, in the same frame: the field hears it from the next one on, and goes on at
+/// its end.
+fn typed_with_key(ctx: &egui::Context) -> String {
+    TextEdit::store_state(ctx, field(), TextEditState::default());
+    ctx.input_mut(|input| {
+        let key = input.events.iter().rposition(keys::is_search).unwrap_or(0);
+        let mut typed = String::new();
+        for event in input.events.split_off(key) {
+            match event {
+                Event::Text(text) => typed += &text,
+                other => input.events.push(other),
+            }
+        }
+        typed
+    })
+}
+
+/// Whether the mouse was pressed elsewhere than on the window, as it was shown last.
+fn is_pressed_beside(ctx: &egui::Context) -> bool {
+    let rect = ctx.memory(|memory| memory.area_rect(window()));
+    let at = ctx.input(|input| input.pointer.interact_pos().filter(|_| input.pointer.any_pressed()));
+    at.zip(rect).is_some_and(|(at, rect)| !rect.contains(at))
 }
 
 fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {

@@ -5,15 +5,16 @@ use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
 use super::keys::{self, Command};
 use super::theme;
 use super::widgets::{Chip, Sink, button, chips, number, resettable, row};
-use crate::film::{Format, RATES};
+use crate::film::{Format, MOST_SIDE, RATES};
 
-/// How long a film lasts, in seconds, and how many pictures of it are shown in one, until others are chosen.
+/// What is chosen at first: how large pictures are, what a film is written as, how long it lasts, in seconds, and how many pictures
+/// of it are shown in one.
+const SIZE: PictureSize = PictureSize::Times(1);
+const FORMAT: Format = Format::Gif;
 const SECONDS: f32 = 5.0;
 const RATE: u32 = 30;
 /// The longest film that can be asked for, in seconds.
 const LONGEST: f32 = 600.0;
-/// The most pixels that a side can have.
-const MOST_SIDE: u32 = 16_384;
 
 /// How large a picture is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +53,8 @@ pub(super) struct Share {
 
 impl Default for Share {
     fn default() -> Self {
-        let size = PictureSize::Times(1);
-        Self { size, typed: (1920, 1080), format: Format::Gif, seconds: SECONDS, rate: RATE, filming: None }
+        let typed = (1920, 1080);
+        Self { size: SIZE, typed, format: FORMAT, seconds: SECONDS, rate: RATE, filming: None }
     }
 }
 
@@ -104,55 +105,48 @@ impl Share {
 
     fn sizes(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
         const TIMES: [(u32, &str); 3] = [(1, "1×"), (2, "2×"), (4, "4×")];
-        row(
-            ui,
-            "Size",
-            "How large pictures and films are: times the picture in the window, or in pixels.",
-            |ui, label| {
-                let times = TIMES.iter().map(|(times, name)| Chip {
-                    name,
-                    help: "times the picture in the window",
-                    selected: self.size == PictureSize::Times(*times),
-                    in_force: false,
-                });
-                let is_typed = matches!(self.size, PictureSize::Pixels(..));
-                let other = Chip {
-                    name: "pixels",
-                    help: "any width and height",
-                    selected: is_typed,
-                    in_force: false,
-                };
-                match chips(ui, sink, ("picture size", "Size"), times.chain([other])) {
-                    Some(nth) => {
-                        let (width, height) = self.typed;
-                        let times = TIMES.get(nth).map(|(times, _)| PictureSize::Times(*times));
-                        self.size = times.unwrap_or(PictureSize::Pixels(width, height));
-                    }
-                    None if is_typed => {}
-                    None => return,
+        let help = "How large pictures and films are: times the picture in the window, or in pixels.";
+        let words = ("picture size", "Size", help);
+        let Self { size, typed, .. } = self;
+        resettable(ui, sink, words, size, SIZE, |ui, sink, label, size| {
+            let now = *size;
+            let times = TIMES.iter().map(|(times, name)| Chip {
+                name,
+                help: "times the picture in the window",
+                selected: now == PictureSize::Times(*times),
+                in_force: false,
+            });
+            let selected = matches!(now, PictureSize::Pixels(..));
+            let other = Chip { name: "pixels", help: "any width and height", selected, in_force: false };
+            // What is typed stands below the chips.
+            ui.vertical(|ui| {
+                if let Some(nth) = chips(ui, sink, (words.0, words.1), times.chain([other])) {
+                    let times = TIMES.get(nth).map(|(times, _)| PictureSize::Times(*times));
+                    *size = times.unwrap_or(PictureSize::Pixels(typed.0, typed.1));
                 }
-                if let PictureSize::Pixels(width, height) = &mut self.size {
+                let PictureSize::Pixels(width, height) = size else { return };
+                ui.horizontal(|ui| {
                     for (key, side, help) in [
                         ("width", &mut *width, "width in pixels"),
                         ("height", &mut *height, "height in pixels"),
                     ] {
-                        let drag = DragValue::new(side).range(1..=MOST_SIDE).update_while_editing(false);
-                        sink.note(key, &ui.add(drag).labelled_by(label.id).on_hover_text(help));
+                        number(ui, sink, (key, label, help), DragValue::new(side).range(1..=MOST_SIDE));
                     }
-                    self.typed = (*width, *height);
-                }
-            },
-        );
+                });
+                *typed = (*width, *height);
+            });
+        });
     }
 
     fn formats(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
-        row(ui, "Film", "What a film is written as.", |ui, _| {
+        let words = ("film", "Film", "What a film is written as.");
+        resettable(ui, sink, words, &mut self.format, FORMAT, |ui, sink, _, chosen| {
             let formats = Format::ALL.iter().map(|format| {
                 let (name, help) = format.words();
-                Chip { name, help, selected: self.format == *format, in_force: false }
+                Chip { name, help, selected: chosen == format, in_force: false }
             });
-            if let Some(nth) = chips(ui, sink, ("film", "Film"), formats) {
-                self.format = Format::ALL[nth];
+            if let Some(nth) = chips(ui, sink, (words.0, words.1), formats) {
+                *chosen = Format::ALL[nth];
             }
         });
     }

@@ -12,14 +12,18 @@ use crate::config::Config;
 /// The largest burst that can be asked for.
 pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 
-/// The first section of the panel.
-pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
+/// The first section of the panel; `films` while a film steps by itself.
+pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, films: bool, sink: &mut Sink) {
     section(ui, "Run");
-    let running = model.config.running;
+    let (running, text) = match (films, model.config.running) {
+        (true, _) => (true, "● Filming"),
+        (false, true) => (true, "⏸ Pause"),
+        (false, false) => (false, "▶ Run"),
+    };
     let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 24.0);
     ui.horizontal(|ui| {
         for (key, text, command) in [
-            ("pause", if running { "⏸ Pause" } else { "▶ Run" }, Command::RunPause),
+            ("pause", text, Command::RunPause),
             ("step", "⏭ Step", Command::Step),
             ("restart", "⏮ Restart", Command::Restart),
         ] {

@@ -150,13 +150,14 @@ pub(super) fn slider(
     if double_clicked(&slider) {
         *value = default;
     }
-    let before = *value;
+    let (before, low, high) = (*value, *range.start(), *range.end());
     // A half-typed number must not reach the simulation.
     let number = DragValue::new(value).range(range).speed(speed).update_while_editing(false);
     let number = number.custom_formatter(|x, _| format::field(x));
     let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
     // The field shows fewer digits than the number has: to look at it is no change.
-    if !number.dragged() && format::field((*value).into()) == format::field(before.into()) {
+    let looked_at = read(&format::field(before.into())).map(|shown| (shown as f32).clamp(low, high));
+    if !number.dragged() && looked_at == Some(*value) {
         *value = before;
     }
     let number = number.on_hover_text(help).on_disabled_hover_text(help);
@@ -201,11 +202,12 @@ pub(super) struct Auto {
     pub in_force: Option<usize>,
 }
 
-/// Chips for options, each a name and a help, with `auto` before them; what was clicked, none for `auto`.
+/// Chips for options, each a name and a help, with `auto` before them; what was clicked, none for `auto`, which a double click on
+/// their label is too.
 pub(super) fn auto_chips<'a>(
     ui: &mut egui::Ui,
     sink: &mut Sink,
-    key: (&str, &str),
+    (key, name, label): (&str, &str, &Response),
     options: impl Iterator<Item = (&'a str, &'a str)>,
     Auto { chosen, in_force }: Auto,
 ) -> Option<Option<usize>> {
@@ -221,7 +223,10 @@ pub(super) fn auto_chips<'a>(
         selected: chosen == Some(at),
         in_force: chosen.is_none() && in_force == Some(at),
     });
-    let clicked = chips(ui, sink, key, std::iter::once(auto).chain(options));
+    let clicked = chips(ui, sink, (key, name), std::iter::once(auto).chain(options));
+    if label.double_clicked() {
+        return Some(None);
+    }
     clicked.map(|at| at.checked_sub(1))
 }
 
@@ -263,7 +268,7 @@ pub(super) fn switch(
 
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
 /// number may cost a new scene.
-pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
+pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     sink: &mut Sink,
     (key, label): (&str, &Response),
@@ -271,26 +276,14 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     in_force: T,
     range: RangeInclusive<T>,
 ) {
-    let draft = egui::Id::new(("draft", key));
-    let mut number = ui.data(|data| data.get_temp(draft)).or(*value).unwrap_or(in_force);
-    let drag = DragValue::new(&mut number)
-        .range(range)
-        .clamp_existing_to_range(false)
-        .update_while_editing(false)
-        .custom_formatter(|n, _| if n == 0.0 { "–".to_owned() } else { format::count(n as u64) })
-        .speed((value.unwrap_or(in_force).to_f64() / 100.0).max(0.1));
-    let drag = ui.add_sized([theme::COUNT_WIDTH, ui.spacing().interact_size.y], drag).labelled_by(label.id);
-    let drag =
-        drag.on_hover_text("drag, or click and type; a double click on its name lets the program choose");
-    sink.note(key, &drag);
+    let help = "drag, or click and type; a double click on its name lets the program choose";
+    let now = value.unwrap_or(in_force).to_f64();
+    let text = |n: f64| if n == 0.0 { "–".to_owned() } else { format::count(n.round() as u64) };
+    let (speed, range) = ((now / 100.0).max(0.1), range.start().to_f64()..=range.end().to_f64());
+    let chosen = live_number(ui, sink, (key, label, help), now, (speed, text), range);
+    *value = chosen.map(T::from_f64).or(*value);
     if label.double_clicked() && ui.is_enabled() {
         *value = None;
-    }
-    if drag.dragged() {
-        ui.data_mut(|data| data.insert_temp(draft, number));
-    } else if drag.drag_stopped() || drag.changed() {
-        ui.data_mut(|data| data.remove::<T>(draft));
-        *value = Some(number);
     }
     let help = "let the program choose";
     let auto = Chip { name: "auto", help, selected: value.is_none(), in_force: false };
@@ -302,7 +295,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric + Send + Sync>(
     }
 }
 
-/// A number that goes on by itself while nobody has hold of it: as `text` says it. What was typed, or dragged to, once it is
+/// A number that may go on by itself while nobody has hold of it: as `text` says it. What was typed, or dragged to, once it is
 /// let go; none while it stays what it was.
 pub(super) fn live_number(
     ui: &mut egui::Ui,
@@ -312,19 +305,27 @@ pub(super) fn live_number(
     (speed, text): (f64, fn(f64) -> String),
     range: RangeInclusive<f64>,
 ) -> Option<f64> {
-    let draft = egui::Id::new(("live", key));
-    // What it was when it was taken hold of, and what it is to be.
-    let held = ui.data(|data| data.get_temp(draft));
-    let (start, mut number) = held.unwrap_or((value, value));
+    let (draft, pass) = (ui.id().with(("draft", key)), ui.ctx().cumulative_pass_nr());
+    // What it was when it was taken hold of, and what it is to be. Nobody has hold of what was not shown just before.
+    let held: Option<(u64, f64, f64)> = ui.data(|data| data.get_temp(draft));
+    let held = held.filter(|(last, ..)| last + 1 >= pass);
+    let (_, start, mut number) = held.unwrap_or((pass, value, value));
     let drag = DragValue::new(&mut number).range(range).clamp_existing_to_range(false);
     let drag = drag.update_while_editing(false).speed(speed).custom_formatter(move |x, _| text(x));
     let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
     let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);
     sink.note(key, &drag);
     if drag.dragged() || drag.has_focus() {
-        ui.data_mut(|data| data.insert_temp(draft, (start, number)));
+        ui.data_mut(|data| data.insert_temp(draft, (pass, start, number)));
         return None;
     }
-    ui.data_mut(|data| data.remove::<(f64, f64)>(draft));
-    (held.is_some() && text(number) != text(start)).then_some(number)
+    ui.data_mut(|data| data.remove::<(u64, f64, f64)>(draft));
+    let is_another = number.is_finite() && number != start && read(&text(start)) != Some(number);
+    (held.is_some() && is_another).then_some(number)
+}
+
+/// What a field makes of a text.
+fn read(text: &str) -> Option<f64> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    text.parse().ok()
 }

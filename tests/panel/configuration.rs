@@ -99,6 +99,44 @@ fn a_drag_of_the_bodies_counts_when_it_ends() {
 }
 
 #[test]
+fn what_was_dragged_halfway_when_the_panel_was_hidden_is_forgotten() {
+    for label in ["Bodies", "step"] {
+        let mut window = open(MODES[0]);
+        let value = |window: &Window| window.get_by_role_and_label(Role::SpinButton, label).value().unwrap();
+        let (before, config) = (value(&window), window.state().config.clone());
+        let at = window.get_by_role_and_label(Role::SpinButton, label).rect().center();
+        window.drag_at(at);
+        for right in [30.0, 60.0] {
+            window.hover_at(at + vec2(right, 0.0));
+            window.run();
+        }
+        assert_ne!(value(&window), before, "{label}");
+        press(&mut window, Key::H);
+        window.drop_at(at + vec2(60.0, 0.0));
+        window.run();
+        press(&mut window, Key::H);
+        assert_eq!(value(&window), before, "{label}");
+        assert_eq!((&window.state().actions[..], &window.state().config), (&[][..], &config), "{label}");
+    }
+}
+
+#[test]
+fn a_double_click_on_a_name_goes_back_to_auto() {
+    let mut window = open(MODES[0]);
+    for (name, chip) in [("Variant", "naive"), ("Work-group", "8")] {
+        click(&mut window, Role::RadioButton, &format!("{name}: {chip}"));
+        assert_ne!(window.state().config, Config::new(MODES[0]));
+        window.run_steps(60);
+        for _ in 0..2 {
+            // The overlay has a row of that name too.
+            window.get_all_by_role_and_label(Role::Label, name).next().unwrap().click();
+        }
+        window.run();
+        assert_eq!(window.state().config, Config::new(MODES[0]), "{name}");
+    }
+}
+
+#[test]
 fn a_scene_may_fix_the_number_of_bodies() {
     let mut window = open(MODES[0]);
     let fixed = MODES[0].scene("figure-eight").unwrap().clone();

@@ -5,7 +5,7 @@ use gravitile::look::{Palette, Theme};
 use gravitile::ui::Trigger;
 
 /// Opens the palette, types, and takes what is chosen.
-fn find(window: &mut Window, typed: &str) {
+pub fn find(window: &mut Window, typed: &str) {
     window.key_press_modifiers(Modifiers::COMMAND, Key::K);
     window.run();
     window.get_by_role(Role::TextInput).type_text(typed);
@@ -50,27 +50,30 @@ fn the_palette_finds_what_is_typed_and_does_it() {
     assert!(!window.state().plots, "Ctrl+P is not P");
 }
 
-/// A quick hand, or a slow picture: all of it falls between two frames.
 #[test]
 fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
     let mut window = open(MODES[0]);
-    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
-    for (key, letter) in [(Key::M, "m"), (Key::R, "r"), (Key::Space, " "), (Key::T, "t")] {
-        window.event(egui::Event::Text(letter.to_owned()));
-        window.key_press(key);
-    }
+    let opens = (Modifiers::COMMAND, Key::P, "");
+    let letter = |(key, text)| (Modifiers::NONE, key, text);
+    let [m, r, space, t] = [(Key::M, "m"), (Key::R, "r"), (Key::Space, " "), (Key::T, "t")].map(letter);
+    keyboard::at_once(&mut window, &[opens, m, r, space, t]);
     window.run();
     let state = window.state();
     assert!(state.actions.is_empty() && !state.look.turn && state.config.mode.info() == MODES[0]);
     assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("mr t"));
+    window.get_by_role(Role::TextInput).type_text("!");
+    window.run();
+    assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("mr t!"), "it goes on there");
     // The last letters and Enter too.
     for key in [Key::Escape, Key::P] {
         let held = if key == Key::P { Modifiers::COMMAND } else { Modifiers::NONE };
         window.key_press_modifiers(held, key);
         window.run();
     }
-    window.event(egui::Event::Text("restart scene".to_owned()));
-    window.key_press(Key::Enter);
+    keyboard::at_once(
+        &mut window,
+        &[(Modifiers::NONE, Key::E, "restart scene"), (Modifiers::NONE, Key::Enter, "")],
+    );
     window.run();
     assert_eq!(window.state().actions, [Action::Restart]);
     assert!(!is_open(&window));
@@ -109,15 +112,53 @@ fn has_help(window: &mut Window, at: egui::Pos2) -> bool {
     })
 }
 
+/// Opens something that has controls.
+type Opening = fn(&mut Window);
+
+/// What is not there from the start, one at a time: it may lie over the others.
+const OPENINGS: [(&str, Opening); 9] = [
+    ("a body", |window| window.state_mut().stats.held = hand::holding().state().stats.held),
+    ("a launch", |window| press(window, Key::L)),
+    ("a pull", |window| press(window, Key::A)),
+    ("the gallery", |window| press(window, Key::O)),
+    ("plots", |window| press(window, Key::P)),
+    ("a chart", |window| {
+        click(window, Role::Button, "Tuning");
+        click(window, Role::Button, "Tune");
+    }),
+    ("a film", |window| window.state_mut().ui().filming(Some((1, 2)))),
+    ("an error", |window| window.state_mut().ui().error("An error", "It says so.", Some("a log".to_owned()))),
+    ("an offer", |window| window.state_mut().ui().offer(Some("what was left".to_owned()))),
+];
+
+fn names(window: &Window) -> std::collections::BTreeSet<String> {
+    window.state().rects.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// As [`open`], but help comes at once.
+fn open_with_help(info: &'static ModeInfo) -> Window {
+    let window = open(info);
+    window.ctx.all_styles_mut(|style| {
+        style.interaction.tooltip_delay = 0.0;
+        style.interaction.show_tooltips_only_when_still = false;
+    });
+    window
+}
+
+/// The controls among `wanted` that do not explain themselves.
+fn without_help(window: &mut Window, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    // A row of chips is no control of its own.
+    let rects = window.state().rects.clone();
+    let is_row = |name: &str| rects.iter().any(|(other, _)| other.starts_with(&format!("{name} ")));
+    let all = rects.iter().filter(|(name, _)| wanted(name) && !is_row(name));
+    let without = all.filter(|(_, rect)| !has_help(window, rect.center()));
+    without.map(|(name, rect)| format!("{name} at {rect:?}")).collect()
+}
+
 #[test]
 fn every_control_has_help() {
-    let mut without = Vec::new();
     for info in MODES {
-        let mut window = open(info);
-        window.ctx.all_styles_mut(|style| {
-            style.interaction.tooltip_delay = 0.0;
-            style.interaction.show_tooltips_only_when_still = false;
-        });
+        let mut window = open_with_help(info);
         for section in ["Picture", "Share", "Tuning"] {
             click(&mut window, Role::Button, section);
         }
@@ -125,17 +166,24 @@ fn every_control_has_help() {
         window.run();
         window.run();
         assert!(!has_help(&mut window, egui::pos2(1270.0, 2990.0)), "there is nothing to help with there");
-        // A row of chips is no control of its own.
-        let rects = window.state().rects.clone();
-        let is_row = |name: &str| rects.iter().any(|(other, _)| other.starts_with(&format!("{name} ")));
-        assert!(rects.len() > 60, "{}", rects.len());
-        for (name, rect) in rects.iter().filter(|(name, _)| !is_row(name)) {
-            if !has_help(&mut window, rect.center()) {
-                without.push(format!("{}: {name} at {rect:?}", info.name));
-            }
-        }
+        assert!(window.state().rects.len() > 60, "{}", window.state().rects.len());
+        assert_eq!(without_help(&mut window, |_| true), [""; 0], "{}", info.name);
     }
-    assert!(without.is_empty(), "{without:#?}");
+}
+
+#[test]
+fn what_opens_has_help_too() {
+    for (name, opens) in OPENINGS {
+        let mut window = open_with_help(MODES[0]);
+        let before = names(&window);
+        opens(&mut window);
+        window.run();
+        window.run();
+        let is_new = |name: &str| !before.contains(name);
+        let new = names(&window).iter().filter(|name| is_new(name)).count();
+        assert!(new > 0, "{name} has controls");
+        assert_eq!(without_help(&mut window, is_new), [""; 0], "{name}");
+    }
 }
 
 #[test]

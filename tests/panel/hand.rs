@@ -2,17 +2,21 @@
 
 use super::*;
 
-/// With a body in hand.
-fn holding() -> Window {
-    let mut window = open(MODES[0]);
-    window.state_mut().stats.held = Some(Held {
-        body: 41,
+fn body(body: usize) -> Held {
+    Held {
+        body,
         mass: 0.25,
         position: [1.0, 2.0, 3.0],
         velocity: [0.5, -0.25, 0.125],
         acceleration: [0.0, 3.0, 4.0],
         energy: -1.5,
-    });
+    }
+}
+
+/// With a body in hand.
+pub fn holding() -> Window {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats.held = Some(body(41));
     window.run();
     window
 }
@@ -42,6 +46,35 @@ fn mass_and_velocity_can_be_typed() {
     click(&mut window, Role::SpinButton, "Velocity z");
     press(&mut window, Key::Escape);
     assert_eq!(window.state().edits.len(), 2, "to look at a number is no change");
+    // The field shows it as 0.2500.
+    type_number(&mut window, "Mass", "0.250004");
+    assert_eq!(window.state().edits[2..], [Edit::Change { body: 41, mass: Some(0.250004), velocity: None }]);
+}
+
+#[test]
+fn what_is_dragged_of_one_body_is_not_done_to_another() {
+    for next in [None, Some(body(7))] {
+        let mut window = holding();
+        let at = window.get_by_role_and_label(Role::SpinButton, "Velocity x").rect().center();
+        window.drag_at(at);
+        for right in [20.0, 40.0] {
+            window.hover_at(at + vec2(right, 0.0));
+            window.run();
+        }
+        window.state_mut().stats.held = next;
+        window.run();
+        window.drop_at(at + vec2(40.0, 0.0));
+        window.run();
+        for held in [body(7), body(41)] {
+            window.state_mut().stats.held = Some(held);
+            window.run();
+            assert_eq!(window.state().edits, [], "{next:?}, then {}", held.body);
+            assert!(
+                window.get_by_role_and_label(Role::SpinButton, "Velocity x").value().as_deref()
+                    == Some("0.5000")
+            );
+        }
+    }
 }
 
 #[test]
@@ -108,17 +141,30 @@ fn in_a_fluid_there_is_nothing_to_take_hold_of() {
 
 #[test]
 fn what_was_done_is_undone_by_key_and_by_button() {
-    let mut window = open(MODES[0]);
     let disabled =
         |window: &Window| window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled();
-    assert!(disabled(&window));
-    window.state_mut().stats.undos = 1;
-    window.run();
-    assert!(!disabled(&window));
-    click(&mut window, Role::Button, "Undo");
-    window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
-    window.run();
-    assert_eq!(window.state().actions, [Action::Undo, Action::Undo]);
+    for info in MODES {
+        let mut window = open(info);
+        assert!(disabled(&window));
+        window.state_mut().stats.undos = 1;
+        window.run();
+        assert!(!disabled(&window));
+        click(&mut window, Role::Button, "Undo");
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run();
+        assert_eq!(window.state().actions, [Action::Undo, Action::Undo], "{}", info.name);
+    }
+}
+
+#[test]
+fn it_is_said_that_the_hand_pulls_while_time_goes_on() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::A);
+    assert!(window.query_by_label_contains("hold to attract while time goes on").is_some());
+    press(&mut window, Key::Space);
+    assert!(window.query_by_label_contains("Paused: Space lets time go on").is_some());
+    let row = CONTROLS.iter().find(|row| row.text() == "Hold to pull").unwrap();
+    assert!(row.help.contains("while time goes on"));
 }
 
 #[test]
@@ -179,13 +225,23 @@ fn tools_and_numbers_never_overlap() {
 
 #[test]
 fn a_window_too_small_for_anything_does_no_harm() {
-    for size in [vec2(20.0, 100.0), vec2(340.0, 30.0), vec2(1.0, 1.0)] {
-        let mut window = open(MODES[0]);
-        press(&mut window, Key::L);
-        window.set_size(size);
-        window.run_steps(3);
-        window.set_size(vec2(1280.0, 800.0));
-        window.run();
-        assert!(window.query_by_label("Mouse").is_some());
+    for size in [vec2(20.0, 100.0), vec2(340.0, 30.0), vec2(120.0, 400.0), vec2(1.0, 1.0)] {
+        for (modifiers, key) in [
+            (Modifiers::NONE, Key::L),
+            (Modifiers::NONE, Key::O),
+            (Modifiers::NONE, Key::P),
+            (Modifiers::NONE, Key::F1),
+            (Modifiers::COMMAND, Key::P),
+        ] {
+            let mut window = holding();
+            window.state_mut().ui().error("An error", "It says so.", Some("with a log".to_owned()));
+            window.key_press_modifiers(modifiers, key);
+            window.run_steps(3);
+            window.set_size(size);
+            window.run_steps(3);
+            window.set_size(vec2(1280.0, 800.0));
+            window.run();
+            assert!(window.query_by_label("Mouse").is_some());
+        }
     }
 }

@@ -6,6 +6,7 @@ mod configuration;
 mod habits;
 mod hand;
 mod kept;
+mod keyboard;
 mod parameters;
 mod picture;
 mod plots;

@@ -115,6 +115,24 @@ fn to_look_at_a_number_is_no_change() {
 }
 
 #[test]
+fn what_is_typed_counts_to_its_last_digit() {
+    for info in MODES {
+        let mut window = open(info);
+        for (info, _, low, high) in described(&window).floats {
+            let number = low + (high - low) * 0.4;
+            type_number(&mut window, info.label, &number.to_string());
+            let before = window.state().config.mode.values().float(info.key).unwrap();
+            // Farther than one number of 32 bits is from the next, nearer than the field tells.
+            let typed = before * (1.0 + 1e-6);
+            if typed <= high && before == number {
+                type_number(&mut window, info.label, &typed.to_string());
+                assert_eq!(window.state().value(info.key), Value::Float(typed), "{}", info.key);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_tabulator_stops_at_what_can_be_changed() {
     let mut window = open(MODES[0]);
     let labels: Vec<&str> = described(&window).floats.iter().map(|(info, ..)| info.label).collect();

@@ -53,3 +53,51 @@ fn what_is_plotted_can_be_written_to_a_file() {
     assert_eq!(steps, ["1", "2", "3"], "kept from the start, though they were hidden");
     assert_eq!(rows[2][3], "0.000002");
 }
+
+/// The texts in the window of plots: the numbers along its axes are among them.
+fn texts(window: &Window) -> Vec<String> {
+    fn collect(shape: &egui::Shape, rect: egui::Rect, texts: &mut Vec<String>) {
+        match shape {
+            egui::Shape::Text(text) if rect.contains(text.pos) => texts.push(text.galley.text().to_owned()),
+            egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, rect, texts)),
+            _ => {}
+        }
+    }
+    let rect = window.ctx.memory(|memory| memory.area_rect(egui::Id::new("Plots"))).unwrap();
+    let mut texts = Vec::new();
+    window.output().shapes.iter().for_each(|shape| collect(&shape.shape, rect, &mut texts));
+    texts
+}
+
+#[test]
+fn the_wheel_zooms_and_all_can_be_shown_again() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    run_on(&mut window, 1..8);
+    window.run_steps(10);
+    let whole = texts(&window);
+    let name = window
+        .get_all_by_label("Energy drift")
+        .map(|label| label.rect())
+        .min_by(|a, b| a.left().total_cmp(&b.left()));
+    let plot = name.unwrap().left_bottom() + vec2(150.0, 40.0);
+    for resets in ["Show all", "a double click"] {
+        window.hover_at(plot);
+        window.run_steps(2);
+        let unit = egui::MouseWheelUnit::Point;
+        window.event(egui::Event::MouseWheel { unit, delta: vec2(0.0, 200.0), modifiers: Modifiers::NONE });
+        window.run_steps(30);
+        assert_ne!(texts(&window), whole, "it is zoomed");
+        match resets {
+            "Show all" => click(&mut window, Role::Button, resets),
+            _ => {
+                for _ in 0..2 {
+                    window.drag_at(plot);
+                    window.drop_at(plot);
+                }
+            }
+        }
+        window.run_steps(30);
+        assert_eq!(texts(&window), whole, "{resets}");
+    }
+}

@@ -25,6 +25,50 @@ fn a_picture_is_as_large_as_it_is_asked_to_be() {
     click(&mut window, Role::RadioButton, "Size: pixels");
     click(&mut window, Role::Button, "Save picture");
     assert_eq!(last(&window), Action::Picture(PictureSize::Pixels(1920, 1080)));
+    for (side, typed) in ["640", "99999"].into_iter().enumerate() {
+        let field = |window: &Window| {
+            let fields = window.get_all_by_role_and_label(Role::SpinButton, "Size");
+            fields.map(|field| field.rect().center()).nth(side).unwrap()
+        };
+        let at = field(&window);
+        window.drag_at(at);
+        window.drop_at(at);
+        window.run();
+        window.event(egui::Event::Text(typed.to_owned()));
+        press(&mut window, Key::Enter);
+    }
+    press(&mut window, Key::F12);
+    assert_eq!(last(&window), Action::Picture(PictureSize::Pixels(640, 16_384)));
+    let panel = window.state().picture.left();
+    for (name, rect) in
+        window.state().rects.iter().filter(|(name, _)| ["width", "height"].contains(&name.as_str()))
+    {
+        assert!(rect.right() < panel, "{name}: {rect} ends in the panel, at {panel}");
+    }
+}
+
+#[test]
+fn size_and_film_go_back_to_what_they_were() {
+    let mut window = unfolded();
+    for (name, chip) in [("Size", "4×"), ("Film", "PNG")] {
+        let choose = format!("{name}: {chip}");
+        for resets in ["a double click", "a button"] {
+            click(&mut window, Role::RadioButton, &choose);
+            window.run_steps(60);
+            match resets {
+                "a button" => click(&mut window, Role::Button, &format!("Reset {name}")),
+                _ => (0..2).for_each(|_| window.get_by_role_and_label(Role::Label, name).click()),
+            }
+            window.run();
+            press(&mut window, Key::F9);
+            let (format, size) = (Format::Gif, PictureSize::Times(1));
+            assert_eq!(
+                last(&window),
+                Action::Record(Plan { format, frames: 150, rate: 30, size }),
+                "{name}, {resets}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -46,6 +90,16 @@ fn a_film_is_recorded_ended_and_cancelled() {
     window.state_mut().ui().filming(Some((12, 60)));
     window.run();
     assert!(window.query_by_label_contains("12 of 60").is_some());
+    for running in [true, false] {
+        window.state_mut().config.running = running;
+        window.run();
+        assert!(window.query_by_label("filming").is_some() && window.query_by_label("paused").is_none());
+        assert!(window.query_by_role_and_label(Role::Button, "● Filming").is_some());
+    }
+    let cancel = window.get_all_by_role_and_label(Role::Button, "Cancel").next().unwrap();
+    cancel.click();
+    window.run();
+    assert_eq!(last(&window), Action::EndFilm { keeps: false }, "from the panel");
     press(&mut window, Key::F9);
     assert_eq!(last(&window), Action::EndFilm { keeps: true });
     let running = window.state().config.running;

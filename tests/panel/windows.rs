@@ -86,6 +86,17 @@ fn errors_queue_merge_and_stay_until_closed() {
     assert!(window.query_by_label("1 more").is_some());
     assert!(window.query_by_label("Something else.").is_none(), "one at a time");
     assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
+    // Over a minute words fade; an error stays.
+    window.state_mut().ui().say("Something was done.");
+    window.run_steps(3);
+    assert!(window.query_by_label("Something was done.").is_some());
+    let now = window.ctx.input(|input| input.time);
+    window.input_mut().time = Some(now + 60.0);
+    window.step();
+    window.input_mut().time = None;
+    window.run();
+    assert!(window.query_by_label("Something was done.").is_none());
+    assert!(window.query_by_label("It does not compile.").is_some());
 
     window.get_by_role_and_label(Role::Button, "Copy log").click();
     window.step();
@@ -98,6 +109,64 @@ fn errors_queue_merge_and_stay_until_closed() {
     assert!(window.query_by_label("Something else.").is_some(), "then the next");
     press(&mut window, Key::Escape);
     assert!(window.query_by_label("Something else.").is_none());
+}
+
+#[test]
+fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
+    let mut window = open(MODES[0]);
+    for nth in 0..30 {
+        window.state_mut().ui().error("No build", format!("Number {nth}."), None);
+        window.step();
+    }
+    window.run();
+    assert!(window.query_by_label("Number 0.").is_some(), "it is being read");
+    assert!(window.query_by_label("19 more · 10 older ones were dropped").is_some());
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("Number 11.").is_some());
+    for _ in 0..19 {
+        press(&mut window, Key::Escape);
+    }
+    assert!(window.query_by_label_contains("Number ").is_none());
+    window.state_mut().ui().error("No build", "Another.", None);
+    window.run();
+    assert!(window.query_by_label_contains("dropped").is_none());
+}
+
+/// Help and palette stay in the window, and their words in them.
+#[test]
+fn help_and_palette_fit_however_large_text_is() {
+    for (size, zoom) in [(1280.0, 1.0), (1280.0, 1.5), (1280.0, 2.0), (900.0, 2.0), (640.0, 2.0)]
+        .map(|(w, z)| (vec2(w, 720.0), z))
+    {
+        let mut window = open(MODES[0]);
+        window.set_size(size / zoom);
+        window.run();
+        let all = egui::Rect::from_min_size(egui::Pos2::ZERO, size / zoom).expand(0.5);
+        let area = |window: &Window, name: &str| {
+            window.ctx.memory(|memory| memory.area_rect(egui::Id::new(name))).unwrap()
+        };
+        press(&mut window, Key::F1);
+        window.run_steps(3);
+        let help = area(&window, "Keys and mouse");
+        assert!(all.contains_rect(help), "{zoom}: {help} in {all}");
+        let no_less = if zoom == 1.0 { 700.0 } else { 0.6 * all.width() };
+        assert!(help.width() > no_less, "{zoom}: {help} takes the room that there is");
+        for control in CONTROLS {
+            for text in [&control.text(), control.help] {
+                let rect = window.get_by_label(text).rect();
+                assert!(
+                    help.x_range().contains(rect.left()) && help.x_range().contains(rect.right()),
+                    "{zoom}: {text}"
+                );
+            }
+        }
+        press(&mut window, Key::F1);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+        window.run_steps(3);
+        let palette = area(&window, "search");
+        assert!(all.contains_rect(palette), "{zoom}: {palette} in {all}");
+        assert!(palette.width() > 250.0, "{zoom}: {palette}");
+    }
 }
 
 #[test]

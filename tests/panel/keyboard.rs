@@ -1,0 +1,135 @@
+//! Who hears a key: a field, the palette, a dialog or the shortcuts; one of them, and once.
+
+use super::*;
+
+/// All of it between two frames, as of a quick hand or a slow picture.
+pub fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
+    for (modifiers, key, text) in keys {
+        let pressed = |pressed| egui::Event::Key {
+            key: *key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: *modifiers,
+        };
+        let events = &mut window.input_mut().events;
+        events.push(pressed(true));
+        events.extend((!text.is_empty()).then(|| egui::Event::Text((*text).to_owned())));
+        events.push(pressed(false));
+    }
+    window.step();
+}
+
+fn has_palette(window: &Window) -> bool {
+    window.state().rects.iter().any(|(name, _)| name == "search")
+}
+
+fn open_palette(window: &mut Window) {
+    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    window.run();
+    assert!(has_palette(window));
+}
+
+#[test]
+fn escape_gives_up_a_number_and_keeps_the_body() {
+    let mut window = hand::holding();
+    for label in ["Mass", "Velocity y"] {
+        click(&mut window, Role::SpinButton, label);
+        window.get_by_role_and_label(Role::SpinButton, label).type_text("7");
+        window.run();
+        press(&mut window, Key::Escape);
+        assert_eq!((&window.state().actions[..], window.state().edits.len()), (&[][..], 0), "{label}");
+    }
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().actions, [Action::LetGo]);
+}
+
+#[test]
+fn escape_closes_the_palette_before_all_else_one_at_a_time() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    window.state_mut().ui().error("Behind it", "An error.", None);
+    open_palette(&mut window);
+    let is_told = |window: &Window| window.query_by_label("An error.").is_some();
+    let tool = |window: &Window| window.state().grip.tool;
+    let escape = [(Modifiers::NONE, Key::Escape, "")];
+    // However quick they come.
+    for (palette, error, held) in
+        [(false, true, Tool::Launch), (false, false, Tool::Launch), (false, false, Tool::Look)]
+    {
+        at_once(&mut window, &escape);
+        assert_eq!(tool(&window), held);
+        // What was closed is gone in the next frame.
+        window.step();
+        assert_eq!((has_palette(&window), is_told(&window)), (palette, error));
+    }
+    // In one frame with what it closes.
+    press(&mut window, Key::L);
+    at_once(&mut window, &[(Modifiers::COMMAND, Key::P, ""), escape[0], (Modifiers::NONE, Key::R, "r")]);
+    window.step();
+    assert_eq!((has_palette(&window), tool(&window)), (false, Tool::Launch));
+    assert_eq!(window.state().actions, [Action::Restart], "then letters are shortcuts again");
+}
+
+#[test]
+fn escape_leaves_what_the_palette_leads_to_and_keeps_the_body() {
+    let mut window = hand::holding();
+    habits::find(&mut window, "parameter softening");
+    at_once(&mut window, &[(Modifiers::NONE, Key::Escape, ""), (Modifiers::NONE, Key::Space, " ")]);
+    window.step();
+    assert_eq!(window.state().actions, []);
+    assert!(!window.state().config.running, "Space is heard again");
+}
+
+#[test]
+fn the_palette_gives_way_to_a_dialog() {
+    for (modifiers, key) in [
+        (Modifiers::COMMAND, Key::S),
+        (Modifiers::COMMAND, Key::O),
+        (Modifiers::COMMAND | Modifiers::SHIFT, Key::S),
+    ] {
+        let mut window = open(MODES[0]);
+        open_palette(&mut window);
+        window.key_press_modifiers(modifiers, key);
+        // It is drawn again and again while it reads a folder.
+        window.run_steps(4);
+        assert!(window.state().rects.iter().any(|(name, _)| name == "file dialog"), "{key:?}");
+        assert!(!has_palette(&window), "{key:?}");
+        window.key_press(Key::Enter);
+        window.run_steps(4);
+        assert!(window.state().config.running, "the palette's first line is not carried out");
+        // It does not open over the dialog either.
+        let mut window = open(MODES[0]);
+        at_once(&mut window, &[(modifiers, key, ""), (Modifiers::COMMAND, Key::P, "")]);
+        window.run_steps(4);
+        assert!(!has_palette(&window), "{key:?}");
+    }
+}
+
+#[test]
+fn a_press_beside_the_palette_closes_it() {
+    let mut window = open(MODES[0]);
+    open_palette(&mut window);
+    type_number(&mut window, "Seed", "42");
+    assert_eq!((has_palette(&window), window.state().config.seed), (false, 42));
+    open_palette(&mut window);
+    window.get_by_role(Role::TextInput).click();
+    window.run();
+    assert!(has_palette(&window), "a press on it does not");
+}
+
+#[test]
+fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
+    for (modifiers, key) in [
+        (Modifiers::COMMAND, Key::S),
+        (Modifiers::COMMAND, Key::O),
+        (Modifiers::COMMAND | Modifiers::SHIFT, Key::S),
+    ] {
+        let mut window = open(MODES[0]);
+        let none = Modifiers::NONE;
+        at_once(&mut window, &[(modifiers, key, ""), (none, Key::R, "r"), (none, Key::Space, " ")]);
+        window.run_steps(4);
+        let state = window.state();
+        assert!(state.actions.is_empty() && state.config.running, "{key:?}: {:?}", state.actions);
+    }
+}
