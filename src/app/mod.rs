@@ -11,6 +11,7 @@ mod newest;
 mod notices;
 mod open;
 mod opening;
+mod patches;
 mod report;
 mod rig;
 mod settings;

@@ -51,7 +51,7 @@ impl Window {
             .map_err(graphics("no OpenGL on this display"))?;
         let window = window.ok_or_else(|| Error::Graphics("the display gave no window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
-        let gui = Gui::new(&display, &window, event_loop);
+        let gui = Gui::new(&display, &window, event_loop)?;
         let (width, height) = window.inner_size().into();
         let picture = glium::Rect { left: 0, bottom: 0, width, height };
         Ok(Self { window, display, gui, vsync, picture })
@@ -156,11 +156,12 @@ impl Window {
         stats: &mut WindowStats,
     ) -> Result<()> {
         let start = Instant::now();
+        self.gui.paint(&self.display)?;
         let mut target = self.display.draw();
         target.clear_color(0.0, 0.0, 0.0, 1.0);
         // Not `?`: a frame that is dropped before it is finished panics.
         let outcome = picture(&mut target);
-        self.gui.paint(&self.display, &mut target);
+        let outcome = outcome.and_then(|()| self.gui.lay(&mut target));
         let drawn = start.elapsed();
         // Wayland then tells when the next is worth drawing.
         self.window.pre_present_notify();

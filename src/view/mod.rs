@@ -12,6 +12,7 @@ mod field;
 mod fill;
 mod framing;
 mod grid;
+mod layer;
 mod offscreen;
 mod palette;
 mod pick;
@@ -31,6 +32,7 @@ use glium::{Rect, Surface};
 
 pub use camera::Camera;
 pub use framing::middle;
+pub use layer::Layer;
 pub use offscreen::{Canvas, Negative, Offscreen};
 
 use crate::bodies::{Points, Shape};

@@ -1,0 +1,117 @@
+//! Which parts of the panel changed since it was painted last.
+
+use egui::Rect;
+use egui::epaint::ClippedShape;
+
+/// Lines are painted this much beyond where they end, in points: their edges are soft.
+const SOFT: f32 = 2.0;
+
+/// Rectangles, none of which touches another.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Patches(Vec<Rect>);
+
+impl From<Rect> for Patches {
+    fn from(rect: Rect) -> Self {
+        Self(vec![rect])
+    }
+}
+
+impl Patches {
+    /// Where `now` differs from `before`; edges are those of pixels, of which there are `scale` to a point.
+    pub fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
+        let mut patches = Self::default();
+        let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
+            a.iter().chain(b).for_each(|shape| patches.add(bounds(shape), scale));
+        };
+        if before.len() == now.len() {
+            let pairs = before.iter().zip(now).filter(|(before, now)| before != now);
+            pairs.for_each(|(before, now)| differ(std::slice::from_ref(before), std::slice::from_ref(now)));
+        } else {
+            // Something came or went, and all that stands behind it in the list moved.
+            let same = before.iter().zip(now).take_while(|(before, now)| before == now).count();
+            let (before, now) = (&before[same..], &now[same..]);
+            let pairs = before.iter().rev().zip(now.iter().rev());
+            let same = pairs.take_while(|(before, now)| before == now).count();
+            differ(&before[..before.len() - same], &now[..now.len() - same]);
+        }
+        patches
+    }
+
+    /// Where anything is.
+    pub fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
+        let mut patches = Self::default();
+        shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));
+        patches
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Rect> {
+        self.0.iter().copied()
+    }
+
+    fn add(&mut self, rect: Rect, scale: f32) {
+        if !rect.is_positive() {
+            return;
+        }
+        let mut patch = Rect {
+            min: (rect.min.to_vec2() * scale).floor().to_pos2() / scale,
+            max: (rect.max.to_vec2() * scale).ceil().to_pos2() / scale,
+        };
+        while let Some(other) = self.0.iter().position(|other| other.intersects(patch)) {
+            patch = patch.union(self.0.swap_remove(other));
+        }
+        self.0.push(patch);
+    }
+}
+
+/// Where a shape is seen.
+pub(super) fn bounds(ClippedShape { clip_rect, shape }: &ClippedShape) -> Rect {
+    shape.visual_bounding_rect().expand(SOFT).intersect(*clip_rect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::{Color32, Pos2, Shape, pos2, vec2};
+
+    fn at(x: f32, y: f32, colour: Color32) -> ClippedShape {
+        let rect = Rect::from_min_size(pos2(x, y), vec2(10.0, 10.0));
+        let clip_rect = Rect::from_min_max(Pos2::ZERO, pos2(300.0, 300.0));
+        ClippedShape { clip_rect, shape: Shape::rect_filled(rect, 0.0, colour) }
+    }
+
+    #[test]
+    fn what_changed_came_or_went_is_in_a_patch_and_nothing_else() {
+        let [red, blue] = [Color32::RED, Color32::BLUE];
+        let before = [at(0.0, 0.0, red), at(50.0, 0.0, red), at(100.3, 0.0, red), at(290.0, 290.0, red)];
+        let seen = |now: &[ClippedShape]| Patches::changed(&before, now, 2.0).0;
+        assert_eq!(seen(&before), []);
+
+        let mut now = before.to_vec();
+        (now[0], now[2]) = (at(0.0, 0.0, blue), at(104.0, 0.0, red));
+        let [first, second] = seen(&now)[..] else { panic!("{:?}", seen(&now)) };
+        assert_eq!(first, Rect::from_min_max(Pos2::ZERO, pos2(12.0, 12.0)), "within its clip rectangle");
+        assert_eq!(second, Rect::from_min_max(pos2(98.0, 0.0), pos2(116.0, 12.0)), "where it was and is");
+
+        let mut now = before.to_vec();
+        now.insert(1, at(200.0, 100.0, blue));
+        assert_eq!(seen(&now), [Rect::from_min_max(pos2(198.0, 98.0), pos2(212.0, 112.0))]);
+        assert_eq!(seen(&before[..3]), [Rect::from_min_max(pos2(288.0, 288.0), pos2(300.0, 300.0))]);
+        assert_eq!(seen(&[]).len(), before.len());
+    }
+
+    #[test]
+    fn patches_do_not_touch() {
+        let shapes: Vec<_> =
+            (0..40).map(|i| at((i * 37 % 290) as f32, (i * 61 % 290) as f32, Color32::RED)).collect();
+        let patches = Patches::covered(&shapes, 1.25).0;
+        assert!(patches.len() > 1);
+        for (nth, patch) in patches.iter().enumerate() {
+            assert!(patches[..nth].iter().all(|other| !other.intersects(*patch)), "{patches:?}");
+        }
+        assert!(shapes.iter().all(|shape| patches.iter().any(|patch| patch.contains_rect(bounds(shape)))));
+    }
+}
