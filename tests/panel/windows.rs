@@ -212,6 +212,7 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
     press(&mut small, Key::I);
     assert!(!is_folded(&small), "who wants them there has them");
     // They give way to the tools, whatever is in hand.
+    small.set_size(vec2(640.0, 260.0));
     for key in [Key::L, Key::A] {
         press(&mut small, key);
         small.run_steps(3);
