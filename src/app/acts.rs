@@ -47,6 +47,13 @@ impl Open {
                 Action::Step => self.session.send(Command::Step),
                 Action::GoTo(goal) => self.session.send(Command::GoTo(*goal)),
                 Action::Restart => self.session.send(Command::Restart),
+                Action::Rerun => {
+                    // In this order: what blew up must not run on in between.
+                    self.session.send(Command::Restart);
+                    let before = self.config.clone();
+                    self.config.running = true;
+                    self.tell(&before);
+                }
                 Action::Undo => self.session.send(Command::Undo),
                 Action::Delete => {
                     if let Some(held) = self.shown.held {
@@ -155,9 +162,8 @@ fn save(
 /// Whether it is about the bodies that are shown, and not only about how.
 fn changes_bodies(action: Action) -> bool {
     match action {
-        Action::Step | Action::GoTo(_) | Action::Restart | Action::Undo | Action::Delete | Action::LetGo => {
-            true
-        }
+        Action::Step | Action::GoTo(_) | Action::Restart | Action::Rerun => true,
+        Action::Undo | Action::Delete | Action::LetGo => true,
         Action::Continue | Action::Picture(_) | Action::Record(_) => true,
         Action::Abandon | Action::FrameAll | Action::ResetView | Action::Recall(_) | Action::Keep(_) => false,
         Action::Study(_) | Action::EndStudy | Action::SaveChart(_) | Action::SavePlots => false,

@@ -57,7 +57,11 @@ impl Open {
                     if self.config.mode.info() == in_force.mode.info() {
                         self.config.running = false;
                     }
-                    self.ui.broken("It blew up", capitalised(text));
+                    let way_back = match self.shown.undos {
+                        0 => "",
+                        _ => " Ctrl+Z goes back to before the last stroke.",
+                    };
+                    self.ui.broken(capitalised(text) + way_back);
                 }
                 Notice::Kernels(outcome) => self.kernels_taken(outcome),
                 Notice::Still(still) => self.develop(*still)?,

@@ -182,13 +182,36 @@ fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
     let mut config = Config::new(info);
     if let Some(name) = name {
-        let scenes = info.scenes.iter();
-        let scene = info
-            .scene(name)
-            .ok_or_else(|| unknown("scene", name, scenes.map(|scene| scene.name.as_str())))?;
+        let scene = info.scene(name).ok_or_else(|| no_scene(name, of.map(|_| info)))?;
         config.select_scene(scene);
     }
     Ok(config)
+}
+
+/// That there is no scene of that name in a mode, or in any.
+fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
+    let modes = || MODES.iter().copied().filter(|info| of.is_none_or(|of| of == *info));
+    let list = |info: &ModeInfo| info.scenes.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+    let all: Vec<_> = modes().map(|info| format!("of {}: {}", info.name, list(info))).collect();
+    let near = modes().flat_map(|info| info.scenes.iter()).find(|scene| is_near(name, &scene.name));
+    let near = near.map(|scene| format!(" (did you mean {}?)", scene.name)).unwrap_or_default();
+    Error::Invalid(format!("there is no scene `{name}`{near}; there is {}", all.join("; ")))
+}
+
+/// Whether a person who wrote `typed` may have meant `name`: a part of it, or one with a slip or two.
+fn is_near(typed: &str, name: &str) -> bool {
+    let typed = typed.to_lowercase();
+    let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
+    // Levenshtein's distance, a row of the table at a time.
+    let mut row: Vec<usize> = (0..=name.chars().count()).collect();
+    for (i, a) in typed.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in name.chars().enumerate() {
+            let put = (corner + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            corner = std::mem::replace(&mut row[j + 1], put);
+        }
+    }
+    is_part || row.last().is_some_and(|slips| *slips <= 2 && *slips < name.chars().count())
 }
 
 /// What the words choose of how it is stepped.

@@ -197,7 +197,8 @@ fn print(report: &Report) {
         report.info.work.things,
         report.recipe.words()
     );
-    println!("{steps} steps to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
+    let word = if *steps == 1 { "step" } else { "steps" };
+    println!("{steps} {word} to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
     println!("{}", super::bench::speed(report.info, report.work_per_second));
     if report.devices > 1 && report.sharing.is_none() {
         println!("{variant} stays on one device: it is not shared");

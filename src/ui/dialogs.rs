@@ -20,6 +20,10 @@ struct Message {
 /// The most errors that wait: who comes back to more has lost the thread anyway, and each may carry a compiler's log.
 const MOST: usize = 20;
 
+/// For so long after the first has opened, or the mouse was last held, none takes a click, in seconds: it may have opened under a hand
+/// that was clicking, or painting, there.
+const CALM: f64 = 0.5;
+
 /// Errors that wait to be read.
 #[derive(Debug, Default)]
 pub(super) struct Dialogs {
@@ -27,6 +31,33 @@ pub(super) struct Dialogs {
     waiting: VecDeque<(Message, usize)>,
     /// How many were too many.
     dropped: usize,
+    /// Whether they take clicks, or from when on.
+    calm: Calm,
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Calm {
+    #[default]
+    Closed,
+    Until(f64),
+    Reached,
+}
+
+impl Calm {
+    /// How it is with a dialog on the screen; whether it takes clicks.
+    fn is_reached(&mut self, ctx: &egui::Context) -> bool {
+        let (now, is_held) = ctx.input(|input| (input.time, input.pointer.any_down()));
+        *self = match *self {
+            Self::Reached => Self::Reached,
+            Self::Until(time) if !is_held && now >= time => Self::Reached,
+            Self::Until(time) if !is_held => Self::Until(time),
+            _ => Self::Until(now + CALM),
+        };
+        if let Self::Until(time) = *self {
+            ctx.request_repaint_after_secs((time - now) as f32);
+        }
+        *self == Self::Reached
+    }
 }
 
 impl Dialogs {
@@ -67,7 +98,11 @@ impl Dialogs {
 
     /// Shows the oldest error.
     pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) {
-        let Some((message, times)) = self.waiting.front() else { return };
+        let Some((message, times)) = self.waiting.front() else {
+            self.calm = Calm::Closed;
+            return;
+        };
+        let is_calm = self.calm.is_reached(ctx);
         let counts = [(self.waiting.len() - 1, "more"), (self.dropped, "older ones were dropped")];
         let words =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
@@ -84,16 +119,21 @@ impl Dialogs {
             .default_width(width.min(free.width() - 40.0))
             .pivot(Align2::CENTER_CENTER)
             .default_pos(free.center());
-        window.show(ctx, |ui| closed = contents(ui, sink, message, *times, &more));
-        if closed || !open {
+        window.show(ctx, |ui| closed = contents(ui, sink, (message, *times, &more), is_calm));
+        if closed || (!open && is_calm) {
             self.close();
         }
     }
 }
 
 /// Whether it is to be closed.
-fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize, more: &str) -> bool {
-    let Message { title: _, text, log, restarts } = message;
+fn contents(
+    ui: &mut egui::Ui,
+    sink: &mut Sink,
+    (message, times, more): (&Message, usize, &str),
+    is_calm: bool,
+) -> bool {
+    let Message { text, log, .. } = message;
     ui.label(text);
     if times > 1 {
         ui.label(RichText::new(format!("This happened {times} times.")).small().color(theme::of(ui).weak));
@@ -108,6 +148,12 @@ fn contents(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, times: usize,
         });
     }
     ui.add_space(8.0);
+    ui.add_enabled_ui(is_calm, |ui| buttons(ui, sink, message, more)).inner
+}
+
+/// Whether it is to be closed.
+fn buttons(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, more: &str) -> bool {
+    let Message { log, restarts, .. } = message;
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Escape closes too");
         sink.note("close", &close);

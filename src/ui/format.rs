@@ -1,5 +1,7 @@
 //! Numbers as the screen shows them: few digits, and a width that stays while the value moves.
 
+use crate::modes::Reading;
+
 /// Prefixes from 10⁻⁹ to 10¹⁸; "" stands at index 3.
 const PREFIXES: [&str; 10] = ["n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
@@ -61,6 +63,16 @@ pub fn count(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Readings that count things.
+const COUNTS: [&str; 2] = ["collisions", "free"];
+
+/// What a mode tells of itself: three digits, or a count.
+pub fn reading(reading: &Reading) -> String {
+    let Reading { key, value, .. } = *reading;
+    let is_count = COUNTS.contains(&key) && value >= 0.0 && value.fract() == 0.0;
+    if is_count { count(value as u64) } else { significant(value, 3) }
 }
 
 /// The power of ten of `value` once it is rounded to `digits` digits: 999.6 has 3, not 2. Zero has 0.
@@ -136,6 +148,18 @@ mod tests {
             (-1.234_56e-7, "-1.23e-7"),
         ] {
             assert_eq!(field(value), text);
+        }
+    }
+
+    #[test]
+    fn a_reading_that_counts_has_no_decimals() {
+        for (key, value, text) in [
+            ("collisions", 5.0, "5"),
+            ("collisions", 12_345.0, "12\u{2009}345"),
+            ("collisions", f64::NAN, "NaN"),
+            ("virial_ratio", 1.0, "1.00"),
+        ] {
+            assert_eq!(reading(&Reading::new(key, "", value, "")), text);
         }
     }
 

@@ -1,9 +1,9 @@
 //! The hand: its tools, the card of the body that it holds, and what is drawn over the picture while it is used.
 
-use egui::{Align2, Button, Color32, Painter, Pos2, Rect, RichText, Stroke, pos2, vec2};
+use egui::{Align, Align2, Button, Color32, Layout, Painter, Pos2, Rect, RichText, Stroke, pos2, vec2};
 
 use super::keys::{self, Command};
-use super::widgets::{Chip, Sink, chips, live_number, resettable, row, slider};
+use super::widgets::{Chip, Sink, chips, live_number, resettable, slider};
 use super::{Model, format, theme};
 use crate::bodies::FINITE_LIMIT;
 use crate::config::Config;
@@ -73,17 +73,17 @@ const PADDING: f32 = 6.0;
 const MARGIN: f32 = 10.0;
 
 /// The tools, at the upper left of the picture; `below` what may stand there, and below `numbers` where there is no room
-/// beside them.
+/// beside them; where they stand, if they are shown.
 pub(super) fn tools(
     ctx: &egui::Context,
     model: &mut Model,
     sink: &mut Sink,
     (below, numbers, films): (f32, Rect, bool),
-) {
+) -> Option<Rect> {
     // A picture without a panel is to be looked at.
     let is_bare = below > 0.0 && model.grip.tool == Tool::Look;
     if !has_bodies(model.config) || is_bare {
-        return;
+        return None;
     }
     let picture = ctx.available_rect().shrink(MARGIN);
     let outer = (WIDTH + 2.0 * PADDING).min(picture.width()).max(3.0 * PADDING);
@@ -92,7 +92,8 @@ pub(super) fn tools(
         corner.y = corner.y.max(numbers.bottom() + MARGIN);
     }
     // Not in the background: what is clicked here is not meant for the picture behind it.
-    egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Middle).show(ctx, |ui| {
+    let area = egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Middle);
+    let shown = area.show(ctx, |ui| {
         let fill = theme::of(ui).veil();
         egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(PADDING).show(ui, |ui| {
             ui.set_width(outer - 2.0 * PADDING);
@@ -100,6 +101,7 @@ pub(super) fn tools(
             show(ui, model, sink, stands);
         });
     });
+    Some(shown.response.rect)
 }
 
 /// The button that undoes what was last done by hand.
@@ -118,8 +120,9 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink, stands: bool) {
         (Tool::Launch, "launch", keys::hint(Command::Launch)),
         (Tool::Pull, "pull", keys::hint(Command::Pull)),
     ];
-    row(ui, "Mouse", "What a drag over the picture does.", |ui, _| {
-        // Beside the label also where text is twice as large.
+    ui.horizontal(|ui| {
+        ui.label("Mouse").on_hover_text("What a drag over the picture does.");
+        // In one row also where text is twice as large.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
         let all = tools.iter().map(|(tool, name, help)| Chip {
@@ -131,7 +134,7 @@ fn show(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink, stands: bool) {
         if let Some(clicked) = chips(ui, sink, ("mouse", "Mouse"), all) {
             grip.tool = tools[clicked].0;
         }
-        undo(ui, stats, sink);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| undo(ui, stats, sink));
     });
     let usual = Grip::default();
     let (words, (value, default), range, words_below) = match grip.tool {
@@ -178,7 +181,7 @@ pub(super) fn card(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) -> V
         });
         ui.add_space(4.0);
         ui.horizontal(|ui| {
-            let follow = ui.selectable_label(model.grip.follows, "Follow");
+            let follow = ui.add(Button::new("Follow").selected(model.grip.follows));
             sink.note("follow body", &follow);
             if follow.on_hover_text("the camera goes with it, or no longer").clicked() {
                 model.grip.follows ^= true;

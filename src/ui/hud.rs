@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, WidgetInfo, WidgetType};
+use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
 
 use super::keys::{self, Command};
 use super::widgets::Sink;
@@ -48,15 +48,40 @@ impl Row {
     }
 }
 
+/// A picture lower than this is small.
+const LOW: f32 = 500.0;
+
 /// Whether the overlay is folded to its headline: until somebody chooses, where the picture is small.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     chosen: Option<bool>,
     /// As it was last shown.
     now: bool,
+    is_small: bool,
+    /// The tools as they were last shown.
+    pub tools: Option<Rect>,
 }
 
 impl Fold {
+    /// Whether it is folded over this picture.
+    fn over(&mut self, picture: Rect) -> bool {
+        let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
+        if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
+            // It was unfolded where there was room.
+            self.chosen = None;
+        }
+        self.is_small = is_small;
+        self.now = self.chosen.unwrap_or(is_small);
+        self.now
+    }
+
+    /// The height that the tools leave of the picture, where they stand below the overlay.
+    fn room(&self, picture: Rect) -> f32 {
+        let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
+        let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
+        (picture.height() - 2.0 * MARGIN - below).max(0.0)
+    }
+
     /// Folds it, or unfolds it.
     pub fn turn(&mut self) {
         self.chosen = Some(!self.now);
@@ -71,8 +96,7 @@ pub(super) fn show(
     sink: &mut Sink,
 ) -> Rect {
     let picture = ctx.available_rect();
-    fold.now = fold.chosen.unwrap_or(picture.width() < 2.0 * OUTER_WIDTH);
-    let folded = fold.now;
+    let (folded, room) = (fold.over(picture), fold.room(picture));
     // Not in the background: a click on its headline is not meant for the picture behind it.
     let area =
         egui::Area::new("hud".into()).anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN]).order(egui::Order::Middle);
@@ -84,7 +108,9 @@ pub(super) fn show(
             ui.spacing_mut().interact_size.y = 0.0;
             headline(ui, model, (folded, waits), sink);
             if model.started() && !folded {
-                numbers(ui, model);
+                let left = room - ui.min_rect().height() - 2.0 * MARGIN;
+                let scroll = ScrollArea::vertical().auto_shrink([false, true]).min_scrolled_height(0.0);
+                scroll.max_height(left.max(0.0)).show(ui, |ui| numbers(ui, model));
             }
         });
     });
@@ -226,11 +252,11 @@ fn truth(model: &Model) -> Vec<Row> {
         }
         // What has a line of its own is not told twice.
         let drawn = model.config.mode.info().series.as_ref().map(|series| series.key);
-        rows.extend(diagnostics.readings.iter().filter(|reading| Some(reading.key) != drawn).map(
-            |reading| {
-                row(reading.label, format::significant(reading.value, 3), reading.help).warns(reading.warns)
-            },
-        ));
+        rows.extend(
+            diagnostics.readings.iter().filter(|reading| Some(reading.key) != drawn).map(|reading| {
+                row(reading.label, format::reading(reading), reading.help).warns(reading.warns)
+            }),
+        );
     }
     rows
 }

@@ -1,5 +1,6 @@
 //! What keys and mouse do: one table, which the shortcuts, the help window and the hints on buttons read.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
@@ -251,14 +252,40 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
     }
 }
 
+/// The keys that are down, by their place on the keyboard: what a key is called may change before it is let go of, as that of
+/// `?` does once Shift is up. egui goes by its name, and takes each later press for a repeat of one that never ended.
+#[derive(Debug, Default)]
+pub(super) struct Held(BTreeSet<Key>);
+
+impl Held {
+    /// Takes in an event; whether it is a key that goes down.
+    fn goes_down(&mut self, event: &Event) -> bool {
+        match *event {
+            Event::Key { key, physical_key, pressed: true, .. } => self.0.insert(physical_key.unwrap_or(key)),
+            Event::Key { key, physical_key, pressed: false, .. } => {
+                self.0.remove(&physical_key.unwrap_or(key));
+                false
+            }
+            // What is let go of elsewhere is not heard here.
+            Event::WindowFocused(false) => {
+                self.0.clear();
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The commands whose keys were pressed. Keys that mean something to a focused field stay with it; `typed` is whether there was
 /// one at the end of the last frame, which egui tells no more once Escape is among them.
-pub(super) fn pressed(ctx: &egui::Context, typed: bool) -> Vec<Command> {
+pub(super) fn pressed(ctx: &egui::Context, held: &mut Held, typed: bool) -> Vec<Command> {
     let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
     let escapes = ctx.input(|input| input.events.iter().any(is_escape));
     let mut typing = ctx.wants_keyboard_input() || (typed && escapes);
     let mut pressed = |event: &Event| {
-        let command = command(event, typing);
+        let goes_down = held.goes_down(event);
+        // A held key steps on and on, but must not make the others flicker.
+        let command = command(event, typing).filter(|command| goes_down || *command == Command::Step);
         // From there on a quick hand types into what opens, ...
         typing |= command.is_some_and(Command::asks);
         // ... and Escape leaves what is typed into, and does nothing else.
@@ -274,13 +301,11 @@ pub(super) fn is_search(event: &Event) -> bool {
 }
 
 fn command(event: &Event, typing: bool) -> Option<Command> {
-    let &Event::Key { key, pressed: true, repeat, modifiers, .. } = event else { return None };
+    let &Event::Key { key, pressed: true, modifiers, .. } = event else { return None };
     let in_table = || CONTROLS.iter().find(|row| row.listens_to(&modifiers, key))?.command;
     let command = numbered(key, &modifiers).or_else(in_table)?;
     // Typed text has an undo of its own.
     let writes =
         (!modifiers.command && ![Key::F1, Key::F9, Key::F12].contains(&key)) || command == Command::Undo;
-    // A held key steps on and on, but must not make the others flicker.
-    let wanted = !repeat || command == Command::Step;
-    (wanted && !(typing && writes)).then_some(command)
+    (!(typing && writes)).then_some(command)
 }

@@ -55,6 +55,30 @@ use widgets::Sink;
 
 /// What a kernel that does not build or run is told under.
 const NO_KERNEL: &str = "The kernel is refused";
+/// What a simulation that makes no sense any more is told under.
+const BROKEN: &str = "It blew up";
+
+/// A simulation that stands still because it makes no sense any more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Halt {
+    /// It was told so; a frame that shows it is yet to come.
+    Told,
+    Coming,
+    /// What is shown: mode, seeding and step.
+    Shown(&'static str, u64, u64),
+}
+
+impl Halt {
+    /// What is left of it now that `stats` are shown: nothing once that is another scene, or an earlier step.
+    fn after(self, stats: &Stats) -> Option<Self> {
+        let Stats { mode, generation, step, .. } = *stats;
+        match self {
+            Self::Told => Some(Self::Coming),
+            Self::Shown(of, seeding, at) if (of, seeding) != (mode, generation) || step < at => None,
+            _ => Some(Self::Shown(mode, generation, step)),
+        }
+    }
+}
 
 /// What the window measured of itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,6 +151,8 @@ pub enum Action {
     GoTo(Option<u64>),
     /// Start the scene afresh.
     Restart,
+    /// The same, and let it run.
+    Rerun,
     /// Undo the last change that was made by hand.
     Undo,
     /// Remove the selected body.
@@ -233,6 +259,9 @@ pub struct Ui {
     fold: hud::Fold,
     brush: Brush,
     dialogs: Dialogs,
+    halt: Option<Halt>,
+    /// What could be undone, and of which seeding, when that was last asked for.
+    undoing: Option<(u64, usize)>,
     lab: Lab,
     gallery: Gallery,
     files: Files,
@@ -249,6 +278,7 @@ pub struct Ui {
     kernels: Option<PathBuf>,
     share: Share,
     search: Search,
+    held: keys::Held,
     /// Whether something had the keyboard when the last frame ended.
     typing: bool,
     /// The parameter that is to be shown.
@@ -271,6 +301,8 @@ impl Ui {
             fold: hud::Fold::default(),
             brush: Brush { in_hand: false, radius: Brush::RADIUS },
             dialogs: Dialogs::default(),
+            halt: None,
+            undoing: None,
             lab: Lab::default(),
             gallery: Gallery::default(),
             files: Files::default(),
@@ -283,6 +315,7 @@ impl Ui {
             kernels: None,
             share: Share::default(),
             search: Search::default(),
+            held: keys::Held::default(),
             typing: false,
             jump: None,
         }
@@ -293,9 +326,18 @@ impl Ui {
         self.dialogs.push(title.into(), text.into(), log);
     }
 
-    /// Tells the person that the simulation makes no sense any more, and offers to restart it.
-    pub fn broken(&mut self, title: impl Into<String>, text: impl Into<String>) {
-        self.dialogs.push_with_restart(title.into(), text.into());
+    /// Tells the person that the simulation makes no sense any more, and stands still for that; offers to restart it, for as long as
+    /// it is shown.
+    pub fn broken(&mut self, text: impl Into<String>) {
+        self.dialogs.withdraw(BROKEN);
+        self.dialogs.push_with_restart(BROKEN.to_owned(), text.into());
+        self.halt = Some(Halt::Told);
+    }
+
+    /// What blew up gives way to something whole; whether there was something that had.
+    fn ends_halt(&mut self) -> bool {
+        self.dialogs.withdraw(BROKEN);
+        self.halt.take().is_some()
     }
 
     /// Tells the person that a kernel does not build, with the compiler's log, or does not run; in place of what was told of the
@@ -397,7 +439,8 @@ impl Ui {
 
     /// Shows everything and reads the keys; to be called once a frame.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
-        let mut sink = Sink { commands: keys::pressed(ctx, self.typing), ..Sink::default() };
+        let mut sink = Sink { commands: keys::pressed(ctx, &mut self.held, self.typing), ..Sink::default() };
+        self.follow(model.stats);
         if self.files.is_open() {
             // Keys belong to the dialog, but for the one that ends all.
             sink.commands.retain(|command| *command == Command::Quit);
@@ -429,7 +472,8 @@ impl Ui {
         }
         self.brush.show(ctx, &model);
         hand::draw(ctx, &model);
-        hand::tools(ctx, &mut model, &mut sink, (if self.panel { 0.0 } else { 34.0 }, numbers, films));
+        let below = if self.panel { 0.0 } else { 34.0 };
+        self.fold.tools = hand::tools(ctx, &mut model, &mut sink, (below, numbers, films));
         let edits = hand::card(ctx, &mut model, &mut sink);
         if let Some((info, scene)) = self.gallery.show(ctx, model.config, &mut sink) {
             sink.commands.push(Command::Scene(info, scene));
@@ -437,18 +481,40 @@ impl Ui {
         let mut actions = Vec::new();
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
-        plots::show(ctx, &mut self.plots, &self.history, &mut sink, &mut actions);
+        let conserves = model.config.mode.conserves_energy();
+        plots::show(ctx, &mut self.plots, (&self.history, conserves), &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
         self.share.show_progress(ctx, &mut sink);
         self.notes.show(ctx, &mut sink);
         let wishes = self.files.show(ctx, &mut sink);
         self.dialogs.show(ctx, &mut sink);
         self.typing = ctx.wants_keyboard_input();
-        let Sink { commands, rects } = sink;
+        let Sink { commands, rects, said } = sink;
+        said.into_iter().for_each(|text| self.say(text));
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
         Output { actions, edits, wishes, rects, picture: ctx.available_rect(), plots, brush }
+    }
+
+    /// Takes in what became of what was told, or asked for, before.
+    fn follow(&mut self, stats: &Stats) {
+        if let Some(halt) = self.halt {
+            self.halt = halt.after(stats);
+            if self.halt.is_none() {
+                self.dialogs.withdraw(BROKEN);
+            }
+        }
+        let Some((generation, undos)) = self.undoing else { return };
+        if stats.generation != generation {
+            self.undoing = None;
+        } else if stats.undos < undos {
+            self.undoing = None;
+            self.say(match stats.undos {
+                0 => "Undone; there is nothing more to undo".to_owned(),
+                more => format!("Undone; {more} more can be undone"),
+            });
+        }
     }
 
     /// Theme and size as `look` has them.
@@ -498,7 +564,10 @@ impl Ui {
                 model.grip.follows &= !look.follow;
             }
             Command::Launch | Command::Pull => self.take(command, model),
-            Command::Undo => return Some(Action::Undo),
+            Command::Undo => {
+                self.undoing = Some((model.stats.generation, model.stats.undos));
+                return Some(Action::Undo);
+            }
             Command::Delete => return model.stats.held.map(|_| Action::Delete),
             Command::LetGo => return Some(Action::LetGo),
             Command::Turn => look.turn = !look.turn,
@@ -512,6 +581,7 @@ impl Ui {
             Command::Scene(info, scene) => {
                 self.select_mode(info, config);
                 config.select_scene(scene);
+                config.running |= self.ends_halt();
             }
             Command::Reverse => match config.mode.backwards() {
                 Err(reason) if !config.reverse => self.notes.say(reason.to_owned()),
@@ -586,6 +656,8 @@ impl Ui {
                 config.running = false;
                 return Some(Action::Step);
             }
+            // It was not a person who let it stand still.
+            Command::Restart if self.ends_halt() => return Some(Action::Rerun),
             Command::Restart => return Some(Action::Restart),
             Command::Study(study) => {
                 let chart = Some(Chart::of(study, config, device));

@@ -11,6 +11,9 @@ const SECONDS: f64 = 5.0;
 /// Of that, how long they fade.
 const FADE: f64 = 1.0;
 
+/// How wide they are at most.
+const MOST_WIDTH: f32 = 640.0;
+
 /// The last words, and the offer.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
@@ -45,9 +48,11 @@ impl Notes {
             self.said = None;
             return;
         }
+        let width = MOST_WIDTH.min(ctx.available_rect().width() - 48.0).max(100.0);
         let opacity = (left / FADE).min(1.0) as f32;
         area("said", foot).interactable(false).show(ctx, |ui| {
             ui.set_opacity(opacity);
+            ui.set_max_width(width);
             egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(12, 6)).show(ui, |ui| {
                 ui.label(RichText::new(text.as_str()).color(theme::of(ui).text));
             });

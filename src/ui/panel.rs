@@ -9,6 +9,7 @@ use super::keys::{self, Command};
 use super::share::Share;
 use super::widgets::{
     Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, resettable, row, slider, switch,
+    tick,
 };
 use super::{Brush, Lab, Model, format, hand, picture, theme, time};
 use crate::config::Config;
@@ -128,16 +129,18 @@ fn scenes(ui: &mut egui::Ui, config: &Config, sink: &mut Sink) {
 /// Buttons for what is kept in files.
 fn files(ui: &mut egui::Ui, sink: &mut Sink) {
     row(ui, "File", "What is kept in files; a file that is dropped on the window is opened too.", |ui, _| {
-        // Beside the label, however narrow the panel is.
-        ui.spacing_mut().item_spacing.x = 3.0;
-        ui.spacing_mut().button_padding.x = 5.0;
-        for (key, text, which) in [
-            ("open", "Open…", Command::Open),
-            ("save snapshot", "Save…", Command::SaveSnapshot),
-            ("save scene", "Save scene…", Command::SaveScene),
-        ] {
-            command(ui, sink, (key, text, &keys::hint(which)), which);
-        }
+        // Beside the label, as far as there is room.
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
+            ui.spacing_mut().button_padding.x = 4.0;
+            for (key, text, which) in [
+                ("open", "Open…", Command::Open),
+                ("save snapshot", "Save…", Command::SaveSnapshot),
+                ("save scene", "Save scene…", Command::SaveScene),
+            ] {
+                command(ui, sink, (key, text, &keys::hint(which)), which);
+            }
+        });
     });
 }
 
@@ -241,7 +244,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, sink: &mut Sink) {
         };
         let name = format!("{} · {}", info.index, info.name);
         ui.add_enabled_ui(!is_only, |ui| {
-            let entry = ui.checkbox(&mut on, RichText::new(&name).color(theme::of(ui).text));
+            let entry = tick(ui, &mut on, RichText::new(&name).color(theme::of(ui).text));
             let entry = entry.on_hover_text(help).on_disabled_hover_text(help);
             sink.note(format!("device {place}"), &entry);
         });

@@ -1,5 +1,6 @@
 //! The window with the plots of how numbers went.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 
 use egui::{Align2, Label, Rangef, RichText, Vec2, vec2};
@@ -32,11 +33,11 @@ pub(super) struct Plots {
     resets: bool,
 }
 
-/// Shows the window while it is open.
+/// Shows the window while it is open; what is conserved keeps its place until it is measured.
 pub(super) fn show(
     ctx: &egui::Context,
     plots: &mut Plots,
-    history: &History,
+    (history, conserves): (&History, bool),
     sink: &mut Sink,
     actions: &mut Vec<Action>,
 ) {
@@ -53,12 +54,19 @@ pub(super) fn show(
     window.show(ctx, |ui| {
         let all: Vec<(&Quantity, Vec<[f64; 2]>)> =
             QUANTITIES.iter().enumerate().map(|(nth, quantity)| (quantity, history.points(nth))).collect();
-        let shown: Vec<_> = all.into_iter().filter(|(_, points)| points.len() > 1).collect();
+        let goes_on = all.iter().any(|(_, points)| points.len() > 1);
+        let keeps_place = |it: &Quantity| conserves && goes_on && it.key == "energy_drift";
+        let shown: Vec<_> =
+            all.into_iter().filter(|(it, points)| points.len() > 1 || keeps_place(it)).collect();
         let times = history.times();
         let cell = vec2((ui.available_width() - ui.spacing().item_spacing.x) / COLUMNS as f32, HEIGHT);
         for row in shown.chunks(COLUMNS) {
             ui.horizontal_top(|ui| {
-                row.iter().for_each(|(it, points)| plot(ui, it, points, (cell, times, *resets)));
+                row.iter().for_each(|(it, points)| match &points[..] {
+                    [] => unmeasured(ui, (it, "not measured yet"), cell),
+                    [_] => unmeasured(ui, (it, "measured once so far"), cell),
+                    points => plot(ui, it, points, (cell, times, *resets)),
+                });
             });
         }
         *resets = false;
@@ -81,11 +89,22 @@ pub(super) fn show(
         });
         let hint = match saved {
             Some(path) => format!("saved as {path}"),
-            None => {
-                "Against simulated time. The wheel zooms, a drag moves, a right drag picks a part.".to_owned()
-            }
+            None => "Against simulated time. The wheel zooms, a drag moves, a right drag picks a part. Energy and \
+                     momentum are measured up to ten times a second, and less often where that would slow the steps."
+                .to_owned(),
         };
         ui.add(Label::new(RichText::new(hint).small().color(theme::of(ui).weak)).wrap());
+    });
+}
+
+/// The place of a plot that needs two numbers to begin.
+fn unmeasured(ui: &mut egui::Ui, (quantity, words): (&Quantity, &str), cell: Vec2) {
+    ui.vertical(|ui| {
+        ui.set_width(cell.x);
+        ui.label(RichText::new(quantity.label).small().color(theme::of(ui).text))
+            .on_hover_text(quantity.help);
+        let words = RichText::new(words).small().color(theme::of(ui).weak);
+        ui.add_sized(cell.max(Vec2::ZERO), Label::new(words));
     });
 }
 
@@ -97,17 +116,26 @@ fn plot(
     (cell, [from, to], resets): (Vec2, [f64; 2], bool),
 ) {
     let colours = theme::of(ui);
+    // Whether the axis shows differences is known once it is drawn.
+    let (differs, differs_id) = (Cell::new(false), egui::Id::new(("differs", quantity.key)));
     let last = points.last().map_or(String::new(), |[_, value]| format::significant(*value, 3));
     ui.vertical(|ui| {
         ui.set_width(cell.x);
         let title = ui.horizontal(|ui| {
             ui.label(RichText::new(quantity.label).small().color(colours.text));
             ui.label(RichText::new(last).monospace().size(12.0).color(colours.accent));
+            if ui.data(|data| data.get_temp(differs_id)) == Some(true) {
+                ui.label(RichText::new("axis: off its middle").small().color(colours.weak));
+            }
         });
         title
             .response
             .on_hover_text(format!("{}\n\nsigned numbers beside it are differences", quantity.help));
         let axis = |axis| AxisHints::new(axis).formatter(number).label_spacing(Rangef::new(0.0, 1.0));
+        let upright = axis(Axis::Y).formatter(|mark, range| {
+            differs.set(differs.get() || is_difference(mark));
+            number(mark, range)
+        });
         let mut plot = Plot::new(quantity.key)
             .width(cell.x)
             .height(cell.y)
@@ -118,7 +146,7 @@ fn plot(
             .x_grid_spacer(|input| marks(input.bounds))
             .y_grid_spacer(|input| marks(input.bounds))
             .custom_x_axes(vec![axis(Axis::X)])
-            .custom_y_axes(vec![axis(Axis::Y).min_thickness(NUMBER_WIDTH)])
+            .custom_y_axes(vec![upright.min_thickness(NUMBER_WIDTH)])
             .show_x(false)
             .allow_scroll(false)
             .label_formatter(|_, at| {
@@ -135,6 +163,7 @@ fn plot(
             }
             plot.line(Line::new(quantity.label, points.to_vec()).color(colours.accent).width(1.5_f32));
         });
+        ui.data_mut(|data| data.insert_temp(differs_id, differs.get()));
     });
 }
 
@@ -152,16 +181,26 @@ fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
+/// The number at a mark with as many digits as tell it from its neighbours, where these are not too many.
+fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
+    let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.places$}");
+    (text.len() <= 9 && value.abs() < 1e6).then_some(text)
+}
+
+/// Whether what stands at a mark is how far it is from the middle of the axis.
+fn is_difference(mark: GridMark) -> bool {
+    plain(mark).is_none() && mark.step_size <= mark.value.abs() * 0.01
+}
+
 /// What stands at a mark: as many digits as tell it from its neighbours, or where that would be too many, how far it is from
 /// the middle of the axis.
 fn number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let GridMark { value, step_size } = mark;
-    let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
-    let plain = format!("{value:.places$}");
-    if plain.len() <= 9 && value.abs() < 1e6 {
-        return plain;
+    if let Some(text) = plain(mark) {
+        return text;
     }
-    if step_size > value.abs() * 0.01 {
+    if !is_difference(mark) {
         return format!("{value:.1e}");
     }
     let middle = ((range.start() + range.end()) / 2.0 / step_size).round() * step_size;

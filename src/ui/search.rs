@@ -22,16 +22,46 @@ const BESIDE: f32 = 34.0;
 const ABOVE: f32 = 60.0;
 const LEAST: f32 = 20.0;
 
+/// Words that others say for what a line says: a line with the first is found by the second too.
+const ALSO: &[(&str, &str)] = &[
+    ("film", "video movie animation gif mp4 capture"),
+    ("picture;", "screenshot image photo png capture export"),
+    ("colour", "color colormap"),
+    ("galaxies", "galaxy"),
+    ("andromeda", "galaxy"),
+    ("palette", "color colour colormap"),
+    ("theme", "mode color colour appearance"),
+    ("larger text", "font size zoom bigger scale ui"),
+    ("smaller text", "font size zoom scale ui"),
+    ("text and controls", "font size zoom scale ui"),
+    ("twice as many steps", "quicker faster speed up"),
+    ("half as many steps", "slower speed down"),
+    ("open a snapshot", "load import file resume"),
+    ("save a snapshot", "store export file"),
+    ("save the scene", "store export file"),
+    ("run or pause", "play stop start continue"),
+    ("restart", "reset again"),
+    ("quit", "exit close leave"),
+    ("plots", "graph chart diagram export"),
+    ("undo", "back revert"),
+    ("delete", "remove kill"),
+    ("brush", "draw wall erase"),
+    ("fastest", "tune benchmark"),
+    ("measure", "benchmark"),
+];
+
 /// Something that can be done, or only read about.
 struct Entry {
     text: String,
     keys: String,
+    /// What it is found by besides.
+    also: String,
     command: Option<Command>,
 }
 
 impl Entry {
     fn new(text: impl Into<String>, command: Command) -> Self {
-        Self { text: text.into(), keys: String::new(), command: Some(command) }
+        Self { text: text.into(), keys: String::new(), also: String::new(), command: Some(command) }
     }
 }
 
@@ -182,7 +212,10 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
 fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let fits = |entry: &Entry| {
-        let text = format!("{} {}", entry.text, entry.keys).to_lowercase();
+        let mut text = format!("{} {} {}", entry.text, entry.keys, entry.also).to_lowercase();
+        let also = ALSO.iter().filter(|(word, _)| text.contains(word)).map(|(_, also)| *also);
+        let also = also.collect::<Vec<_>>().join(" ");
+        text = [text, also].join(" ");
         typed.split_whitespace().all(|word| text.contains(word))
     };
     let mut found: Vec<_> = entries(config).filter(fits).collect();
@@ -195,6 +228,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),
         keys: control.text(),
+        also: String::new(),
         command: control.command(),
     });
     let modes = MODES
@@ -202,7 +236,9 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         .map(|info| Entry::new(format!("mode {}: {}", info.name, info.summary), Command::Mode(info)));
     let scenes = MODES.iter().flat_map(|info| {
         info.scenes.iter().map(move |scene| {
-            Entry::new(format!("scene {}, {}", scene.title, info.name), Command::Scene(info, scene))
+            let text = format!("scene {}, {}", scene.title, info.name);
+            let also = format!("{} {}", scene.name, scene.summary);
+            Entry { also, ..Entry::new(text, Command::Scene(info, scene)) }
         })
     });
     let more = [

@@ -11,7 +11,7 @@ pub(super) struct Colours {
     /// Buttons.
     pub raised: Color32,
     hovered: Color32,
-    /// Rails of sliders and empty checkboxes: they carry no text, so their own shape must stand out.
+    /// Rails of sliders: they carry no text, so their own shape must stand out.
     control: Color32,
     /// Behind text that is only read.
     pub sunken: Color32,

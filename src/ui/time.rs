@@ -1,11 +1,10 @@
 //! How time goes: run, step, backwards, faster, and to a step.
 
-use egui::{Align, Button, Checkbox, Layout, RichText, WidgetInfo, WidgetType, vec2};
+use egui::{Align, Button, Label, Layout, RichText, WidgetInfo, WidgetType, vec2};
 
 use super::keys::{self, Command};
-use super::panel::section;
 use super::widgets::button as command;
-use super::widgets::{Sink, live_number};
+use super::widgets::{Sink, live_number, tick};
 use super::{Model, format, theme};
 use crate::config::Config;
 
@@ -14,7 +13,11 @@ pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 
 /// The first section of the panel; `films` while a film steps by itself.
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, films: bool, sink: &mut Sink) {
-    section(ui, "Run");
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Run").strong().color(theme::of(ui).accent));
+        reverse(ui, model.config, sink);
+    });
     let (running, text) = match (films, model.config.running) {
         (true, _) => (true, "● Filming"),
         (false, true) => (true, "⏸ Pause"),
@@ -43,7 +46,6 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, films: bool, sink: &mut
         ui.spacing_mut().button_padding.y = 0.0;
         if model.started() {
             clock(ui, model, sink);
-            reverse(ui, model.config, sink);
         } else {
             ui.label(RichText::new("starting…").monospace().color(theme::of(ui).weak));
         }
@@ -56,8 +58,12 @@ fn clock(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
     let colour = theme::of(ui).weak;
     let weak = |text: String| RichText::new(text).monospace().color(colour);
     if let Some(goal) = stats.goal {
-        ui.label(weak(format!("{} → {}", format::count(stats.step), format::count(goal))));
-        command(ui, sink, ("stay", "Stay here", "stop on the way"), Command::GoTo(None));
+        let text = weak(format!("{} → {}", format::count(stats.step), format::count(goal)));
+        // The way out comes first: what is left is the numbers'.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            command(ui, sink, ("stay", "Stay here", "stop on the way"), Command::GoTo(None));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(Label::new(text).truncate()));
+        });
         return;
     }
     let help = "Steps since the scene began. Type one: it goes there as fast as it can and pauses, back by steps \
@@ -85,7 +91,7 @@ fn reverse(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
     };
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         let is_possible = reason.is_none() || config.reverse;
-        let back = ui.add_enabled(is_possible, Checkbox::new(&mut config.reverse, "backwards"));
+        let back = ui.add_enabled_ui(is_possible, |ui| tick(ui, &mut config.reverse, "backwards")).inner;
         let (enabled, on) = (back.enabled(), config.reverse);
         back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
         sink.note("reverse", &back);

@@ -1,5 +1,6 @@
 //! The few shapes that the panel is made of: a labelled row, a set of chips, a number with `auto`.
 
+use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use egui::{
@@ -17,6 +18,8 @@ pub(super) struct Sink {
     pub commands: Vec<Command>,
     /// Where each control is on the screen, so that a test of the real window finds it.
     pub rects: Vec<(String, egui::Rect)>,
+    /// What is to be told of a number that was typed.
+    pub said: Option<String>,
 }
 
 impl Sink {
@@ -152,9 +155,11 @@ pub(super) fn slider(
     }
     let (before, low, high) = (*value, *range.start(), *range.end());
     // A half-typed number must not reach the simulation.
+    let typed = Typed::within(low.into(), high.into());
     let number = DragValue::new(value).range(range).speed(speed).update_while_editing(false);
-    let number = number.custom_formatter(|x, _| format::field(x));
+    let number = number.custom_formatter(|x, _| format::field(x)).custom_parser(|text| typed.read(text));
     let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
+    sink.said = typed.refused().or(sink.said.take());
     // The field shows fewer digits than the number has: to look at it is no change.
     let looked_at = read(&format::field(before.into())).map(|shown| (shown as f32).clamp(low, high));
     if !number.dragged() && looked_at == Some(*value) {
@@ -250,6 +255,20 @@ fn double_clicked(slider: &Response) -> bool {
     twice && slider.contains_pointer() && slider.enabled()
 }
 
+/// A checkbox with an outline, which tells an empty one from a patch of grey.
+pub(super) fn tick(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::WidgetText>) -> Response {
+    ui.scope(|ui| {
+        let (fill, line) = (theme::of(ui).sunken, theme::of(ui).weak);
+        let visuals = &mut ui.visuals_mut().widgets;
+        for state in [&mut visuals.inactive, &mut visuals.hovered, &mut visuals.active] {
+            (state.bg_fill, state.bg_stroke.color) = (fill, line);
+        }
+        visuals.inactive.bg_stroke.width = 1.0;
+        ui.checkbox(on, text)
+    })
+    .inner
+}
+
 /// A checkbox that its label ticks too.
 pub(super) fn switch(
     ui: &mut egui::Ui,
@@ -259,7 +278,7 @@ pub(super) fn switch(
     on: &mut bool,
 ) {
     *on ^= label.clicked();
-    let checkbox = ui.checkbox(on, "");
+    let checkbox = tick(ui, on, "");
     let enabled = checkbox.enabled();
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
     let checkbox = checkbox.on_hover_text(help);
@@ -310,10 +329,14 @@ pub(super) fn live_number(
     let held: Option<(u64, f64, f64)> = ui.data(|data| data.get_temp(draft));
     let held = held.filter(|(last, ..)| last + 1 >= pass);
     let (_, start, mut number) = held.unwrap_or((pass, value, value));
+    let typed = Typed::within(*range.start(), *range.end());
     let drag = DragValue::new(&mut number).range(range).clamp_existing_to_range(false);
     let drag = drag.update_while_editing(false).speed(speed).custom_formatter(move |x, _| text(x));
+    // What stands there before anything is known is no number, and nobody typed it.
+    let drag = drag.custom_parser(|it| if it == text(start) { read(it) } else { typed.read(it) });
     let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
     let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);
+    sink.said = typed.refused().or(sink.said.take());
     sink.note(key, &drag);
     if drag.dragged() || drag.has_focus() {
         ui.data_mut(|data| data.insert_temp(draft, (pass, start, number)));
@@ -326,6 +349,38 @@ pub(super) fn live_number(
 
 /// What a field makes of a text.
 fn read(text: &str) -> Option<f64> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    text.parse().ok()
+    let text: String =
+        text.chars().filter(|c| !c.is_whitespace()).map(|c| if c == '−' { '-' } else { c }).collect();
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// What is typed into a field that takes numbers of a range.
+struct Typed {
+    low: f64,
+    high: f64,
+    refused: RefCell<Option<String>>,
+}
+
+impl Typed {
+    fn within(low: f64, high: f64) -> Self {
+        Self { low, high, refused: RefCell::default() }
+    }
+
+    /// The number that it is, whether it fits or not.
+    fn read(&self, text: &str) -> Option<f64> {
+        let number = read(text);
+        // The ends are often numbers of single precision.
+        let fits = |number: f64| (self.low as f32..=self.high as f32).contains(&(number as f32));
+        if !number.is_some_and(fits) {
+            self.refused.replace(Some(text.trim().to_owned()));
+        }
+        number
+    }
+
+    /// What is to be told, if it was not one that fits.
+    fn refused(&self) -> Option<String> {
+        let text = self.refused.take()?;
+        let [low, high] = [self.low, self.high].map(format::field);
+        Some(format!("“{text}” does not fit there: it takes a number from {low} to {high}"))
+    }
 }

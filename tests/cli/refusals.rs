@@ -88,7 +88,9 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("view --steps-per-frame 0", &["--steps-per-frame 0", "auto or a whole number from 1"]),
     // Names.
     ("run LONG --mode nope", &["no mode `nope`", "gravity"]),
-    ("run LONG --scene nope", &["no scene `nope`", "galaxy"]),
+    ("run LONG --scene nope", &["no scene `nope`", "galaxy", "of asteroids: belt", "of fluid: "]),
+    ("run LONG --scene andromeda", &["did you mean milky-way-andromeda?"]),
+    ("run LONG --scene cilinder", &["did you mean cylinder?"]),
     ("run LONG --scene torn.toml", &["torn.toml, line 2: "]),
     ("run LONG --scene missing.toml", &["cannot read missing.toml"]),
     ("run LONG --mode fluid --scene ring.toml", &["ring.toml is of --mode gravity, not fluid"]),

@@ -51,6 +51,29 @@ fn the_palette_finds_what_is_typed_and_does_it() {
 }
 
 #[test]
+fn the_palette_understands_other_words() {
+    let mut window = open(MODES[0]);
+    for (typed, found) in [
+        ("video", "record a film, or end and keep it"),
+        ("screenshot", "save a picture; dropped on the window, it goes on where it was taken"),
+        ("color", "palette "),
+        ("dark mode", "theme dark"),
+        ("font", "larger text and controls"),
+        ("quicker", "twice as many steps between two pictures"),
+        ("load", "open a snapshot, a scene or bodies; dropping the file on the window does the same"),
+        ("milky", "scene Milky Way, Andromeda"),
+        ("galaxy", "scene Milky Way, Andromeda"),
+    ] {
+        window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+        window.run();
+        window.get_by_role(Role::TextInput).type_text(typed);
+        window.run();
+        assert!(window.query_all_by_label_contains(found).next().is_some(), "{typed}: {found}");
+        press(&mut window, Key::Escape);
+    }
+}
+
+#[test]
 fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
     let mut window = open(MODES[0]);
     let opens = (Modifiers::COMMAND, Key::P, "");
@@ -177,8 +200,8 @@ fn what_opens_has_help_too() {
         let mut window = open_with_help(MODES[0]);
         let before = names(&window);
         opens(&mut window);
-        window.run();
-        window.run();
+        // A dialog takes clicks only after a while.
+        window.run_steps(40);
         let is_new = |name: &str| !before.contains(name);
         let new = names(&window).iter().filter(|name| is_new(name)).count();
         assert!(new > 0, "{name} has controls");

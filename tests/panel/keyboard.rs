@@ -133,3 +133,48 @@ fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
         assert!(state.actions.is_empty() && state.config.running, "{key:?}: {:?}", state.actions);
     }
 }
+
+/// A key as a keyboard sends it: with Shift it is called otherwise than without, and Shift is often let go of first.
+fn shifted(window: &mut Window, (with, without): (Key, Key), modifiers: Modifiers) {
+    for (key, pressed) in [(with, true), (without, false)] {
+        let (physical_key, repeat) = (Some(without), false);
+        let modifiers = if pressed { modifiers } else { Modifiers::NONE };
+        window.event(egui::Event::Key { key, physical_key, pressed, repeat, modifiers });
+        window.run();
+    }
+}
+
+#[test]
+fn a_key_that_is_made_with_shift_works_again_and_again() {
+    use gravitile::look::Size;
+    let mut window = open(MODES[0]);
+    let larger = Modifiers::COMMAND | Modifiers::SHIFT;
+    let sizes = [0, 1].map(|_| {
+        shifted(&mut window, (Key::Plus, Key::Equals), larger);
+        window.state().look.scale
+    });
+    assert!(sizes[0] == Size::One.next(true) && sizes[1] == sizes[0].next(true), "{sizes:?}");
+    for is_open in [true, false, true] {
+        shifted(&mut window, (Key::Questionmark, Key::Slash), Modifiers::SHIFT);
+        assert_eq!(window.query_by_label("Keys and mouse").is_some(), is_open);
+    }
+}
+
+#[test]
+fn a_held_key_counts_once_until_it_is_let_go_of_here_or_elsewhere() {
+    let mut window = open(MODES[0]);
+    let down = |window: &mut Window| {
+        let (key, modifiers) = (Key::Space, Modifiers::NONE);
+        let event =
+            egui::Event::Key { key, physical_key: Some(key), pressed: true, repeat: false, modifiers };
+        window.event(event);
+        window.run();
+        window.state().config.running
+    };
+    assert!(!down(&mut window) && !down(&mut window));
+    window.event(egui::Event::WindowFocused(false));
+    window.run();
+    window.event(egui::Event::WindowFocused(true));
+    window.run();
+    assert!(down(&mut window));
+}

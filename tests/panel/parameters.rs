@@ -145,3 +145,27 @@ fn the_tabulator_stops_at_what_can_be_changed() {
     let roles: Vec<_> = focused.collect();
     assert!(!roles.is_empty() && !roles.contains(&Role::Label), "{roles:?}");
 }
+
+#[test]
+fn what_is_typed_and_does_not_fit_is_told() {
+    for (label, text, ends) in [
+        ("Gravity G", "abc", "from 0 to 10"),
+        ("Gravity G", "1/3", "from 0 to 10"),
+        ("Gravity G", "1000", "from 0 to 10"),
+        ("Bodies", "many", "to 50000"),
+    ] {
+        let mut window = open(MODES[0]);
+        type_number(&mut window, label, text);
+        let told = format!("“{text}” does not fit there: it takes a number ");
+        let notes: Vec<_> = window.query_all_by_label_contains(&told).map(|it| it.value()).collect();
+        assert_eq!(notes.len(), 1, "{label} {text}");
+        assert!(window.query_by_label_contains(ends).is_some(), "{label} {text}");
+    }
+    let mut window = open(MODES[0]);
+    for (label, text) in [("Gravity G", "10"), ("Bodies", "2 000"), ("step", "5")] {
+        type_number(&mut window, label, text);
+        click(&mut window, Role::SpinButton, label);
+        press(&mut window, Key::Enter);
+    }
+    assert!(window.query_by_label_contains("does not fit").is_none());
+}

@@ -54,6 +54,40 @@ fn what_is_plotted_can_be_written_to_a_file() {
     assert_eq!(rows[2][3], "0.000002");
 }
 
+#[test]
+fn what_is_not_measured_yet_keeps_its_place() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    let mut told = |drift: Option<f64>, step: u64| {
+        let stats = &mut window.state_mut().stats;
+        (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
+        stats.energy_drift = drift;
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        window.run_steps(6);
+        let words = ["not measured yet", "measured once so far", "up to ten times a second"];
+        words.map(|words| window.query_by_label_contains(words).is_some())
+    };
+    told(None, 1);
+    assert_eq!(told(None, 2), [true, false, true]);
+    assert_eq!(told(Some(1e-6), 3), [false, true, true]);
+    assert_eq!(told(Some(2e-6), 4), [false, false, true]);
+}
+
+#[test]
+fn an_axis_of_differences_says_so() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    let spin = |window: &mut Window, spin: f64| {
+        let sums = window.state_mut().stats.diagnostics.as_mut().unwrap();
+        sums.angular_momentum = [0.0, 0.0, spin];
+    };
+    spin(&mut window, 0.25);
+    run_on(&mut window, 1..2);
+    spin(&mut window, 0.25 + 1e-9);
+    run_on(&mut window, 2..4);
+    assert_eq!(window.query_all_by_label("axis: off its middle").count(), 1);
+}
+
 /// The texts in the window of plots: the numbers along its axes are among them.
 fn texts(window: &Window) -> Vec<String> {
     fn collect(shape: &egui::Shape, rect: egui::Rect, texts: &mut Vec<String>) {

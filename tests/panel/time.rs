@@ -61,3 +61,21 @@ fn a_step_is_typed_and_gone_to_and_the_way_can_be_ended() {
     click(&mut window, Role::Button, "Stay here");
     assert_eq!(window.state().actions[1..], [Action::GoTo(None)]);
 }
+
+#[test]
+fn nothing_of_the_clock_is_cut_or_covered() {
+    for width in [1280.0, 640.0] {
+        let mut window = open(MODES[0]);
+        window.set_size(vec2(width, 2000.0));
+        (window.state_mut().stats.step, window.state_mut().stats.time) = (9_999_999, 0.123_456);
+        window.run();
+        let panel = window.state().picture.left();
+        let time = window.get_by_label("time 0.1235").rect();
+        let back = window.get_by_role_and_label(Role::CheckBox, "Backwards").rect();
+        assert!(!time.intersects(back) && time.right() < panel && back.right() < panel, "{time} {back}");
+        window.state_mut().stats.goal = Some(999_999_999_999);
+        window.run();
+        let stay = window.get_by_role_and_label(Role::Button, "Stay here").rect();
+        assert!(stay.right() < panel - 8.0 && stay.width() > 60.0, "{stay}, the panel ends at {panel}");
+    }
+}

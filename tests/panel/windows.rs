@@ -105,6 +105,7 @@ fn errors_queue_merge_and_stay_until_closed() {
         other => panic!("{other:?}"),
     }
 
+    window.run_steps(30);
     click(&mut window, Role::Button, "Close");
     assert!(window.query_by_label("Something else.").is_some(), "then the next");
     press(&mut window, Key::Escape);
@@ -210,6 +211,40 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
     assert!(is_folded(&small));
     press(&mut small, Key::I);
     assert!(!is_folded(&small), "who wants them there has them");
+    // They give way to the tools, whatever is in hand.
+    small.set_size(vec2(640.0, 260.0));
+    for key in [Key::L, Key::A] {
+        press(&mut small, key);
+        small.run_steps(3);
+        let [numbers, tools] =
+            ["hud", "tools"].map(|name| small.ctx.memory(|it| it.area_rect(egui::Id::new(name))).unwrap());
+        assert!(!numbers.intersects(tools), "{key:?}: {numbers} {tools}");
+        assert!(small.ctx.content_rect().contains_rect(tools), "{key:?}: {tools}");
+    }
+}
+
+#[test]
+fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
+    let mut window = open(MODES[0]);
+    let is_folded = |window: &Window| window.query_by_label("Screen").is_none();
+    for _ in 0..2 {
+        press(&mut window, Key::I);
+    }
+    assert!(!is_folded(&window), "unfolded by hand, where there was room");
+    press(&mut window, Key::H);
+    for (size, folded) in
+        [(vec2(640.0, 480.0), true), (vec2(1280.0, 800.0), false), (vec2(640.0, 400.0), true)]
+    {
+        window.set_size(size);
+        window.run();
+        assert_eq!(is_folded(&window), folded, "{size}");
+    }
+    press(&mut window, Key::I);
+    for size in [vec2(630.0, 400.0), vec2(1280.0, 800.0)] {
+        window.set_size(size);
+        window.run();
+        assert!(!is_folded(&window), "unfolded since: {size}");
+    }
 }
 
 #[test]
@@ -275,19 +310,108 @@ fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
     assert_eq!(brush(&window), None, "Escape lays it down");
 }
 
+/// A flow that ran and stands still since it blew up.
+fn blown_up() -> Window {
+    let mut window = open(&gravitile::modes::fluid::INFO);
+    (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
+    window.run();
+    window.state_mut().config.running = false;
+    window.state_mut().ui().broken("The flow blew up.");
+    window.run_steps(40);
+    assert!(is_told(&window));
+    window
+}
+
+fn is_told(window: &Window) -> bool {
+    window.query_by_label("The flow blew up.").is_some()
+}
+
 #[test]
 fn what_blew_up_offers_a_restart() {
-    let mut window = open(&gravitile::modes::fluid::INFO);
-    window.state_mut().ui().broken("It blew up", "The flow blew up.");
-    window.run();
-    assert!(window.query_by_label("The flow blew up.").is_some());
+    let mut window = blown_up();
     let restarts = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").count();
     assert_eq!(restarts, 2, "in the panel and in the message");
     let last = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").last().unwrap();
     last.click();
     window.run();
-    assert_eq!(window.state().actions, [Action::Restart]);
-    assert!(window.query_by_label("The flow blew up.").is_none());
+    assert_eq!(window.state().actions, [Action::Rerun], "it ran before");
+    assert!(!is_told(&window));
+    press(&mut window, Key::R);
+    assert_eq!(window.state().actions.last(), Some(&Action::Restart), "that is settled");
+    // So does another scene.
+    let mut window = blown_up();
+    habits::find(&mut window, "scene porous");
+    assert!(window.state().config.running && !is_told(&window));
+}
+
+#[test]
+fn what_blew_up_is_told_until_it_is_whole_again() {
+    let whole: [fn(&mut Stats); 3] =
+        [|stats| stats.step -= 1, |stats| stats.generation += 1, |stats| stats.mode = "gravity"];
+    for change in whole {
+        let mut window = blown_up();
+        window.state_mut().stats.step += 1;
+        window.run();
+        assert!(is_told(&window), "a step on makes nothing whole");
+        change(&mut window.state_mut().stats);
+        window.run();
+        assert!(!is_told(&window));
+    }
+    // What blew up at once was not shown yet when it was told.
+    let mut window = open(&gravitile::modes::fluid::INFO);
+    window.state_mut().ui().broken("The flow blew up.");
+    window.step();
+    (window.state_mut().stats.step, window.state_mut().stats.generation) = (7, 2);
+    window.run_steps(3);
+    assert!(is_told(&window));
+}
+
+#[test]
+fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
+    let mut window = open(MODES[0]);
+    window.state_mut().ui().error("Not saved", "The disk is full.", None);
+    window.run_steps(2);
+    let is_open = |window: &Window| window.query_by_label("The disk is full.").is_some();
+    let close = window.get_by_role_and_label(Role::Button, "Close").rect().center();
+    let press_it = |window: &mut Window, steps| {
+        window.drag_at(close);
+        window.run_steps(steps);
+        window.drop_at(close);
+        window.run_steps(2);
+    };
+    press_it(&mut window, 2);
+    assert!(is_open(&window), "that click was not meant for it");
+    press_it(&mut window, 40);
+    assert!(is_open(&window), "nor what was held when it opened");
+    window.run_steps(30);
+    press_it(&mut window, 2);
+    assert!(!is_open(&window));
+}
+
+#[test]
+fn what_is_undone_is_told() {
+    let mut window = open(MODES[0]);
+    for (left, words) in [(1, "Undone; 1 more can be undone"), (0, "Undone; there is nothing more to undo")] {
+        window.state_mut().stats.undos = left + 1;
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run_steps(3);
+        assert!(window.query_by_label_contains("Undone").is_none() || left == 0, "not before it is");
+        window.state_mut().stats.undos = left;
+        window.run_steps(3);
+        assert!(window.query_by_label(words).is_some(), "{words}");
+    }
+}
+
+#[test]
+fn no_row_of_the_panel_sticks_out() {
+    for info in MODES {
+        let window = open(info);
+        let rects = &window.state().rects;
+        let right = |wanted: &str| rects.iter().find(|(name, _)| name == wanted).unwrap().1.right();
+        for name in ["restart", "save scene", "scene", "edit kernels"] {
+            assert!(right(name) <= right("restart") + 0.5, "{name}: {} {}", right(name), right("restart"));
+        }
+    }
 }
 
 #[test]
