@@ -170,6 +170,11 @@ impl History {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
     }
 
+    /// Of which mode and seeding it is.
+    pub fn scene(&self) -> (&'static str, u64) {
+        self.scene
+    }
+
     /// Whether there is nothing yet.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

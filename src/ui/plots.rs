@@ -22,6 +22,8 @@ const GRID_FADES: f32 = 3000.0;
 const MARKS: f64 = 4.0;
 /// Room for a number beside an axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
+/// Lines are drawn anew this often, in seconds: to paint all of them takes as long as many steps where a processor draws.
+const EVERY: f64 = 0.5;
 
 /// The plots, while they are shown.
 #[derive(Debug, Default)]
@@ -31,6 +33,32 @@ pub(super) struct Plots {
     pub saved: Option<String>,
     /// Whether the axes go back to showing everything.
     resets: bool,
+    lines: Lines,
+}
+
+/// What is drawn of the history.
+#[derive(Debug, Default)]
+struct Lines {
+    /// Of each of [`QUANTITIES`], and when they were taken.
+    points: Vec<Vec<[f64; 2]>>,
+    at: f64,
+    /// The simulated times of the first and the last row, and of which seeding they are.
+    times: [f64; 2],
+    scene: (&'static str, u64),
+}
+
+impl Lines {
+    /// Takes in how it went, if it is time.
+    fn refresh(&mut self, ctx: &egui::Context, history: &History) {
+        let now = ctx.input(|input| input.time);
+        let (is_another, is_due) = (history.scene() != self.scene, (now - self.at).abs() >= EVERY);
+        if is_another || is_due || self.points.is_empty() {
+            let points = (0..QUANTITIES.len()).map(|nth| history.points(nth)).collect();
+            *self = Self { points, at: now, times: history.times(), scene: history.scene() };
+        } else if history.times() != self.times {
+            ctx.request_repaint_after_secs((self.at + EVERY - now) as f32);
+        }
+    }
 }
 
 /// Shows the window while it is open; what is conserved keeps its place until it is measured.
@@ -41,7 +69,7 @@ pub(super) fn show(
     sink: &mut Sink,
     actions: &mut Vec<Action>,
 ) {
-    let Plots { is_open, saved, resets } = plots;
+    let Plots { is_open, saved, resets, lines } = plots;
     let free = ctx.available_rect().shrink(10.0);
     let width = (free.width() - hud::OUTER_WIDTH).clamp(320.0, 640.0);
     let window = egui::Window::new("Plots")
@@ -52,20 +80,19 @@ pub(super) fn show(
         .pivot(Align2::LEFT_BOTTOM)
         .default_pos(free.left_bottom());
     window.show(ctx, |ui| {
-        let all: Vec<(&Quantity, Vec<[f64; 2]>)> =
-            QUANTITIES.iter().enumerate().map(|(nth, quantity)| (quantity, history.points(nth))).collect();
-        let goes_on = all.iter().any(|(_, points)| points.len() > 1);
+        lines.refresh(ui.ctx(), history);
+        let all = QUANTITIES.iter().zip(&lines.points);
+        let goes_on = lines.points.iter().any(|points| points.len() > 1);
         let keeps_place = |it: &Quantity| conserves && goes_on && it.key == "energy_drift";
         let shown: Vec<_> =
-            all.into_iter().filter(|(it, points)| points.len() > 1 || keeps_place(it)).collect();
-        let times = history.times();
+            all.filter(|(it, points)| points.len() > 1 || keeps_place(it)).collect();
         let cell = vec2((ui.available_width() - ui.spacing().item_spacing.x) / COLUMNS as f32, HEIGHT);
         for row in shown.chunks(COLUMNS) {
             ui.horizontal_top(|ui| {
                 row.iter().for_each(|(it, points)| match &points[..] {
                     [] => unmeasured(ui, (it, "not measured yet"), cell),
                     [_] => unmeasured(ui, (it, "measured once so far"), cell),
-                    points => plot(ui, it, points, (cell, times, *resets)),
+                    points => plot(ui, it, points, (cell, lines.times, *resets)),
                 });
             });
         }

@@ -12,6 +12,8 @@ fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
         // Ten rows a second are kept, and a frame of the harness takes a fiftieth.
         window.run_steps(6);
     }
+    // Lines are drawn twice a second.
+    window.run_steps(30);
 }
 
 #[test]
@@ -31,6 +33,25 @@ fn plots_open_by_key_and_by_button_and_show_what_there_is() {
     assert!(!window.state().plots && window.query_by_label("Steps a second").is_none());
     click(&mut window, Role::Button, "Plots");
     assert!(window.state().plots);
+}
+
+/// To draw them takes as long as many steps where a processor draws.
+#[test]
+fn lines_are_drawn_twice_a_second() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    run_on(&mut window, 1..8);
+    let mut drawn = Vec::new();
+    for step in 8..58 {
+        let stats = &mut window.state_mut().stats;
+        (stats.step, stats.time, stats.energy_drift) = (step, step as f64 * 0.01, Some(1e-6 * step as f64));
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        window.run_steps(2);
+        drawn.push(texts(&window));
+    }
+    // Two seconds of it.
+    drawn.dedup();
+    assert!((3..=6).contains(&drawn.len()), "{} times", drawn.len());
 }
 
 #[test]
@@ -63,7 +84,7 @@ fn what_is_not_measured_yet_keeps_its_place() {
         (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
         stats.energy_drift = drift;
         stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
-        window.run_steps(6);
+        window.run_steps(30);
         let words = ["not measured yet", "measured once so far", "up to ten times a second"];
         words.map(|words| window.query_by_label_contains(words).is_some())
     };
