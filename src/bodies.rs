@@ -106,6 +106,8 @@ pub struct Points {
     pub image: Image,
     /// What the mode tells of each step of the last burst; empty if it tells nothing.
     pub series: Memory<f32>,
+    /// Counts what colours mean: while it stays they follow the values smoothly, with another they begin anew.
+    pub colours: u64,
 }
 
 /// What a body looks like.

@@ -170,6 +170,11 @@ impl Values {
         }
     }
 
+    /// Those whose change has this effect.
+    pub fn of(&self, effect: Effect) -> Self {
+        Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
+    }
+
     /// What differs in `new`, and the costliest effect among it.
     pub fn changes(&self, new: &Values) -> (Vec<(&'static str, Value)>, Option<Effect>) {
         let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);

@@ -126,6 +126,17 @@ impl<T> State<T> {
 }
 
 impl State {
+    /// Whether it is a flow with numbers that are none: nothing comes of it any more. Bodies without are held out one by one.
+    pub fn has_blown_up(&self) -> bool {
+        match self {
+            Self::Bodies(_) => false,
+            Self::Flow(flow) => {
+                let free = flow.cells.iter().zip(&flow.walls.solid).filter(|(_, solid)| !**solid);
+                free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
+            }
+        }
+    }
+
     /// The same in double precision, exactly.
     pub fn to_f64(&self) -> State<f64> {
         match self {

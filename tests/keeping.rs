@@ -252,6 +252,72 @@ fn what_is_resumed_is_told_with_the_modes_that_were_left() {
     assert_eq!(left.len(), 1, "the mode that is shown is where it began, the other is not");
 }
 
+/// Its colours too, while it stands still: those of a picture that was shown before mean something else.
+#[test]
+fn what_is_resumed_has_the_colours_that_it_was_left_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gravitile");
+    let left = |colour| Config { running: false, ..scene("plummer", Some(100), &[("colour", colour)]) };
+    let mut first = session(left("origin"));
+    first.send(Command::GoTo(Some(30)));
+    until_step(&mut first, 30);
+    let was = first.shown().points.clone();
+    first.send(save(&path));
+    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut first) else { panic!("not saved") };
+
+    let mut second = session(left("speed"));
+    let before = until(&mut second, |session| {
+        let points = &session.frame().0.points;
+        (!points.values.is_empty()).then_some(points.colours)
+    });
+    second.send(Command::Resume(path));
+    until_step(&mut second, 30);
+    let is = &second.shown().points;
+    assert!(is.values == was.values && is.value_range() == was.value_range());
+    assert_ne!(is.colours, before, "they would follow from what the other picture showed");
+}
+
+#[test]
+fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.gravitile");
+    let info = &gravitile::modes::fluid::INFO;
+    let config = Config { bodies: Some(3000), running: false, ..Config::new(info) };
+    let mut engine = Engine::new(cpu(), config).unwrap();
+    let mut snapshot = engine.snapshot().unwrap();
+    let sound = snapshot.clone();
+    let flow = snapshot.runs[0].state.flow_mut().unwrap();
+    let free = flow.walls.solid.iter().position(|solid| !solid).unwrap();
+    flow.cells[free][3] = f32::NAN;
+    for (snapshot, is_broken) in [(sound, false), (snapshot, true)] {
+        let resume = move || Engine::resume(cpu(), snapshot, &Default::default());
+        let mut session = Session::spawn(resume, || ()).unwrap();
+        session.send(save(&path));
+        let mut heard = Vec::new();
+        until(&mut session, |session| {
+            heard.extend(session.notices());
+            heard.iter().any(|notice| matches!(notice, Notice::Saved { .. })).then_some(())
+        });
+        heard.extend(session.close(String::new()));
+        let said =
+            |text: &str| heard.iter().any(|notice| matches!(notice, Notice::Said(it) if it.contains(text)));
+        assert_eq!(said("blown up"), is_broken, "{heard:?}");
+        let is_told = heard.iter().any(|notice| matches!(notice, Notice::Broken { .. }));
+        assert_eq!(is_told, is_broken, "{heard:?}");
+    }
+    // Opened while something else runs.
+    let mut session = session(small());
+    until_step(&mut session, 1);
+    session.send(Command::Resume(path));
+    let in_force = until(&mut session, |session| {
+        session.notices().into_iter().find_map(|notice| match notice {
+            Notice::Broken { in_force, .. } => Some(in_force),
+            _ => None,
+        })
+    });
+    assert!(!in_force.running);
+}
+
 /// A trip back is given up in the midst of a burst, and a file is opened that cannot be.
 #[test]
 fn a_burst_goes_the_way_that_it_went_to_its_end() {

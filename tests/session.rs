@@ -12,7 +12,7 @@ use gravitile::engine::Engine;
 use gravitile::error::Error;
 use gravitile::lattice::{Image, Stroke};
 use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
-use gravitile::modes::{MODES, Together, Variant};
+use gravitile::modes::{Diagnostics, MODES, Together, Variant};
 use gravitile::params::{self, Effect};
 use gravitile::session::{Command, Frame, Notice, Stats};
 use gravitile::state::State;
@@ -448,6 +448,70 @@ fn what_a_mode_tells_of_each_step_is_kept() {
     assert_eq!(first, alone.series().unwrap());
     watched.configure(&small());
     assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
+}
+
+/// What is told of energy and momentum at a step that stands still.
+fn measured_at(watched: &mut Watched, step: u64) -> (Stats, Diagnostics) {
+    let told = |frame: &Frame| frame.stats.step == step && frame.stats.energy_drift.is_some();
+    watched.frame_where(told);
+    // Whatever comes until nothing does.
+    let mut last = watched.session.shown().stats.clone();
+    while !(watched.is_still() && watched.is_still()) {
+        last = watched.session.shown().stats.clone();
+    }
+    let diagnostics = last.diagnostics.clone().unwrap();
+    (last, diagnostics)
+}
+
+#[test]
+fn what_stands_still_is_measured_as_it_is() {
+    let config = Config { running: false, ..small() };
+    let mut right = engine(config.clone());
+    right.diagnostics().unwrap();
+    let mut watched = Watched::new(config.clone());
+    // There, and back from the start.
+    for (goal, steps) in [(400, 400), (100, 100)] {
+        right.restart().unwrap();
+        right.diagnostics().unwrap();
+        right.run(steps, |_| ()).unwrap();
+        watched.session.send(Command::GoTo(Some(goal)));
+        let (stats, sums) = measured_at(&mut watched, goal);
+        let (is, drift) = right.diagnostics().unwrap();
+        assert!((sums.kinetic / is.kinetic - 1.0).abs() < 1e-5, "step {goal}: {sums:?} instead of {is:?}");
+        assert!((stats.energy_drift.unwrap() - drift.unwrap()).abs() < 1e-5, "step {goal}: {drift:?}");
+    }
+    watched.session.send(Command::Step);
+    let (_, stepped) = measured_at(&mut watched, 101);
+    right.run(1, |_| ()).unwrap();
+    assert!((stepped.kinetic / right.diagnostics().unwrap().0.kinetic - 1.0).abs() < 1e-5);
+
+    // Another colour is only another picture.
+    let mut other = config;
+    params::set(other.mode.as_mut(), "colour", "origin").unwrap();
+    watched.configure(&other);
+    let before = watched.session.shown().points.colours;
+    let frame = watched.frame_where(|frame| frame.points.colours != before);
+    assert_eq!((frame.stats.diagnostics, frame.stats.energy_drift.is_some()), (Some(stepped), true));
+}
+
+#[test]
+fn colours_begin_anew_where_they_mean_something_else() {
+    let config = Config { steps_per_frame: Some(1), ..small() };
+    let mut watched = Watched::new(config.clone());
+    let first = watched.frame().points.colours;
+    assert_eq!(watched.frame_where(|frame| frame.stats.step > 3).points.colours, first);
+    let mut other = config.clone();
+    params::set(other.mode.as_mut(), "dt", "0.002").unwrap();
+    watched.configure(&other);
+    let changes = watched.session.shown().stats.changes;
+    let faster = watched.frame_where(|frame| frame.stats.changes > changes);
+    assert_eq!(faster.points.colours, first, "they mean the same");
+    params::set(other.mode.as_mut(), "colour", "origin").unwrap();
+    watched.configure(&other);
+    let second = watched.frame_where(|frame| frame.points.colours != first).points.colours;
+    watched.session.send(Command::Restart);
+    let fresh = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert_ne!(fresh.points.colours, second, "another seeding");
 }
 
 /// How long it takes until `count` further measurements are told.

@@ -369,6 +369,23 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
     assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
 }
 
+/// What colours mean may be another thing though the bodies are as many: then nothing is left of how they were.
+#[test]
+fn colours_follow_what_they_mean_and_begin_anew_with_it() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let before = cluster(500);
+    let mut after = before.clone();
+    after.values.iter_mut().for_each(|value| *value = 100.0 + 10.0 * *value);
+    for colours in [0, 1] {
+        view.upload(&before, before.value_range()).expect("there is room");
+        after.colours = colours;
+        view.upload(&after, after.value_range()).expect("there is room");
+        let picture = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        assert_eq!(picture == draw(&after, &front(), SIZE), colours == 1);
+    }
+}
+
 #[test]
 fn glows_and_balls_take_turns() {
     let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");

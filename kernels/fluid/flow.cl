@@ -38,7 +38,8 @@ void add_sums(const uint groups, __global const float *sums, __global float *ser
         series[from + nth] = scratch[0] * share;
 }
 
-// Makes the cells within `radius` of the cell (px, py), which may be beside the grid, solid, or free and at rest.
+// Makes the cells within `radius` of the cell (px, py), which may be beside the grid, solid, or free and at rest: as dense as
+// it was, if that is any density.
 __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, const uint radius, const uint value,
                     __global uchar *solid, __global stored *f)
 {
@@ -52,7 +53,12 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
         return;
     solid[i] = value;
     if (value == 0) {
-        const float axis = c.s4 / 9.0f, diagonal = c.s4 / 36.0f;
+        // What bounced about in it goes with its surroundings; the scene's density would be a bang where that is another.
+        Cell cell;
+        get(&cell, &g, f, x, y);
+        const float held = density_of(&cell);
+        const float density = held > 0.5f * c.s4 && held < 2.0f * c.s4 ? held : c.s4;
+        const float axis = density / 9.0f, diagonal = density / 36.0f;
         const Cell rest = { 4.0f * axis, axis, axis, axis, axis, diagonal, diagonal, diagonal, diagonal };
         put(&g, f, x, y, &rest);
     }

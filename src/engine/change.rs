@@ -33,7 +33,8 @@ impl Engine {
         let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
         let resolved = self.resolve(&config, &devices[0].info)?;
         let begins = resolved.bodies != self.resolved.bodies || reseeds(&self.config, &config);
-        let effect = match (self.config.mode.values().changes(&config.mode.values()).1, left) {
+        let (_, touched) = self.config.mode.values().changes(&config.mode.values());
+        let effect = match (touched, left) {
             (_, Some(left)) if is_other_mode => {
                 self.switch(devices, &config, resolved, left)?;
                 Some(Effect::Reseed)
@@ -66,7 +67,8 @@ impl Engine {
                 effect
             }
         };
-        if self.config.mode != config.mode {
+        // What only the picture shows does not touch the energy.
+        if is_other_mode || touched >= Some(Effect::Live) {
             self.baseline = None;
         }
         self.is_changed |= effect >= Some(Effect::Live);

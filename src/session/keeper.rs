@@ -14,6 +14,9 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
 
+/// What is said of a file that nobody can go on from.
+const BLOWN_UP: &str = "Saved, but the flow had blown up: opened, it stands still until it is restarted";
+
 /// What is left to be done when all ends.
 pub(super) struct Rest {
     /// Whether a burst is not complete.
@@ -69,7 +72,15 @@ impl Keeper {
         };
         let write = {
             let tell = tell.clone();
-            move || tell(write(&snapshot, &path, sets_aside))
+            let notices = notices.clone();
+            move || {
+                let outcome = write(&snapshot, &path, sets_aside);
+                let is_lost = is_asked_for && outcome.is_ok() && has_blown_up(&snapshot);
+                tell(outcome);
+                if is_lost {
+                    let _ = notices.send(Notice::Said(BLOWN_UP));
+                }
+            }
         };
         match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
             Ok(thread) => self.writing = Some(thread),
@@ -147,6 +158,10 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+fn has_blown_up(snapshot: &Snapshot) -> bool {
+    snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
 }
 
 fn write(snapshot: &Snapshot, path: &Path, sets_aside: bool) -> Result<()> {

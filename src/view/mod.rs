@@ -59,6 +59,8 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
+    /// What colours mean: see [`Points::colours`].
+    colours: u64,
     field: field::Field,
     glow: points::Glow,
     spheres: spheres::Spheres,
@@ -85,6 +87,7 @@ impl View {
             is_software,
             cloud: cloud::Cloud::new(context)?,
             shape: Shape::default(),
+            colours: 0,
             field: field::Field::new(context)?,
             glow: points::Glow::new(context)?,
             spheres: spheres::Spheres::new(context)?,
@@ -124,8 +127,8 @@ impl View {
     }
 
     /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
-    /// [`Points::values`]. It is followed smoothly as long as the number of bodies and the kind of their shape
-    /// stay, so that colours do not flicker.
+    /// [`Points::values`]. It is followed smoothly as long as the number of bodies, the kind of their shape
+    /// and what colours mean stay, so that colours do not flicker.
     ///
     /// Costs one copy of 20 bytes a body and does not wait for OpenGL. Without a new frame, only
     /// [`View::draw`] is needed. [`View::draw`] queues work: to time it, end with `Context::finish`.
@@ -134,12 +137,13 @@ impl View {
     /// [`Error::Graphics`] if OpenGL has no memory for them.
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
         self.drawn = None;
-        let alike = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
-        self.shape = points.shape;
+        let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
+        let alike = is_same_kind && self.colours == points.colours;
+        (self.shape, self.colours) = (points.shape, points.colours);
         self.glow.weigh(&points.positions);
         self.field.upload(&points.image, alike)?;
         self.cloud.upload(points, value_range, alike)?;
-        if !alike {
+        if !is_same_kind {
             self.trails.forget();
         }
         self.trails.note(&self.cloud, self.look.trails)

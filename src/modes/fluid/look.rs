@@ -59,7 +59,7 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
     }
 
-    /// Makes the cells within `radius` of the cells `middles` solid, or free and at rest.
+    /// Makes the cells within `radius` of the cells `middles` solid, or free, at rest and as dense as they were.
     ///
     /// # Errors
     /// If nothing could flow then, or the device fails.
@@ -200,8 +200,8 @@ impl FluidSimulation {
         let [free, mass] = sums.extra;
         let mach = sums.maxima[0] * 3f64.sqrt();
         let mut readings = Vec::new();
-        // Before the first step nobody knows.
-        if let Some(&mean) = self.mean_speeds()?.last() {
+        // Before the first step nobody knows, nor once it blew up.
+        if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
             let help = "mean speed × the scene's length over the viscosity: the higher, the wilder";
             readings.push(Reading::new("reynolds", "Reynolds number", reynolds, help));
@@ -218,7 +218,7 @@ impl FluidSimulation {
                 "mach",
                 "Largest u/c",
                 mach,
-                "the largest speed over that of sound; past 0.3 the fluid is squeezed and the method no longer holds",
+                "the largest speed over that of sound; past 0.3 the method no longer holds: the fluid is squeezed, and made thicker so as not to blow up",
             )
             .warns(mach > 0.3),
             Reading::new("mass", "Mass", mass, "in the free cells"),

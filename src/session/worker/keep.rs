@@ -38,6 +38,7 @@ impl Worker<'_> {
             None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
         };
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
+        let points = Points { colours: self.colours(), ..points };
         let _ = self.notices.send(Notice::Still(Box::new(Still { points, purpose })));
         (self.wake)();
         Ok(())

@@ -4,6 +4,7 @@
 mod burst;
 mod hand;
 mod keep;
+mod measure;
 mod publish;
 mod trip;
 
@@ -12,15 +13,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select};
 
 use self::hand::Hold;
+use self::measure::{SETTLED, Sums};
 use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
-use crate::modes::Diagnostics;
-use crate::params::Effect;
+use crate::params::{Effect, Values};
 use crate::rescue;
 use crate::session::accuracy::{Judge, Ladder};
 use crate::session::gauge::Gauge;
@@ -71,6 +72,7 @@ pub(in crate::session) fn run(
         gauge: Gauge::new(),
         read_ms: 0.0,
         sums: None,
+        coloured: (0, (0, Values::default())),
         next_measurement: Instant::now(),
         measured_in: None,
         measure_every: DIAGNOSTICS_EVERY,
@@ -82,13 +84,14 @@ pub(in crate::session) fn run(
         deadline: None,
         last_view: None,
     };
-    if worker.engine.is_resumed() {
-        worker.tell_resumed(String::new());
-    }
+    let mut is_resumed = worker.engine.is_resumed();
     let mut has_failed = false;
     while !worker.quit && !has_failed {
         // What there is outlives a mistake of the program.
-        let turn = catch_unwind(AssertUnwindSafe(|| worker.turn()));
+        let turn = catch_unwind(AssertUnwindSafe(|| match std::mem::take(&mut is_resumed) {
+            true => worker.tell_resumed(String::new()),
+            false => worker.turn(),
+        }));
         let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
         worker.tell_losses();
         if let Err(error) = turn.unwrap_or(Err(ended)) {
@@ -144,8 +147,10 @@ struct Worker<'a> {
     meter: Meter,
     gauge: Gauge,
     read_ms: f64,
-    /// The last energy and momentum, with the drift.
-    sums: Option<(Diagnostics, Option<f64>)>,
+    /// The last energy and momentum.
+    sums: Option<Sums>,
+    /// What colours mean, and of which seeding, counted.
+    coloured: (u64, (u64, Values)),
     next_measurement: Instant,
     /// What the last measurement of this scene took.
     measured_in: Option<Duration>,
@@ -166,7 +171,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// One frame, or a sleep until there is something to do.
     fn turn(&mut self) -> Result<()> {
-        self.listen();
+        self.listen()?;
         while !self.quit
             && let Some(command) = self.next_command()
         {
@@ -202,7 +207,7 @@ impl Worker<'_> {
     }
 
     /// Takes in what was said; without work, waits for it.
-    fn listen(&mut self) {
+    fn listen(&mut self) -> Result<()> {
         let verdict = self.judge.verdict();
         // Some may have been heard while a burst ran.
         if self.has_work() || !self.waiting.is_empty() {
@@ -211,6 +216,7 @@ impl Worker<'_> {
             if !self.wants_steps() {
                 self.gauge.rest();
             }
+            let settles = if self.lacks_measurement() { after(SETTLED) } else { never() };
             select! {
                 recv(self.inbox) -> command => self.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
@@ -218,9 +224,11 @@ impl Worker<'_> {
                     // While it runs, the next frame tells.
                     self.stale |= !self.engine.config().running;
                 }
+                recv(settles) -> _ => self.measure()?,
             }
         }
         self.waiting.extend(self.inbox.try_iter());
+        Ok(())
     }
 
     /// The next command to obey. The end comes first, but for what is to be kept before it, with what was done before that;
@@ -292,7 +300,7 @@ impl Worker<'_> {
                     self.still(shot)?;
                 }
             }
-            Command::Resume(path) => self.resume(&path),
+            Command::Resume(path) => self.resume(&path)?,
             Command::Kernels(edits) => match self.settle()? {
                 true => self.take_edits(edits),
                 // They are not about what is there.
@@ -357,7 +365,7 @@ impl Worker<'_> {
     }
 
     /// Goes on where a snapshot was taken, or tells why not and goes on as it is.
-    fn resume(&mut self, path: &Path) {
+    fn resume(&mut self, path: &Path) -> Result<()> {
         let restore = |snapshot: Snapshot| {
             let view = snapshot.view.clone();
             self.engine.restore(snapshot).map(|()| view)
@@ -370,9 +378,12 @@ impl Worker<'_> {
             Ok(view) => {
                 self.remember(Some(Effect::Reseed));
                 self.stale = true;
-                self.tell_resumed(view);
+                self.tell_resumed(view)
             }
-            Err(error) => self.tell(Notice::ResumeRefused(error)),
+            Err(error) => {
+                self.tell(Notice::ResumeRefused(error));
+                Ok(())
+            }
         }
     }
 
@@ -394,10 +405,11 @@ impl Worker<'_> {
         (self.wake)();
     }
 
-    fn tell_resumed(&self, view: String) {
+    fn tell_resumed(&mut self, view: String) -> Result<()> {
         let config = Box::new(self.engine.config().clone());
         let left = self.engine.left().cloned().collect();
         self.tell(Notice::Resumed { config, left, view });
+        if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
     /// A config that was made before the window heard of a loss does not ask for what was lost.
@@ -429,12 +441,10 @@ impl Worker<'_> {
 
     /// What is no longer true after a change is forgotten.
     fn remember(&mut self, effect: Option<Effect>) {
-        if effect.is_some() {
+        if effect >= Some(Effect::Live) {
             // Soon, but a slider that is dragged must not make every frame measure.
             self.next_measurement = self.next_measurement.min(Instant::now() + DIAGNOSTICS_EVERY);
             self.sums = None;
-        }
-        if effect >= Some(Effect::Live) {
             self.judge.forget();
         }
         if effect >= Some(Effect::Rebuild) {

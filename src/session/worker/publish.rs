@@ -1,18 +1,13 @@
-//! What the window is told of each frame, and what is measured for that.
+//! What the window is told of each frame.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::Worker;
+use crate::bodies::Points;
 use crate::error::Result;
+use crate::params::Effect;
 use crate::session::Stats;
 use crate::session::meter::Rates;
-
-/// Energy and momentum may take this share of the time, ...
-const DIAGNOSTICS_SHARE: f64 = 0.01;
-/// ... and are left out where they would hold up the steps for longer than this.
-const DIAGNOSTICS_SECONDS: f64 = 0.5;
-/// How fast a device is before it was measured, for that decision.
-const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 
 impl Worker<'_> {
     /// Reads the frame back, beside the next burst which is already queued, and hands it over.
@@ -53,8 +48,9 @@ impl Worker<'_> {
             self.history.note(info.name, stats.generation, step, &points.series);
         }
         let is_broken = points.series.iter().any(|value| !value.is_finite());
+        let colours = self.colours();
         let frame = self.frames.input_buffer_mut();
-        frame.points = points;
+        frame.points = Points { colours, ..points };
         if let Some(seconds) = seconds {
             self.read_ms = seconds * 1e3;
         }
@@ -78,6 +74,15 @@ impl Worker<'_> {
             self.judge()?;
         }
         Ok(())
+    }
+
+    /// See [`Points::colours`].
+    pub(super) fn colours(&mut self) -> u64 {
+        let shown = (self.engine.generation(), self.engine.config().mode.values().of(Effect::View));
+        if self.coloured.1 != shown {
+            self.coloured = (self.coloured.0 + 1, shown);
+        }
+        self.coloured.0
     }
 
     /// How the simulation is doing at the burst that was last completed.
@@ -112,8 +117,8 @@ impl Worker<'_> {
             changes: self.engine.changes(),
             device: self.engine.device().info.name.as_str().into(),
             sharing: self.engine.sharing().cloned(),
-            diagnostics: self.sums.as_ref().map(|(sums, _)| sums.clone()),
-            energy_drift: self.sums.as_ref().and_then(|(_, drift)| *drift),
+            diagnostics: self.sums.as_ref().map(|sums| sums.diagnostics.clone()),
+            energy_drift: self.sums.as_ref().and_then(|sums| sums.energy_drift),
             relative_error: self.judge.relative_error(),
             ladder: Vec::new(),
             nonfinite: 0, // counted when the frame is whole
@@ -121,42 +126,5 @@ impl Worker<'_> {
         };
         self.ladder.note(&mut stats, &self.engine.config().mode.info().work);
         stats
-    }
-
-    /// Energy and momentum cost about a step: never where that would be felt.
-    fn measurement_is_due(&self) -> bool {
-        let guess = self.engine.work_in_step() / GUESSED_PAIRS_PER_SECOND;
-        let cost = match self.meter.rates().step_seconds {
-            step if step > 0.0 => step,
-            _ => guess,
-        };
-        cost < DIAGNOSTICS_SECONDS && Instant::now() >= self.next_measurement
-    }
-
-    fn measure(&mut self) -> Result<()> {
-        let start = Instant::now();
-        self.sums = Some(self.engine.diagnostics()?);
-        // The first takes longer, where a compiler waits for it, and tells no drift: the second comes as soon as can be.
-        let cost = start.elapsed();
-        let usual = self.measured_in.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
-        let pause = usual.mul_f64(1.0 / DIAGNOSTICS_SHARE).max(self.measure_every);
-        self.next_measurement = Instant::now() + pause;
-        // The first numbers of a scene are worth a frame of their own.
-        self.stale |= !self.engine.config().running;
-        Ok(())
-    }
-
-    /// Hands what the last step did to some bodies over to be judged. It was computed in the ordinary course and is
-    /// only read.
-    fn judge(&mut self) -> Result<()> {
-        let start = Instant::now();
-        let size = self.engine.size();
-        let pairs_of_one = self.engine.work_in_step() / size.max(1) as f64;
-        let chosen = self.judge.choose(size, pairs_of_one);
-        let pairs = chosen.len() as f64 * pairs_of_one;
-        if let Some(sample) = self.engine.sample(chosen)? {
-            self.judge.judge(sample, pairs, start.elapsed());
-        }
-        Ok(())
     }
 }

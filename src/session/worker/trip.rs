@@ -26,6 +26,7 @@ impl Worker<'_> {
             }
             let outcome = self.engine.restart().map(|()| Some(Effect::Reseed));
             self.conclude(outcome, self.engine.config().clone());
+            self.measure_start()?;
         }
         self.single_steps = 0;
         self.goal = (goal != self.engine.clock().0).then_some(goal);
