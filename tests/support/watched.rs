@@ -59,10 +59,12 @@ impl Watched {
         panic!("no such frame came");
     }
 
-    /// Whether nothing new comes for a while.
+    /// Whether nothing new comes for a while, after what is measured of what stands still.
     pub fn is_still(&mut self) -> bool {
-        std::thread::sleep(Duration::from_millis(200));
-        !self.session.frame().1
+        (0..4).any(|_| {
+            std::thread::sleep(Duration::from_millis(200));
+            !self.session.frame().1
+        })
     }
 
     pub fn notice(&mut self) -> Notice {
