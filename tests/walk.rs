@@ -218,7 +218,7 @@ fn look(viewer: &Viewer, patience: f32) -> i64 {
 
 /// How many folders are two levels below this one: PoCL has one for each program.
 fn programs(cache: &Path) -> usize {
-    let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     inside(cache).flat_map(|path| inside(&path).collect::<Vec<_>>()).filter(|path| path.is_dir()).count()
 }
 

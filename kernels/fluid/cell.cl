@@ -16,21 +16,18 @@ typedef int16 which;
 #define LOAD(p) vload16(0, p)
 #define SOLID(p) (convert_int16(vload16(0, p)) != 0)
 #define FIRST(v) (v).s0
-#define ANY(v) any(v)
 #elif LANES == 8
 typedef float8 wide;
 typedef int8 which;
 #define LOAD(p) vload8(0, p)
 #define SOLID(p) (convert_int8(vload8(0, p)) != 0)
 #define FIRST(v) (v).s0
-#define ANY(v) any(v)
 #else
 typedef float wide;
 typedef int which;
 #define LOAD(p) (*(p))
 #define SOLID(p) (*(p) != 0)
 #define FIRST(v) (v)
-#define ANY(v) (v)
 #endif
 
 // Left to itself PoCL calls these functions, and keeps the cells in memory for them: four times as slow.
@@ -58,10 +55,11 @@ INLINED wide momentum_y(const Cell *c)
     return (c->f2 - c->f4) + (c->f5 - c->f7) + (c->f6 - c->f8);
 }
 
-// Beyond 0.3 of the speed of sound, where u² is 0.03, the method does not hold: there the fluid is made thicker, by so much
-// relaxation time for u² beyond it, so that a jet through a narrow gap is slowed down and does not blow up.
+// Beyond 0.3 of the speed of sound, where u² is 0.03, the method does not hold: there the fluid is made thicker, so that a jet through a
+// narrow gap is slowed down and does not blow up. The rate of relaxation falls by so much for each u² beyond, down to 1, where a
+// step forgets all but density and velocity.
 #define FAST 0.03f
-#define THICKENING 12.0f
+#define THICKENING 20.0f
 
 // Solid cells send back what came in; all others relax towards equilibrium. `speed` gets |u|, 0 of solid cells.
 INLINED void settle(Cell *cell, which solid, float omega, wide *speed)
@@ -74,12 +72,9 @@ INLINED void settle(Cell *cell, which solid, float omega, wide *speed)
     const wide u2 = ux * ux + uy * uy;
     *speed = solid ? (wide)(0.0f) : sqrt(u2);
 
-    // The rate is 1 / (1/omega + THICKENING · (u² − FAST)); omega itself, and no division, where nothing is that fast.
-    wide share = 1.0f;
-    if (ANY(u2 > FAST))
-        share = 1.0f / (1.0f + (omega * THICKENING) * fmax(u2 - FAST, 0.0f));
-    const wide kept = 1.0f - omega * share;
-    const wide axis = (omega / 9.0f) * (share * rho);
+    const wide rate = fmax(omega - THICKENING * fmax(u2 - FAST, 0.0f), (wide)(fmin(omega, 1.0f)));
+    const wide kept = 1.0f - rate;
+    const wide axis = rate * rho * (1.0f / 9.0f);
     const wide diagonal = 0.25f * axis;
     const wide still = 1.0f - 1.5f * u2;
     const wide sum = ux + uy;

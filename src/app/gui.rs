@@ -12,7 +12,7 @@ use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
-use super::patches::{Patches, bounds};
+use super::patches::{EDGE, Patches, bounds};
 use crate::error::Result;
 use crate::view::Layer;
 
@@ -149,7 +149,7 @@ fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitiv
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {
         next.clip_rect = match &next.primitive {
-            Primitive::Mesh(mesh) if next.clip_rect.expand(1.5).contains_rect(mesh.calc_bounds()) => patch,
+            Primitive::Mesh(mesh) if next.clip_rect.expand(EDGE).contains_rect(mesh.calc_bounds()) => patch,
             _ => next.clip_rect.intersect(patch),
         };
         match (all.last_mut(), next) {

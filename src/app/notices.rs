@@ -54,9 +54,11 @@ impl Open {
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, in_force } => {
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.running = false;
+                    if self.config.mode.info() != in_force.mode.info() {
+                        self.ui.say(capitalised(text));
+                        continue;
                     }
+                    self.config.running = false;
                     let way_back = match self.shown.undos {
                         0 => "",
                         _ => " Ctrl+Z goes back to before the last stroke.",

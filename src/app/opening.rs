@@ -150,6 +150,10 @@ impl Open {
     }
 
     pub(super) fn resume(&mut self, path: PathBuf) {
+        if self.failure.is_some() {
+            let text = "The simulation stopped. Start gravitile again, and open it there.";
+            return self.ui.error("Not opened", text, None);
+        }
         if self.opening.take().is_some() {
             self.ui.say("What was being read is not opened: this snapshot is");
         }

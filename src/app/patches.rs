@@ -1,10 +1,12 @@
 //! Which parts of the panel changed since it was painted last.
 
-use egui::Rect;
 use egui::epaint::ClippedShape;
+use egui::{Rect, Shape};
 
 /// Lines are painted this much beyond where they end, in points: their edges are soft.
 const SOFT: f32 = 2.0;
+/// And so much beyond where they are clipped, for the same reason.
+pub(super) const EDGE: f32 = 1.5;
 
 /// Rectangles, none of which touches another.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -69,13 +71,27 @@ impl Patches {
 
 /// Where a shape is seen.
 pub(super) fn bounds(ClippedShape { clip_rect, shape }: &ClippedShape) -> Rect {
-    shape.visual_bounding_rect().expand(SOFT).intersect(*clip_rect)
+    seen(shape).expand(SOFT).intersect(clip_rect.expand(EDGE))
+}
+
+fn seen(shape: &Shape) -> Rect {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().map(seen).fold(Rect::NOTHING, Rect::union),
+        // What is behind selected letters is higher and wider than they are.
+        Shape::Text(text) => {
+            let rows = text.galley.rows.iter();
+            let rows =
+                rows.map(|row| row.visuals.mesh_bounds.translate(row.pos.to_vec2() + text.pos.to_vec2()));
+            rows.fold(shape.visual_bounding_rect(), Rect::union)
+        }
+        _ => shape.visual_bounding_rect(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use egui::{Color32, Pos2, Shape, pos2, vec2};
+    use egui::{Color32, Pos2, pos2, vec2};
 
     fn at(x: f32, y: f32, colour: Color32) -> ClippedShape {
         let rect = Rect::from_min_size(pos2(x, y), vec2(10.0, 10.0));

@@ -39,6 +39,8 @@ pub(super) struct Dialogs {
 enum Calm {
     #[default]
     Closed,
+    /// A button is down that was down when it opened.
+    Held,
     Until(f64),
     Reached,
 }
@@ -49,9 +51,10 @@ impl Calm {
         let (now, is_held) = ctx.input(|input| (input.time, input.pointer.any_down()));
         *self = match *self {
             Self::Reached => Self::Reached,
-            Self::Until(time) if !is_held && now >= time => Self::Reached,
-            Self::Until(time) if !is_held => Self::Until(time),
-            _ => Self::Until(now + CALM),
+            Self::Until(time) if now >= time => Self::Reached,
+            Self::Until(time) => Self::Until(time),
+            Self::Closed | Self::Held if is_held => Self::Held,
+            Self::Closed | Self::Held => Self::Until(now + CALM),
         };
         if let Self::Until(time) = *self {
             ctx.request_repaint_after_secs((time - now) as f32);
@@ -103,7 +106,7 @@ impl Dialogs {
             return;
         };
         let is_calm = self.calm.is_reached(ctx);
-        let counts = [(self.waiting.len() - 1, "more"), (self.dropped, "older ones were dropped")];
+        let counts = [(self.waiting.len() - 1, "more"), (self.dropped, "dropped")];
         let words =
             counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
         let more = words.collect::<Vec<_>>().join(" · ");

@@ -255,15 +255,22 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Command> {
 /// The keys that are down, by their place on the keyboard: what a key is called may change before it is let go of, as that of
 /// `?` does once Shift is up. egui goes by its name, and takes each later press for a repeat of one that never ended.
 #[derive(Debug, Default)]
-pub(super) struct Held(BTreeSet<Key>);
+pub(super) struct Held(BTreeSet<(Key, bool)>);
 
 impl Held {
     /// Takes in an event; whether it is a key that goes down.
     fn goes_down(&mut self, event: &Event) -> bool {
         match *event {
-            Event::Key { key, physical_key, pressed: true, .. } => self.0.insert(physical_key.unwrap_or(key)),
-            Event::Key { key, physical_key, pressed: false, .. } => {
-                self.0.remove(&physical_key.unwrap_or(key));
+            Event::Key { key, physical_key, pressed: true, .. } => {
+                self.0.insert((physical_key.unwrap_or(key), physical_key.is_some()))
+            }
+            Event::Key { physical_key: Some(place), pressed: false, .. } => {
+                self.0.remove(&(place, true));
+                false
+            }
+            // Of a key without a place it cannot be known under which name it went down.
+            Event::Key { physical_key: None, pressed: false, .. } => {
+                self.0.retain(|(_, has_place)| *has_place);
                 false
             }
             // What is let go of elsewhere is not heard here.

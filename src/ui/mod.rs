@@ -593,8 +593,12 @@ impl Ui {
                 config.running = false;
                 return Some(Action::GoTo(goal));
             }
-            Command::Mode(info) => self.select_mode(info, config),
+            Command::Mode(info) => {
+                config.running |= self.ends_halt();
+                self.select_mode(info, config);
+            }
             Command::NextMode => {
+                config.running |= self.ends_halt();
                 let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
                 self.select_mode(MODES[(at + 1) % MODES.len()], config);
             }

@@ -371,8 +371,10 @@ impl Typed {
         let number = read(text);
         // The ends are often numbers of single precision.
         let fits = |number: f64| (self.low as f32..=self.high as f32).contains(&(number as f32));
-        if !number.is_some_and(fits) {
-            self.refused.replace(Some(text.trim().to_owned()));
+        let text = text.trim();
+        let is_an_end = [self.low, self.high].into_iter().any(|end| text == format::field(end));
+        if !text.is_empty() && !is_an_end && !number.is_some_and(fits) {
+            self.refused.replace(Some(text.to_owned()));
         }
         number
     }
@@ -380,7 +382,9 @@ impl Typed {
     /// What is to be told, if it was not one that fits.
     fn refused(&self) -> Option<String> {
         let text = self.refused.take()?;
-        let [low, high] = [self.low, self.high].map(format::field);
-        Some(format!("“{text}” does not fit there: it takes a number from {low} to {high}"))
+        let end = |end: f64| {
+            if end.fract() == 0.0 && end.abs() < 1e9 { format!("{end}") } else { format::field(end) }
+        };
+        Some(format!("“{text}” is no number from {} to {}", end(self.low), end(self.high)))
     }
 }

@@ -8,9 +8,9 @@ use crate::modes::Diagnostics;
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
 /// The speeds that go right.
 const EAST: [usize; 3] = [1, 5, 8];
-/// The u² from which on the fluid is made thicker, and by how much relaxation time for what is beyond: why, `cell.cl` says.
+/// The u² from which on the fluid is made thicker, and by how much the rate falls for what is beyond: why, `cell.cl` says.
 const FAST: f64 = 0.03;
-const THICKENING: f64 = 12.0;
+const THICKENING: f64 = 20.0;
 
 impl Fluid {
     /// Takes `steps` steps; the mean speed over the free cells after each of them.
@@ -75,11 +75,13 @@ impl Fluid {
         cell
     }
 
-    /// f + rate·(equilibrium − f), where 1/rate is 1/omega, and more where it is too fast, with w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) for equilibrium and c² = 1/3.
+    /// f + rate·(equilibrium − f), with w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) for equilibrium and c² = 1/3; the rate is omega, and less
+    /// where it is too fast.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let (density, [ux, uy]) = macroscopic(cell);
         let u2 = ux * ux + uy * uy;
-        let rate = 1.0 / (1.0 / f64::from(self.omega) + THICKENING * (u2 - FAST).max(0.0));
+        let omega = f64::from(self.omega);
+        let rate = (omega - THICKENING * (u2 - FAST).max(0.0)).max(omega.min(1.0));
         std::array::from_fn(|k| {
             let along = f64::from(DIRECTIONS[k][0]) * ux + f64::from(DIRECTIONS[k][1]) * uy;
             let factor = 1.0 + 3.0 * along + 4.5 * along * along - 1.5 * u2;

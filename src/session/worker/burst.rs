@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Worker, is_asked_for};
+use super::{PATIENCE, Worker, is_asked_for};
 use crate::error::Result;
 use crate::session::Command;
 
@@ -94,10 +94,12 @@ impl Worker<'_> {
         while self.engine.advance()? {
             self.waiting.extend(self.inbox.try_iter());
             let mut waiting = self.waiting.iter();
-            // With a deadline there is something to be done before the end.
-            if waiting.any(|command| matches!(command, Command::Quit(_)))
-                && self.deadline.is_none_or(|deadline| Instant::now() > deadline)
-            {
+            let ends = waiting.any(|command| matches!(command, Command::Quit(_)));
+            // What is asked for before the end comes with all that was done before it, as long as there is time.
+            if ends && self.waiting.iter().any(is_asked_for) {
+                self.deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+            }
+            if ends && self.deadline.is_none_or(|deadline| Instant::now() > deadline) {
                 return Ok(false);
             }
             // What is to be kept is what was there before.
