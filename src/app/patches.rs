@@ -109,13 +109,17 @@ mod tests {
         let mut now = before.to_vec();
         (now[0], now[2]) = (at(0.0, 0.0, blue), at(104.0, 0.0, red));
         let [first, second] = seen(&now)[..] else { panic!("{:?}", seen(&now)) };
-        assert_eq!(first, Rect::from_min_max(Pos2::ZERO, pos2(12.0, 12.0)), "within its clip rectangle");
-        assert_eq!(second, Rect::from_min_max(pos2(98.0, 0.0), pos2(116.0, 12.0)), "where it was and is");
+        assert_eq!(
+            first,
+            Rect::from_min_max(pos2(-1.5, -1.5), pos2(12.0, 12.0)),
+            "within its clip rectangle"
+        );
+        assert_eq!(second, Rect::from_min_max(pos2(98.0, -1.5), pos2(116.0, 12.0)), "where it was and is");
 
         let mut now = before.to_vec();
         now.insert(1, at(200.0, 100.0, blue));
         assert_eq!(seen(&now), [Rect::from_min_max(pos2(198.0, 98.0), pos2(212.0, 112.0))]);
-        assert_eq!(seen(&before[..3]), [Rect::from_min_max(pos2(288.0, 288.0), pos2(300.0, 300.0))]);
+        assert_eq!(seen(&before[..3]), [Rect::from_min_max(pos2(288.0, 288.0), pos2(301.5, 301.5))]);
         assert_eq!(seen(&[]).len(), before.len());
     }
 
