@@ -15,8 +15,8 @@
 //!   2 if it changed, it goes to the worker        b complete the burst: slices of the body range, queued
 //!   3 take the newest Frame, if any                 in parts of about 100 ms with a look at the Commands
 //!   4 vertex buffer ← frame; View::draw           c queue a snapshot of what is drawn and its read-back
-//!   5 the panel is painted over it; swap          d start the next burst beside it; wait for the
-//!                                                   read-back; publish the Frame; wake the window
+//!   5 the panel, painted where it changed,        d start the next burst beside it; wait for the
+//!     is laid over it; swap                         read-back; publish the Frame; wake the window
 //! ```
 //! Frames are drawn when there is something new, never more often than the screen shows. A burst is some steps
 //! with nothing read back between them; one burst a frame, unless it runs free.

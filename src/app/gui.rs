@@ -136,11 +136,13 @@ impl Gui {
 }
 
 /// The pixels of a rectangle of points, as OpenGL counts them: from the lower left.
-fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> glium::Rect {
+pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> glium::Rect {
     let pixel = |at: f32, most: u32| ((at * scale).round().max(0.0) as u32).min(most);
     let [left, right] = [rect.left(), rect.right()].map(|x| pixel(x, width));
     let [top, bottom] = [rect.top(), rect.bottom()].map(|y| pixel(y, height));
-    glium::Rect { left, bottom: height - bottom, width: right - left, height: bottom - top }
+    // A panel that was laid out for a smaller window may stand beyond its own right edge.
+    let (width, seen) = (right.saturating_sub(left), bottom.saturating_sub(top));
+    glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
 /// What is seen of a picture in `patch`, in few meshes: each costs two buffers and a draw, and what is nowhere clipped, but for the

@@ -19,7 +19,7 @@ use winit::dpi::{LogicalSize, PhysicalPosition, PhysicalSize};
 use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 
-use super::gui::Gui;
+use super::gui::{Gui, pixels};
 use crate::error::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
@@ -118,14 +118,7 @@ impl Window {
 
     /// Where in the window, in pixels from its lower left corner, a rectangle of the panel's points is.
     pub fn pixels(&mut self, rect: Rect) -> glium::Rect {
-        let (width, height) = self.size();
-        let scale = self.scale();
-        let pixel = |x: f32, most: u32| ((x * scale).round().max(0.0) as u32).min(most);
-        let (left, right) = (pixel(rect.left(), width), pixel(rect.right(), width));
-        let (top, bottom) = (pixel(rect.top(), height), pixel(rect.bottom(), height));
-        // A panel that was laid out for a smaller window may stand beyond its own right edge.
-        let (width, picture_height) = (right.saturating_sub(left), bottom.saturating_sub(top));
-        self.picture = glium::Rect { left, bottom: height - bottom, width, height: picture_height };
+        self.picture = pixels(rect, self.size(), self.scale());
         self.picture
     }
 

@@ -481,12 +481,20 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether it is one to worry about.
     pub warns: bool,
+    /// Whether it counts things.
+    #[serde(skip)]
+    pub counts: bool,
 }
 
 impl Reading {
     /// A number without worries.
     pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { key, label, value, help, warns: false }
+        Self { key, label, value, help, warns: false, counts: false }
+    }
+
+    /// A number of things.
+    pub fn count(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
+        Self { counts: true, ..Self::new(key, label, value, help) }
     }
 
     /// One to worry about, if `warns`.

@@ -20,8 +20,8 @@ struct Message {
 /// The most errors that wait: who comes back to more has lost the thread anyway, and each may carry a compiler's log.
 const MOST: usize = 20;
 
-/// For so long after the first has opened, or the mouse was last held, none takes a click, in seconds: it may have opened under a hand
-/// that was clicking, or painting, there.
+/// For so long none takes a click, in seconds, after the first has opened, or after a button that was held then was let go of: it may
+/// have opened under a hand that was clicking, or painting, there.
 const CALM: f64 = 0.5;
 
 /// Errors that wait to be read.

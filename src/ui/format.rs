@@ -65,13 +65,10 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// Readings that count things.
-const COUNTS: [&str; 2] = ["collisions", "free"];
-
 /// What a mode tells of itself: three digits, or a count.
 pub fn reading(reading: &Reading) -> String {
-    let Reading { key, value, .. } = *reading;
-    let is_count = COUNTS.contains(&key) && value >= 0.0 && value.fract() == 0.0;
+    let Reading { counts, value, .. } = *reading;
+    let is_count = counts && value >= 0.0 && value.fract() == 0.0;
     if is_count { count(value as u64) } else { significant(value, 3) }
 }
 
@@ -153,14 +150,10 @@ mod tests {
 
     #[test]
     fn a_reading_that_counts_has_no_decimals() {
-        for (key, value, text) in [
-            ("collisions", 5.0, "5"),
-            ("collisions", 12_345.0, "12\u{2009}345"),
-            ("collisions", f64::NAN, "NaN"),
-            ("virial_ratio", 1.0, "1.00"),
-        ] {
-            assert_eq!(reading(&Reading::new(key, "", value, "")), text);
+        for (value, text) in [(5.0, "5"), (12_345.0, "12\u{2009}345"), (f64::NAN, "NaN")] {
+            assert_eq!(reading(&Reading::count("collisions", "", value, "")), text);
         }
+        assert_eq!(reading(&Reading::new("virial_ratio", "", 1.0, "")), "1.00");
     }
 
     #[test]

@@ -401,7 +401,7 @@ impl Simulation for AsteroidSimulation {
         let [hits, met] = sums.extra;
         let cells = met / (27.0 * self.count as f64);
         let mut readings = vec![
-                Reading::new("collisions", "Collisions", hits / 2.0, "pairs that hit each other in the last step"),
+                Reading::count("collisions", "Collisions", hits / 2.0, "pairs that hit each other in the last step"),
                 Reading::new("overlap", "Deepest overlap", deepest, "the deepest overlap over the body's radius"),
                 Reading::new(
                     "reach",

@@ -222,7 +222,7 @@ impl FluidSimulation {
             )
             .warns(mach > 0.3),
             Reading::new("mass", "Mass", mass, "in the free cells"),
-            Reading::new("free", "Free cells", free, "cells that are not solid and still have numbers"),
+            Reading::count("free", "Free cells", free, "cells that are not solid and still have numbers"),
         ]);
         Ok(Diagnostics { readings, ..sums.diagnostics })
     }
