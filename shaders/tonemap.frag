@@ -2,8 +2,10 @@
 // addition would end in white; only the brightness saturates.
 
 uniform sampler2D light;
+#ifdef BLOOM
 uniform sampler2D bloom;
-uniform float bloom_share;  // how much of it is added; 0 is none
+uniform float bloom_share;  // how much of it is added
+#endif
 uniform vec2 size;          // of the picture, in pixels
 uniform vec2 origin;        // of the viewport, in pixels
 uniform vec3 background;    // sRGB
@@ -15,8 +17,9 @@ out vec4 colour;
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy - origin);
     vec4 sum = min(texelFetch(light, pixel, 0), vec4(6e4));  // half floats end there, and infinity has no hue
-    if (bloom_share > 0.0)
-        sum += bloom_share * texture(bloom, (gl_FragCoord.xy - origin) / size);
+#ifdef BLOOM
+    sum += bloom_share * texture(bloom, (gl_FragCoord.xy - origin) / size);
+#endif
     if (sum.a == 0.0) {  // most of most pictures
         colour = over ? vec4(0.0) : vec4(background, 1.0);
         return;

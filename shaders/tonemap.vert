@@ -3,8 +3,10 @@
 uniform sampler2D measured;  // of one pixel: sums of weighted logarithms of the light, and of the weights
 uniform bool automatic;
 uniform float stops;
+uniform vec3 background;  // sRGB
 
 flat out float exposure;
+flat out vec3 behind;  // light of the background
 
 // The light that is shown as it is, and how far an eye gets used to another, forwards and backwards.
 const float KEY = 1.1;
@@ -15,6 +17,7 @@ void main() {
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
     gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
     exposure = exp2(stops);
+    behind = light_of(background);
     if (automatic) {
         vec2 sums = texelFetch(measured, ivec2(0), 0).rg;
         float key = sums.g > 0.0 ? exp(sums.r / sums.g) : KEY;

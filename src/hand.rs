@@ -21,6 +21,45 @@ pub enum Edit {
     Launch(Launch),
 }
 
+/// What was done by hand, and can be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    /// Another mass or velocity for a body.
+    Change,
+    /// A body less.
+    Removal,
+    /// A body more, or a cluster.
+    Launch,
+    /// Attracting or repelling.
+    Pull,
+    /// Obstacles painted, or wiped out.
+    Stroke,
+}
+
+impl Deed {
+    /// What it is called in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Change => "the change",
+            Self::Removal => "the deletion",
+            Self::Launch => "the launch",
+            Self::Pull => "the pull",
+            Self::Stroke => "the stroke",
+        }
+    }
+}
+
+impl From<&Edit> for Deed {
+    fn from(edit: &Edit) -> Self {
+        match edit {
+            Edit::Change { .. } => Self::Change,
+            Edit::Remove(_) => Self::Removal,
+            Edit::Launch(_) => Self::Launch,
+        }
+    }
+}
+
 /// Something new among the bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Launch {

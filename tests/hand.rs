@@ -6,7 +6,7 @@ use gravitile::bodies::Bodies;
 use gravitile::compute::{Call, Fault};
 use gravitile::config::Config;
 use gravitile::engine::Engine;
-use gravitile::hand::{CLUSTER, Edit, Launch, Pull};
+use gravitile::hand::{CLUSTER, Deed, Edit, Launch, Pull};
 use gravitile::lattice::{Image, Stroke};
 use gravitile::modes::accuracy::relative_error;
 use gravitile::modes::{self, ModeInfo};
@@ -126,10 +126,15 @@ fn undone_is_as_if_it_had_never_happened() {
             engine.edit(&edit).unwrap();
             engine.run(3, |_| ()).unwrap();
         }
-        engine.remember().unwrap();
+        engine.remember(Deed::Pull).unwrap();
         engine.pull(&Pull { at: [0.0; 3], strength: -1.0, reach: 0.1 }, 5.0).unwrap();
         assert_eq!(engine.undos(), 6);
-        while engine.undo().unwrap() {}
+        let deeds = changes().iter().map(Deed::from).chain([Deed::Pull]).collect::<Vec<_>>();
+        for deed in deeds.into_iter().rev() {
+            assert_eq!(engine.last_deed(), Some(deed));
+            assert!(engine.undo().unwrap());
+        }
+        assert_eq!((engine.undo().unwrap(), engine.last_deed()), (false, None));
         assert_eq!(engine.clock().0, 10, "time went back too");
         engine.run(10, |_| ()).unwrap();
         let name = config.variant.unwrap().name;

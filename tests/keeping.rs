@@ -73,6 +73,24 @@ fn what_runs_is_saved_and_resumed_while_it_runs() {
 }
 
 #[test]
+fn that_it_is_saved_wakes_the_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bell, rung) = crossbeam_channel::unbounded();
+    let engine = || Engine::new(cpu(), Config { running: false, ..small() });
+    let wake = move || bell.send(()).unwrap_or_default();
+    let mut session = Session::spawn(engine, wake).unwrap();
+    until(&mut session, |session| (session.frame().0.stats.generation > 0).then_some(()));
+    session.send(save(&folder.path().join("a.gravitile")));
+    loop {
+        rung.recv_timeout(PATIENCE).expect("nothing goes on that would wake it besides");
+        let notices = session.notices();
+        if notices.iter().any(|notice| matches!(notice, Notice::Saved { outcome: Ok(()), .. })) {
+            break;
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(small());

@@ -102,7 +102,6 @@ impl Open {
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(engine, waker(proxy))?;
         let window = Window::new(event_loop, size.unwrap_or(kept.settings().size))?;
-        session.send(Command::Refresh(window.refresh_interval()));
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // A closed loop wants no repaint.
@@ -213,6 +212,7 @@ impl Open {
         }
         let Self { view, rig, recorder, .. } = self;
         let (context, stands) = (self.window.context().clone(), !self.config.running);
+        let begun = start.elapsed();
         self.window.draw(
             |surface| recorder.drawing(&context, stands, || view.draw(surface, &rig.camera, Some(area))),
             &mut self.stats,
@@ -220,6 +220,10 @@ impl Open {
         // 5: with the panel over it, and shown.
         self.stats.fps = self.clock.fps();
         self.stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
+        let drawn = Duration::from_secs_f64(self.stats.draw_ms * 1e-3);
+        if let Some(picture) = self.clock.made(begun + drawn) {
+            self.session.send(Command::Picture(picture));
+        }
         self.recorder.frame(start.elapsed(), interval, &self.stats);
         self.recorder.place(output.rects, self.window.scale());
         Ok(stays && self.frames.is_none_or(|frames| self.recorder.frames() < frames))
@@ -292,10 +296,7 @@ impl Open {
 
     /// Goes by the screen that it is on now.
     fn mind_refresh(&mut self) {
-        let refresh = self.window.refresh_interval();
-        if self.clock.set_refresh(refresh) {
-            self.session.send(Command::Refresh(refresh));
-        }
+        self.clock.set_refresh(self.window.refresh_interval());
     }
 
     /// What a drag over the picture moves now.

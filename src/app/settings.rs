@@ -77,7 +77,11 @@ impl Settings {
             Ok(settings) => return (settings, Some(path), None),
             Err(error) => error,
         };
-        let aside = path.with_extension("bad.toml");
+        let mut names = (1u32..).map(|nth| match nth {
+            1 => path.with_extension("bad.toml"),
+            nth => path.with_extension(format!("bad-{nth}.toml")),
+        });
+        let aside = names.find(|name| !name.exists()).unwrap_or_default();
         match fs::rename(&path, &aside) {
             Ok(()) => {
                 let text = format!(
@@ -218,10 +222,13 @@ mod tests {
         assert!(wrong.contains("line 4") && wrong.contains(aside.to_str().unwrap()), "{wrong}");
         settings.save(&file.unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&aside).unwrap(), text);
-        // One that cannot be moved stays as it is.
+        // Another slip costs nobody the first.
+        fs::write(&path, "size = 3").unwrap();
+        assert!(Settings::open(path).2.unwrap().contains("settings.bad-2.toml"));
+        assert_eq!(fs::read_to_string(&aside).unwrap(), text);
+        // One that cannot be moved stays as it is: a name cannot be longer.
+        let path = folder.path().join("s".repeat(250) + ".toml");
         fs::write(&path, text).unwrap();
-        fs::remove_file(&aside).unwrap();
-        fs::create_dir_all(aside.join("full")).unwrap();
         let (_, file, wrong) = Settings::open(path.clone());
         assert!(file.is_none() && wrong.unwrap().contains("not kept"));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);

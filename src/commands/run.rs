@@ -222,12 +222,9 @@ fn print(report: &Report) {
         println!("angular momentum {:.6}", length(*angular_momentum));
     }
     for reading in &report.readings {
-        println!(
-            "{} {}{}",
-            reading.label,
-            significant(reading.value, 5),
-            if reading.warns { " (!)" } else { "" }
-        );
+        let warning = if reading.warns { " (!)" } else { "" };
+        let value = if reading.counts { reading.value.to_string() } else { significant(reading.value, 5) };
+        println!("{} {value}{warning}", reading.label);
     }
     if report.nonfinite > 0 {
         println!("{} {} stopped being finite", report.nonfinite, report.info.work.things);

@@ -3,7 +3,7 @@
 use super::resume::Parked;
 use super::{Engine, max_bodies};
 use crate::error::{Error, Result};
-use crate::hand::{Edit, Held, Pull};
+use crate::hand::{Deed, Edit, Held, Pull};
 use crate::lattice::Stroke;
 
 /// The most changes that can be undone, ...
@@ -26,17 +26,17 @@ impl Engine {
             return Err(Error::Invalid(format!("{} has room for {most} bodies", self.devices[0].info.name)));
         }
         self.put(&next)?;
-        self.keep(past);
+        self.keep(Deed::from(edit), past);
         Ok(())
     }
 
-    /// Keeps all as it is now, to go back to by [`Engine::undo`]. Waits.
+    /// Keeps all as it is now, before something is done, to go back to by [`Engine::undo`]. Waits.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn remember(&mut self) -> Result<()> {
+    pub fn remember(&mut self, before: Deed) -> Result<()> {
         let past = self.shown()?;
-        self.keep(past);
+        self.keep(before, past);
         Ok(())
     }
 
@@ -46,9 +46,9 @@ impl Engine {
     /// # Errors
     /// If the device fails.
     pub fn undo(&mut self) -> Result<bool> {
-        let Some(past) = self.undos.pop_back() else { return Ok(false) };
+        let Some((deed, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
-            self.undos.push_back(past);
+            self.undos.push_back((deed, past));
             return Err(error);
         }
         self.go_to(past.clock);
@@ -59,6 +59,11 @@ impl Engine {
     /// How many changes can be undone.
     pub fn undos(&self) -> usize {
         self.undos.len()
+    }
+
+    /// What would be undone.
+    pub fn last_deed(&self) -> Option<Deed> {
+        self.undos.back().map(|(deed, _)| *deed)
     }
 
     /// Makes what a stroke covers solid, or free (see [`crate::modes::Simulation::paint`]), which can be undone; one that
@@ -77,7 +82,7 @@ impl Engine {
         self.insist(|simulation| simulation.paint(stroke))?;
         self.is_changed = true;
         self.changes += 1;
-        past.into_iter().for_each(|past| self.keep(past));
+        past.into_iter().for_each(|past| self.keep(Deed::Stroke, past));
         Ok(true)
     }
 
@@ -150,11 +155,11 @@ impl Engine {
         self.is_touched = false;
     }
 
-    fn keep(&mut self, past: Parked) {
-        self.undos.push_back(past);
-        let mut bytes: usize = self.undos.iter().map(Parked::bytes).sum();
+    fn keep(&mut self, deed: Deed, past: Parked) {
+        self.undos.push_back((deed, past));
+        let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();
         while self.undos.len() > MOST_UNDOS || (bytes > UNDO_BYTES && self.undos.len() > 1) {
-            bytes -= self.undos.pop_front().map_or(0, |past| past.bytes());
+            bytes -= self.undos.pop_front().map_or(0, |(_, past)| past.bytes());
         }
         self.is_touched = true;
     }

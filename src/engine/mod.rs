@@ -15,6 +15,7 @@ use crate::bodies::{Bodies, Points};
 use crate::compute::{Device, DeviceInfo, Devices, Kind, Pending};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::hand::Deed;
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Mode, Recipe, Sharing, Simulation, Station, Together};
 use crate::scene::Setup;
@@ -111,8 +112,8 @@ pub struct Engine {
     seedings: u64,
     /// Other modes, as they were left.
     parked: Vec<Parked>,
-    /// What was before each change that was made by hand, the oldest first.
-    undos: VecDeque<Parked>,
+    /// Each change that was made by hand and what was before it, the oldest first.
+    undos: VecDeque<(Deed, Parked)>,
     /// Whether anything was changed by hand since the scene began.
     is_touched: bool,
     /// Whether it goes on where a snapshot was taken.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bodies::Points;
-use crate::hand::Held;
+use crate::hand::{Deed, Held};
 use crate::modes::{Diagnostics, Sharing, Work};
 
 /// One picture's worth of data.
@@ -57,6 +57,8 @@ pub struct Stats {
     pub held: Option<Held>,
     /// How many changes that were made by hand can be undone.
     pub undos: usize,
+    /// The last of them, which is undone first.
+    pub last_deed: Option<Deed>,
     /// Counts what was changed that a step does not tell: by hand, by a parameter, by an undo. What it says of one moment is
     /// told while it pauses too.
     #[serde(skip)]

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crossbeam_channel::Sender;
-
+use super::voice::Voice;
 use super::{Notice, Save};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -51,7 +50,7 @@ impl Keeper {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn save(&mut self, engine: &mut Engine, save: Save, notices: &Sender<Notice>) -> Result<()> {
+    pub fn save(&mut self, engine: &mut Engine, save: Save, voice: &Voice) -> Result<()> {
         let is_busy = self.writing.as_ref().is_some_and(|writing| !writing.is_finished());
         let path = match (save.path, &mut self.place) {
             (Some(path), _) => path,
@@ -65,20 +64,19 @@ impl Keeper {
         let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
         let (kept, sets_aside) = (self.kept, self.sets_aside(&path));
         let is_asked_for = !self.is_place(&path);
-        // Nobody listening means that the window is gone.
         let tell = {
-            let (path, notices) = (path.clone(), notices.clone());
-            move |outcome| drop(notices.send(Notice::Saved { path, is_asked_for, outcome }))
+            let (path, voice) = (path.clone(), voice.clone());
+            move |outcome| voice.tell(Notice::Saved { path, is_asked_for, outcome })
         };
         let write = {
             let tell = tell.clone();
-            let notices = notices.clone();
+            let voice = voice.clone();
             move || {
                 let outcome = write(&snapshot, &path, sets_aside);
                 let is_lost = is_asked_for && outcome.is_ok() && has_blown_up(&snapshot);
                 tell(outcome);
                 if is_lost {
-                    let _ = notices.send(Notice::Said(BLOWN_UP));
+                    voice.tell(Notice::Said(BLOWN_UP));
                 }
             }
         };
@@ -95,7 +93,7 @@ impl Keeper {
     /// Keeps what `engine` is before all ends, where it is kept and in the files that were `asked` for. A burst under way is
     /// completed, unless that takes too long: then it is the last checkpoint, or what was kept since. After a failure in the
     /// midst of one nothing is known to be whole but that, and what was kept stays as it was.
-    pub fn end(&mut self, engine: &mut Engine, rest: Rest, notices: &Sender<Notice>) {
+    pub fn end(&mut self, engine: &mut Engine, rest: Rest, voice: &Voice) {
         self.finish();
         let Rest { under_way, has_failed, asked, view, until } = rest;
         if self.place.is_none() && asked.is_empty() {
@@ -124,7 +122,7 @@ impl Keeper {
             let snapshot = whole.clone().unwrap_or_else(|| engine.last_snapshot());
             let sets_aside = self.sets_aside(&path);
             let outcome = write(&Snapshot { view, ..snapshot }, &path, sets_aside);
-            let _ = notices.send(Notice::Saved { path, is_asked_for: true, outcome });
+            voice.tell(Notice::Saved { path, is_asked_for: true, outcome });
         }
         if let (Some(whole), Some((path, last_view))) = (whole, self.place.clone()) {
             let sets_aside = self.sets_aside(&path);

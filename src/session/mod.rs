@@ -6,6 +6,7 @@ mod gauge;
 mod history;
 mod keeper;
 mod meter;
+mod voice;
 mod worker;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 pub use self::frame::{Frame, Rung, Stats};
 pub use self::keeper::previous;
+use self::voice::Voice;
 use crate::bodies::Points;
 use crate::compute::Edits;
 use crate::config::Config;
@@ -65,8 +67,9 @@ pub enum Command {
     /// Whether somebody watches how energy and momentum go: then they are measured more often, within the same share of the
     /// time.
     Watch(bool),
-    /// The time between two pictures of the screen: what a burst of `auto` length is measured by.
-    Refresh(Duration),
+    /// The time between two pictures, as the screen shows or the window draws them: what a burst of `auto` length is measured
+    /// by.
+    Picture(Duration),
     /// [`Notice::Lost`] was heard: configs from now on are made by who knows of it.
     LossHeard,
     /// The newest frame is on the screen; another may be made.
@@ -212,18 +215,15 @@ impl Session {
     /// If no thread can be had.
     pub fn spawn(
         engine: impl FnOnce() -> Result<Engine> + Send + 'static,
-        wake: impl Fn() + Send + 'static,
+        wake: impl Fn() + Send + Sync + 'static,
     ) -> Result<Self> {
         let (commands, inbox) = unbounded();
         let (news, notices) = unbounded();
         let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
+        let voice = Voice::new(news, wake);
         let body = move || match engine() {
-            Ok(engine) => worker::run(engine, &inbox, input, &news, &wake),
-            Err(error) => {
-                // Nobody listening means that the window is gone.
-                let _ = news.send(Notice::Failed(error));
-                wake();
-            }
+            Ok(engine) => worker::run(engine, &inbox, input, voice),
+            Err(error) => voice.tell(Notice::Failed(error)),
         };
         let worker = std::thread::Builder::new()
             .name("simulation".to_owned())

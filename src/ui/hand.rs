@@ -107,7 +107,10 @@ pub(super) fn tools(
 /// The button that undoes what was last done by hand.
 pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, sink: &mut Sink) {
     let undo = ui.add_enabled(stats.undos > 0, Button::new("Undo"));
-    let help = keys::hint(Command::Undo);
+    let help = match stats.last_deed {
+        Some(deed) => format!("{}: {}", keys::hint(Command::Undo), deed.name()),
+        None => keys::hint(Command::Undo),
+    };
     let undo = undo.on_hover_text(&help).on_disabled_hover_text(&help);
     sink.note("undo", &undo);
     sink.commands.extend(undo.clicked().then_some(Command::Undo));

@@ -37,7 +37,7 @@ pub use share::{PictureSize, Plan};
 use crate::chart::Chart;
 use crate::compute::DeviceInfo;
 use crate::config::Config;
-use crate::hand::Edit;
+use crate::hand::{Deed, Edit};
 use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
 use crate::session::Stats;
@@ -260,8 +260,9 @@ pub struct Ui {
     brush: Brush,
     dialogs: Dialogs,
     halt: Option<Halt>,
-    /// What could be undone, and of which seeding, when that was last asked for.
-    undoing: Option<(u64, usize)>,
+    /// How often undoing was asked for that is not seen yet, and of which seeding; what there was to undo in the last frame.
+    undoing: (u64, usize),
+    undoable: (usize, Option<Deed>),
     lab: Lab,
     gallery: Gallery,
     files: Files,
@@ -302,7 +303,8 @@ impl Ui {
             brush: Brush { in_hand: false, radius: Brush::RADIUS },
             dialogs: Dialogs::default(),
             halt: None,
-            undoing: None,
+            undoing: (0, 0),
+            undoable: (0, None),
             lab: Lab::default(),
             gallery: Gallery::default(),
             files: Files::default(),
@@ -505,14 +507,19 @@ impl Ui {
                 self.dialogs.withdraw(BROKEN);
             }
         }
-        let Some((generation, undos)) = self.undoing else { return };
-        if stats.generation != generation {
-            self.undoing = None;
-        } else if stats.undos < undos {
-            self.undoing = None;
+        let (before, deed) = std::mem::replace(&mut self.undoable, (stats.undos, stats.last_deed));
+        let (generation, asked) = self.undoing;
+        // What there is no room for goes without being asked for.
+        let undone = before.saturating_sub(stats.undos).min(asked);
+        self.undoing = (stats.generation, if generation == stats.generation { asked - undone } else { 0 });
+        if generation == stats.generation && undone > 0 {
+            let what = match (undone, deed) {
+                (1, Some(deed)) => format!("Undid {}", deed.name()),
+                _ => format!("Undid {undone} changes"),
+            };
             self.say(match stats.undos {
-                0 => "Undone; there is nothing more to undo".to_owned(),
-                more => format!("Undone; {more} more can be undone"),
+                0 => format!("{what}; there is nothing more to undo"),
+                more => format!("{what}; {more} more can be undone"),
             });
         }
     }
@@ -565,7 +572,7 @@ impl Ui {
             }
             Command::Launch | Command::Pull => self.take(command, model),
             Command::Undo => {
-                self.undoing = Some((model.stats.generation, model.stats.undos));
+                self.undoing.1 += usize::from(model.stats.undos > 0);
                 return Some(Action::Undo);
             }
             Command::Delete => return model.stats.held.map(|_| Action::Delete),

@@ -20,10 +20,15 @@ pub struct Source {
 impl Source {
     /// Compiles them, each after `shaders/common.glsl`, which wants to know whether a processor draws.
     pub fn compile(&self, context: &Rc<Context>) -> Result<Program> {
+        self.compile_with(context, "")
+    }
+
+    /// The same with something defined: a processor that draws goes through what an `if` leaves out.
+    pub fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` lets the compiler's messages name the lines of the shader's own file.
         let software = if super::is_software(context) { "#define SOFTWARE\n" } else { "" };
-        let whole = |own: &str| format!("#version 150\n{software}{common}\n#line 1\n{own}");
+        let whole = |own: &str| format!("#version 150\n{software}{defines}{common}\n#line 1\n{own}");
         let (vertex, fragment) = (whole(self.vertex), whole(self.fragment));
         let geometry = self.geometry.map(whole);
         let input = ProgramCreationInput::SourceCode {

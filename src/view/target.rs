@@ -17,8 +17,9 @@ use crate::error::Result;
 /// RGB and the share of the pixel that they cover in alpha.
 pub struct Target {
     context: Rc<Context>,
-    tone_map: Program,
-    compose: Program,
+    /// Without and with bloom.
+    tone_map: [Program; 2],
+    compose: [Program; 2],
     light: Texture2d,
     depth: DepthRenderBuffer,
 }
@@ -26,15 +27,16 @@ pub struct Target {
 impl Target {
     /// One of a single pixel.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let program = |name, fragment| {
+        let programs = |name, fragment| -> Result<_> {
             let vertex = include_str!("../../shaders/tonemap.vert");
-            Source { name, vertex, geometry: None, fragment }.compile(context)
+            let source = Source { name, vertex, geometry: None, fragment };
+            Ok([source.compile(context)?, source.compile_with(context, "#define BLOOM\n")?])
         };
         let (light, depth) = attachments(context, 1, 1)?;
         Ok(Self {
             context: context.clone(),
-            tone_map: program("tonemap", include_str!("../../shaders/tonemap.frag"))?,
-            compose: program("compose", include_str!("../../shaders/compose.frag"))?,
+            tone_map: programs("tonemap", include_str!("../../shaders/tonemap.frag"))?,
+            compose: programs("compose", include_str!("../../shaders/compose.frag"))?,
             light,
             depth,
         })
@@ -90,10 +92,11 @@ impl Target {
             background: BACKGROUND,
             over: by.over,
         };
-        let program = match shape {
+        let programs = match shape {
             Shape::Glow | Shape::Tracers { .. } => &self.tone_map,
             Shape::Spheres { .. } => &self.compose,
         };
+        let program = &programs[usize::from(by.bloom.is_some())];
         fill(surface, Some(area), program, &uniforms, by.over.then_some(OVER))
     }
 }

@@ -1,6 +1,7 @@
 //! Keys, help, errors, overlay.
 
 use super::*;
+use gravitile::hand::Deed;
 
 #[test]
 fn buttons_and_keys_ask_for_the_same() {
@@ -395,15 +396,38 @@ fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
 #[test]
 fn what_is_undone_is_told() {
     let mut window = open(MODES[0]);
-    for (left, words) in [(1, "Undone; 1 more can be undone"), (0, "Undone; there is nothing more to undo")] {
-        window.state_mut().stats.undos = left + 1;
-        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    let mut undo = |deeds: &[Deed], presses: usize, words: &str| {
+        let stats = &mut window.state_mut().stats;
+        (stats.undos, stats.last_deed) = (deeds.len(), deeds.last().copied());
         window.run_steps(3);
-        assert!(window.query_by_label_contains("Undone").is_none() || left == 0, "not before it is");
-        window.state_mut().stats.undos = left;
+        for _ in 0..presses {
+            window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        }
+        window.run_steps(3);
+        assert!(window.query_by_label(words).is_none(), "not before it is");
+        let left = &deeds[..deeds.len() - presses];
+        let stats = &mut window.state_mut().stats;
+        (stats.undos, stats.last_deed) = (left.len(), left.last().copied());
         window.run_steps(3);
         assert!(window.query_by_label(words).is_some(), "{words}");
-    }
+    };
+    let deeds = [Deed::Pull, Deed::Launch, Deed::Removal, Deed::Change, Deed::Change];
+    undo(&deeds, 2, "Undid 2 changes; 3 more can be undone");
+    undo(&deeds[..3], 1, "Undid the deletion; 2 more can be undone");
+    undo(&deeds[..2], 1, "Undid the launch; 1 more can be undone");
+    undo(&deeds[..1], 1, "Undid the pull; there is nothing more to undo");
+    // What is no longer kept, and another scene's, was not undone.
+    undo(&[Deed::Stroke], 1, "Undid the stroke; there is nothing more to undo");
+    window.state_mut().stats.undos = 4;
+    window.run_steps(3);
+    window.state_mut().stats.undos = 2;
+    window.run_steps(3);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.run_steps(3);
+    (window.state_mut().stats.undos, window.state_mut().stats.generation) = (0, 9);
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("Undid 2").is_none());
+    assert!(window.query_by_label_contains("Undid 1").is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{PATIENCE, Worker, is_asked_for};
+use super::{PATIENCE, PICTURE, Worker, is_asked_for};
 use crate::error::Result;
 use crate::session::Command;
 
@@ -16,6 +16,8 @@ const FREE_BURSTS: f64 = 3.0;
 ///
 /// [`Work::burst`]: crate::modes::Work::burst
 const MAX_FREE_BURST: u32 = 256;
+/// Pictures that take longer to draw than so many of a screen are not made up for.
+const MOST_SLOWER: f64 = 6.0;
 /// The longest burst of `auto` length while a hand acts, which it does between bursts.
 const MAX_PULLED_BURST: u32 = 16;
 /// The longest that the least burst of a mode may take, in seconds.
@@ -40,24 +42,30 @@ impl Worker<'_> {
     }
 
     /// As chosen, or as many steps as the screen waits for with their read-back, within limits.
-    pub(super) fn burst_length(&self) -> u32 {
+    pub(super) fn burst_length(&mut self) -> u32 {
         let config = self.engine.config();
         let (is_free, steps_per_frame) = (self.is_free(), config.steps_per_frame);
         let (least, watched) = config.mode.info().work.burst;
         let watched = config.start.pace.unwrap_or(watched);
-        let most = if is_free { MAX_FREE_BURST } else { watched };
+        let picture = self.picture.as_secs_f64();
+        // Steps make up for pictures that take long to draw: the simulation goes no slower for them.
+        let slower = (picture / PICTURE.as_secs_f64()).clamp(1.0, MOST_SLOWER);
+        let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(watched) * slower };
         // A scene may be for fewer steps to a picture than its mode is.
-        let least = least.min(most);
-        let room = self.refresh.as_secs_f64() * BURST_SHARE - self.read_ms * 1e-3;
+        let least = f64::from(least).min(most);
+        let room = picture * BURST_SHARE - self.read_ms * 1e-3;
         let room = if is_free { room / FREE_BURSTS } else { room };
-        let chosen = steps_per_frame.filter(|_| self.goal.is_none());
-        let steps = chosen.unwrap_or_else(|| match self.meter.rates().step_seconds {
+        let steps = match self.meter.rates().step_seconds {
             step if step > 0.0 => {
-                let least = if step * f64::from(least) < LEAST_BURST_SECONDS { least } else { 1 };
-                ((room / step) as u32).clamp(least, most)
+                let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
+                (room / step).clamp(least, most)
             }
             _ => least,
-        });
+        };
+        // There no picture is missed for a step too many now and then.
+        let due = steps + if slower > 1.0 { self.owed } else { 0.0 };
+        self.owed = due.fract();
+        let steps = steps_per_frame.filter(|_| self.goal.is_none()).unwrap_or(due as u32);
         let most = if self.hold.is_some() { MAX_PULLED_BURST } else { u32::MAX };
         self.within_reach(steps.min(most))
     }
@@ -131,7 +139,7 @@ impl Worker<'_> {
             | Command::Kernels(_)
             | Command::Still(_)
             | Command::FrameTaken
-            | Command::Refresh(_)
+            | Command::Picture(_)
             | Command::Watch(_)
             | Command::Study(_)
             | Command::LossHeard

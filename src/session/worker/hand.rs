@@ -2,7 +2,7 @@
 
 use super::Worker;
 use crate::error::{Error, Result};
-use crate::hand::{Edit, Held, Pull};
+use crate::hand::{Deed, Edit, Held, Pull};
 use crate::lattice::Stroke;
 use crate::params::Effect;
 use crate::session::Notice;
@@ -53,7 +53,7 @@ impl Worker<'_> {
                 Ok(())
             }
             Ok(false) => {
-                self.tell(Notice::Said("There is nothing to undo."));
+                self.voice.tell(Notice::Said("There is nothing to undo."));
                 Ok(())
             }
             Err(error) => {
@@ -134,7 +134,7 @@ impl Worker<'_> {
         let begin = match hold.has_acted {
             true => Ok(()),
             // What is refused leaves nothing to undo.
-            false => self.engine.pull(&hold.pull, 0.0).and_then(|()| self.engine.remember()),
+            false => self.engine.pull(&hold.pull, 0.0).and_then(|()| self.engine.remember(Deed::Pull)),
         };
         match begin.and_then(|()| self.engine.pull(&hold.pull, half + hold.owed)) {
             Ok(()) => {

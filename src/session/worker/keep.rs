@@ -17,7 +17,7 @@ impl Worker<'_> {
             None => self.settle()?,
         };
         match is_whole {
-            true => self.keeper.save(&mut self.engine, save, self.notices),
+            true => self.keeper.save(&mut self.engine, save, &self.voice),
             false if save.path.is_some() => {
                 // The end has come, which carries it out.
                 self.waiting.push_front(Command::Save(save));
@@ -39,8 +39,7 @@ impl Worker<'_> {
         };
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = Points { colours: self.colours(), ..points };
-        let _ = self.notices.send(Notice::Still(Box::new(Still { points, purpose })));
-        (self.wake)();
+        self.voice.tell(Notice::Still(Box::new(Still { points, purpose })));
         Ok(())
     }
 
@@ -48,19 +47,17 @@ impl Worker<'_> {
     pub(super) fn study(&mut self, study: Study) -> Result<()> {
         let is_free = self.settle()?;
         let complete = is_free && self.carry_out(study);
-        self.tell(Notice::StudyEnded { study, complete });
+        self.voice.tell(Notice::StudyEnded { study, complete });
         self.meter.reset();
         Ok(())
     }
 
     /// Whether it came to its end.
     fn carry_out(&mut self, study: Study) -> bool {
-        let Self { engine, inbox, notices, wake, waiting, .. } = self;
+        let Self { engine, inbox, voice, waiting, .. } = self;
         let mut complete = true;
         let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
-            // Nobody listening means that the window is gone, which is about to be heard.
-            let _ = notices.send(Notice::Trial(share, *trial));
-            wake();
+            voice.tell(Notice::Trial(share, *trial));
             waiting.extend(inbox.try_iter());
             complete = waiting.iter().all(waits_for_study);
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -69,7 +66,7 @@ impl Worker<'_> {
         if let Err(error) = outcome {
             complete = false;
             let in_force = Box::new(self.engine.config().clone());
-            let _ = self.notices.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
+            self.voice.tell(Notice::Rejected { error, wanted: in_force.clone(), in_force });
         }
         complete
     }

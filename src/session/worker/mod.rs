@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, after, never, select};
+use crossbeam_channel::{Receiver, TryRecvError, after, never, select};
 
 use self::hand::Hold;
 use self::measure::{SETTLED, Sums};
@@ -28,13 +28,14 @@ use crate::session::gauge::Gauge;
 use crate::session::history::History;
 use crate::session::keeper::{Keeper, Rest};
 use crate::session::meter::Meter;
+use crate::session::voice::Voice;
 use crate::session::{Command, Frame, Notice, Save, Taken};
 use crate::snapshot::{Carried, Snapshot};
 
 /// The longest that the end of a burst is waited for when the program ends.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two pictures until the window tells.
-const REFRESH: Duration = Duration::from_nanos(16_666_667);
+const PICTURE: Duration = Duration::from_nanos(16_666_667);
 /// Energy and momentum are measured at most this often,
 const DIAGNOSTICS_EVERY: Duration = Duration::from_secs(1);
 /// or this, while somebody watches how they go.
@@ -45,15 +46,13 @@ pub(in crate::session) fn run(
     engine: Engine,
     inbox: &Receiver<Command>,
     frames: triple_buffer::Input<Frame>,
-    notices: &Sender<Notice>,
-    wake: &dyn Fn(),
+    voice: Voice,
 ) {
     let mut worker = Worker {
         engine,
         inbox,
         frames,
-        notices,
-        wake,
+        voice,
         waiting: VecDeque::new(),
         screen_is_ready: true,
         single_steps: 0,
@@ -67,7 +66,8 @@ pub(in crate::session) fn run(
         stale: true,
         quit: false,
         burst: 1,
-        refresh: REFRESH,
+        picture: PICTURE,
+        owed: 0.0,
         meter: Meter::new(),
         gauge: Gauge::new(),
         read_ms: 0.0,
@@ -95,28 +95,25 @@ pub(in crate::session) fn run(
         let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
         worker.tell_losses();
         if let Err(error) = turn.unwrap_or(Err(ended)) {
-            // Nobody listening means that the window is gone.
-            let _ = notices.send(Notice::Failed(rescue::keep(&worker.engine, error)));
-            wake();
+            worker.voice.tell(Notice::Failed(rescue::keep(&worker.engine, error)));
             has_failed = true;
         }
     }
-    let Worker { mut engine, mut keeper, waiting, under_way, last_view, deadline, .. } = worker;
+    let Worker { mut engine, mut keeper, voice, waiting, under_way, last_view, deadline, .. } = worker;
     let asked = waiting.into_iter().filter_map(|command| match command {
         Command::Save(save) => save.path.map(|path| (path, save.view)),
         _ => None,
     });
     let until = deadline.unwrap_or_else(|| Instant::now() + PATIENCE);
     let rest = Rest { under_way, has_failed, asked: asked.collect(), view: last_view, until };
-    keeper.end(&mut engine, rest, notices);
+    keeper.end(&mut engine, rest, &voice);
 }
 
 struct Worker<'a> {
     engine: Engine,
     inbox: &'a Receiver<Command>,
     frames: triple_buffer::Input<Frame>,
-    notices: &'a Sender<Notice>,
-    wake: &'a dyn Fn(),
+    voice: Voice,
     /// Commands that were heard but not yet obeyed.
     waiting: VecDeque<Command>,
     /// Whether the last frame was taken.
@@ -142,8 +139,9 @@ struct Worker<'a> {
     quit: bool,
     /// Steps of the last burst.
     burst: u32,
-    /// The time between two pictures of the screen.
-    refresh: Duration,
+    /// The time between two pictures, and the part of a step that is still to be made up for with longer ones.
+    picture: Duration,
+    owed: f64,
     meter: Meter,
     gauge: Gauge,
     read_ms: f64,
@@ -200,9 +198,8 @@ impl Worker<'_> {
             self.lost.push_back(place);
             (self.gauge, self.ladder) = (Gauge::new(), Ladder::default());
             let in_force = Box::new(self.engine.config().clone());
-            let _ = self.notices.send(Notice::Lost { error, step, in_force });
+            self.voice.tell(Notice::Lost { error, step, in_force });
             self.meter.reset();
-            (self.wake)();
         }
     }
 
@@ -291,7 +288,7 @@ impl Worker<'_> {
                 self.renumbered = self.renumbered.filter(|is_shown| !is_shown);
             }
             Command::LossHeard => drop(self.lost.pop_front()),
-            Command::Refresh(refresh) => self.refresh = refresh,
+            Command::Picture(picture) => self.picture = picture,
             Command::Quit(view) => (self.quit, self.last_view) = (true, view),
             Command::Keep(path) => self.keeper.keep(path),
             Command::Save(save) => self.save(save)?,
@@ -381,7 +378,7 @@ impl Worker<'_> {
                 self.tell_resumed(view)
             }
             Err(error) => {
-                self.tell(Notice::ResumeRefused(error));
+                self.voice.tell(Notice::ResumeRefused(error));
                 Ok(())
             }
         }
@@ -401,14 +398,13 @@ impl Worker<'_> {
             self.remember(Some(Effect::Rebuild));
             self.stale = true;
         }
-        let _ = self.notices.send(Notice::Kernels(outcome));
-        (self.wake)();
+        self.voice.tell(Notice::Kernels(outcome));
     }
 
     fn tell_resumed(&mut self, view: String) -> Result<()> {
         let config = Box::new(self.engine.config().clone());
         let left = self.engine.left().cloned().collect();
-        self.tell(Notice::Resumed { config, left, view });
+        self.voice.tell(Notice::Resumed { config, left, view });
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
@@ -423,7 +419,7 @@ impl Worker<'_> {
     }
 
     fn refuse(&self, error: Error) {
-        self.tell(Notice::Refused(error));
+        self.voice.tell(Notice::Refused(error));
     }
 
     /// Draws the conclusions from a change to `wanted`, or tells that it is not possible.
@@ -432,8 +428,7 @@ impl Worker<'_> {
             Ok(effect) => self.remember(effect),
             Err(error) => {
                 let in_force = Box::new(self.engine.config().clone());
-                let _ = self.notices.send(Notice::Rejected { error, wanted: Box::new(wanted), in_force });
-                (self.wake)();
+                self.voice.tell(Notice::Rejected { error, wanted: Box::new(wanted), in_force });
             }
         }
         self.stale = true;
@@ -463,7 +458,7 @@ impl Worker<'_> {
     fn halt(&mut self) -> Result<()> {
         let still = self.pause()?;
         if let Some(series) = &still.mode.info().series {
-            self.tell(Notice::Broken { text: series.broken, in_force: Box::new(still) });
+            self.voice.tell(Notice::Broken { text: series.broken, in_force: Box::new(still) });
         }
         Ok(())
     }
@@ -474,13 +469,6 @@ impl Worker<'_> {
         self.engine.configure(still.clone())?;
         (self.single_steps, self.goal) = (0, None);
         Ok(still)
-    }
-
-    /// Tells the window.
-    fn tell(&self, notice: Notice) {
-        // Nobody listening means that the window is gone.
-        let _ = self.notices.send(notice);
-        (self.wake)();
     }
 }
 
@@ -510,7 +498,7 @@ fn is_aside(command: &Command) -> bool {
     matches!(
         command,
         Command::FrameTaken
-            | Command::Refresh(_)
+            | Command::Picture(_)
             | Command::Watch(_)
             | Command::Keep(_)
             | Command::LossHeard

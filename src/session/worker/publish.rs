@@ -62,7 +62,7 @@ impl Worker<'_> {
         self.frames.publish();
         (self.stale, self.screen_is_ready) = (false, false);
         self.renumbered = self.renumbered.map(|_| true);
-        (self.wake)();
+        self.voice.wake();
         self.meter.note(Instant::now(), step, self.engine.take_seconds());
         if is_broken && self.engine.config().running {
             return self.halt();
@@ -114,6 +114,7 @@ impl Worker<'_> {
             goal: self.goal,
             held: None, // told when it is known where all are
             undos: self.engine.undos(),
+            last_deed: self.engine.last_deed(),
             changes: self.engine.changes(),
             device: self.engine.device().info.name.as_str().into(),
             sharing: self.engine.sharing().cloned(),

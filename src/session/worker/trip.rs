@@ -81,7 +81,7 @@ impl Worker<'_> {
         }
         if step == 0 && self.goal.is_none() && self.engine.is_backwards() && self.wants_steps() {
             let still = self.pause()?;
-            self.tell(Notice::Paused { text: "This is where it began.", in_force: Box::new(still) });
+            self.voice.tell(Notice::Paused { text: "This is where it began.", in_force: Box::new(still) });
         }
         Ok(())
     }
