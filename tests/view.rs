@@ -157,6 +157,29 @@ fn bodies_can_be_replaced_and_drawn_in_a_part() {
 }
 
 #[test]
+fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let points = cluster(5_000);
+    view.upload(&points, points.value_range()).expect("there is room");
+    let area = glium::Rect { left: 20, bottom: 10, width: 280, height: 180 };
+    // From the upper left: x from 100 to 179, y from 60 to 129.
+    let hidden = glium::Rect { left: 100, bottom: 70, width: 80, height: 70 };
+    let [whole, beside] = [None, Some(hidden)].map(|hidden| {
+        let picture = offscreen.render(|surface| {
+            glium::Surface::clear_color(surface, 1.0, 0.0, 0.0, 1.0);
+            view.draw_beside(surface, &Camera::default(), (Some(area), hidden))
+        });
+        picture.expect("a picture")
+    });
+    for (x, y, pixel) in beside.enumerate_pixels() {
+        let is_hidden = (100..180).contains(&x) && (60..130).contains(&y);
+        let wanted = if is_hidden { [255, 0, 0] } else { whole.get_pixel(x, y).0 };
+        assert_eq!(pixel.0, wanted, "{x}, {y}");
+    }
+}
+
+#[test]
 fn broken_bodies_do_not_spoil_the_picture() {
     let mut points = cluster(100);
     points.positions[3] = [f32::NAN, 0.0, 0.0, 1.0];

@@ -197,6 +197,8 @@ impl Open {
         }
         // 3 and 4: the newest frame, if any, goes to the vertex buffer; then the picture is drawn,
         let area = self.window.pixels(output.picture);
+        self.window.set_picture(area);
+        let hidden = output.hidden.map(|rect| self.window.pixels(rect));
         self.upload()?;
         if !std::mem::replace(&mut self.lacks_trails, self.view.lacks_trails()) && self.lacks_trails {
             self.ui.say("No trails: there are too many bodies for them to be drawn here");
@@ -214,7 +216,10 @@ impl Open {
         let (context, stands) = (self.window.context().clone(), !self.config.running);
         let begun = start.elapsed();
         self.window.draw(
-            |surface| recorder.drawing(&context, stands, || view.draw(surface, &rig.camera, Some(area))),
+            |surface| {
+                let places = (Some(area), hidden);
+                recorder.drawing(&context, stands, || view.draw_beside(surface, &rig.camera, places))
+            },
             &mut self.stats,
         )?;
         // 5: with the panel over it, and shown.

@@ -117,9 +117,13 @@ impl Window {
     }
 
     /// Where in the window, in pixels from its lower left corner, a rectangle of the panel's points is.
-    pub fn pixels(&mut self, rect: Rect) -> glium::Rect {
-        self.picture = pixels(rect, self.size(), self.scale());
-        self.picture
+    pub fn pixels(&self, rect: Rect) -> glium::Rect {
+        pixels(rect, self.size(), self.scale())
+    }
+
+    /// From now on this is where the picture is.
+    pub fn set_picture(&mut self, picture: glium::Rect) {
+        self.picture = picture;
     }
 
     /// Pixels of the picture.

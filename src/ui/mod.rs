@@ -209,6 +209,8 @@ pub struct Output {
     pub rects: Vec<(String, Rect)>,
     /// What the panel leaves free for the picture, in points.
     pub picture: Rect,
+    /// Where a large window lies over that, if one does.
+    pub hidden: Option<Rect>,
     /// Whether the plots are shown: then what is conserved is worth measuring more often.
     pub plots: bool,
     /// Half the width of the brush in the scene, while one is in hand.
@@ -484,7 +486,7 @@ impl Ui {
         plot::show(ctx, &mut self.lab, &mut sink, &mut actions);
         self.history.note(ctx.input(|input| input.time), model.stats, &model.window);
         let conserves = model.config.mode.conserves_energy();
-        plots::show(ctx, &mut self.plots, (&self.history, conserves), &mut sink, &mut actions);
+        let hidden = plots::show(ctx, &mut self.plots, (&self.history, conserves), &mut sink, &mut actions);
         help::show(ctx, &mut self.help);
         self.share.show_progress(ctx, &mut sink);
         self.notes.show(ctx, &mut sink);
@@ -496,7 +498,7 @@ impl Ui {
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
-        Output { actions, edits, wishes, rects, picture: ctx.available_rect(), plots, brush }
+        Output { actions, edits, wishes, rects, picture: ctx.available_rect(), hidden, plots, brush }
     }
 
     /// Takes in what became of what was told, or asked for, before.

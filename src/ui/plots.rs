@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ops::RangeInclusive;
 
-use egui::{Align2, Label, Rangef, RichText, Vec2, vec2};
+use egui::{Align2, Label, Rangef, Rect, RichText, Vec2, vec2};
 use egui_plot::{Axis, AxisHints, GridMark, Line, Plot};
 
 use super::history::{History, QUANTITIES, Quantity};
@@ -24,6 +24,10 @@ const MARKS: f64 = 4.0;
 const NUMBER_WIDTH: f32 = 64.0;
 /// Lines are drawn anew this often, in seconds: to paint all of them takes as long as many steps where a processor draws.
 const EVERY: f64 = 0.5;
+/// A line has at most so many corners: more than there are pixels beside each other say nothing.
+const CORNERS: usize = 256;
+/// As far as this from its edges a window hides what is behind it: its corners are round.
+const ROUND: f32 = 8.0;
 
 /// The plots, while they are shown.
 #[derive(Debug, Default)]
@@ -61,14 +65,14 @@ impl Lines {
     }
 }
 
-/// Shows the window while it is open; what is conserved keeps its place until it is measured.
+/// Shows the window while it is open; what is conserved keeps its place until it is measured. Where it hides the picture.
 pub(super) fn show(
     ctx: &egui::Context,
     plots: &mut Plots,
     (history, conserves): (&History, bool),
     sink: &mut Sink,
     actions: &mut Vec<Action>,
-) {
+) -> Option<Rect> {
     let Plots { is_open, saved, resets, lines } = plots;
     let free = ctx.available_rect().shrink(10.0);
     let width = (free.width() - hud::OUTER_WIDTH).clamp(320.0, 640.0);
@@ -79,7 +83,7 @@ pub(super) fn show(
         .min_width(300.0)
         .pivot(Align2::LEFT_BOTTOM)
         .default_pos(free.left_bottom());
-    window.show(ctx, |ui| {
+    let shown = window.show(ctx, |ui| {
         lines.refresh(ui.ctx(), history);
         let all = QUANTITIES.iter().zip(&lines.points);
         let goes_on = lines.points.iter().any(|points| points.len() > 1);
@@ -122,6 +126,7 @@ pub(super) fn show(
         };
         ui.add(Label::new(RichText::new(hint).small().color(theme::of(ui).weak)).wrap());
     });
+    shown.filter(|_| *is_open).map(|shown| shown.response.rect.shrink(ROUND))
 }
 
 /// The place of a plot that needs two numbers to begin.
@@ -188,10 +193,34 @@ fn plot(
             if scroll != 0.0 && plot.response().hovered() {
                 plot.zoom_bounds_around_hovered(vec2(1.0 + scroll * ZOOM_PER_POINT, 1.0));
             }
-            plot.line(Line::new(quantity.label, points.to_vec()).color(colours.accent).width(1.5_f32));
+            // Only a part of it that somebody chose is as wide as the plot.
+            let bounds = plot.plot_bounds();
+            let chosen = (!plot.auto_bounds().x).then(|| [bounds.min()[0], bounds.max()[0]]);
+            plot.line(Line::new(quantity.label, drawn(points, chosen)).color(colours.accent).width(1.5_f32));
         });
         ui.data_mut(|data| data.insert_temp(differs_id, differs.get()));
     });
+}
+
+/// What is drawn of a line, or of the part that is between two times: where it is too long, the highest and the lowest of
+/// neighbours.
+fn drawn(points: &[[f64; 2]], chosen: Option<[f64; 2]>) -> Vec<[f64; 2]> {
+    let part = chosen.map_or(points, |[from, to]| {
+        let first = points.partition_point(|[time, _]| *time < from).saturating_sub(1);
+        let end = points.partition_point(|[time, _]| *time <= to).saturating_add(1).min(points.len());
+        &points[first.min(end)..end]
+    });
+    let neighbours = part.len().div_ceil(CORNERS / 2).max(2);
+    let corners = part.chunks(neighbours).flat_map(|some| {
+        let by_value = |a: &&[f64; 2], b: &&[f64; 2]| a[1].total_cmp(&b[1]);
+        let (low, high) = (some.iter().min_by(by_value), some.iter().max_by(by_value));
+        let [a, b] = [low, high].map(|it| it.copied().unwrap_or_default());
+        if a[0] <= b[0] { [a, b] } else { [b, a] }
+    });
+    match part.len() > CORNERS {
+        true => corners.chain(part.last().copied()).collect(),
+        false => part.to_vec(),
+    }
 }
 
 /// A few round numbers between two others.
@@ -238,6 +267,21 @@ fn number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_has_few_corners_and_all_of_its_peaks() {
+        let mut points: Vec<_> = (0..2000).map(|nth| [f64::from(nth), f64::from(nth % 7)]).collect();
+        assert_eq!(drawn(&points[..CORNERS], None), points[..CORNERS]);
+        (points[1234][1], points[77][1]) = (50.0, -50.0);
+        let all = drawn(&points, None);
+        assert!(all.len() <= CORNERS + 2 && all.is_sorted_by(|a, b| a[0] <= b[0]), "{}", all.len());
+        assert!(all.contains(&points[1234]) && all.contains(&points[77]) && all.contains(&points[1999]));
+        // Who looks closer sees each of them, and where the line comes from and goes to.
+        assert_eq!(drawn(&points, Some([1200.5, 1300.0])), points[1200..1302]);
+        assert_eq!(drawn(&points, Some([1990.0, 1e9])), points[1989..]);
+        assert_eq!(drawn(&points, Some([-5.0, -1.0])), points[..1]);
+        assert!(drawn(&[], None).is_empty() && drawn(&[], Some([0.0, 1.0])).is_empty());
+    }
 
     #[test]
     fn marks_are_few_and_round_and_each_has_a_number_of_its_own() {

@@ -58,6 +58,25 @@ pub fn fill(
         .map_err(graphics("paint the picture"))
 }
 
+/// What is left of a rectangle without another, in rectangles.
+pub fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
+    let ends = |rect: Rect| (rect.left + rect.width, rect.bottom + rect.height);
+    let (right, top) = ends(area);
+    let Some(hidden) = hidden else { return vec![area] };
+    let (hidden_right, hidden_top) = ends(hidden);
+    let (x0, x1) = (hidden.left.clamp(area.left, right), hidden_right.clamp(area.left, right));
+    let (y0, y1) = (hidden.bottom.clamp(area.bottom, top), hidden_top.clamp(area.bottom, top));
+    let part =
+        |left, bottom, right: u32, top: u32| Rect { left, bottom, width: right - left, height: top - bottom };
+    let parts = [
+        part(area.left, area.bottom, right, y0),
+        part(area.left, y0, x0, y1),
+        part(x1, y0, right, y1),
+        part(area.left, y1, right, top),
+    ];
+    parts.into_iter().filter(|part| part.width > 0 && part.height > 0).collect()
+}
+
 /// A texture to draw into.
 pub fn texture(
     context: &Rc<Context>,
@@ -88,4 +107,37 @@ pub fn smooth(texture: &Texture2d) -> Sampler<'_, Texture2d> {
         .minify_filter(MinifySamplerFilter::Linear)
         .magnify_filter(MagnifySamplerFilter::Linear)
         .wrap_function(SamplerWrapFunction::Clamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_hidden_is_painted_once_and_the_rest_is_not() {
+        let rect = |left, bottom, width, height| Rect { left, bottom, width, height };
+        let area = rect(3, 2, 20, 10);
+        let holds = |rect: &Rect, x: u32, y: u32| {
+            (rect.left..rect.left + rect.width).contains(&x)
+                && (rect.bottom..rect.bottom + rect.height).contains(&y)
+        };
+        assert_eq!(without(area, None), [area]);
+        let all = [
+            rect(8, 4, 5, 3),
+            rect(0, 0, 8, 5),
+            rect(20, 9, 50, 50),
+            rect(0, 0, 90, 90),
+            rect(40, 40, 5, 5),
+            rect(0, 0, 1, 1),
+            rect(8, 4, 0, 0),
+        ];
+        for hidden in all {
+            let parts = without(area, Some(hidden));
+            for (x, y) in (0..30).flat_map(|x| (0..20).map(move |y| (x, y))) {
+                let painted = parts.iter().filter(|part| holds(part, x, y)).count();
+                let wanted = holds(&area, x, y) && !holds(&hidden, x, y);
+                assert_eq!(painted, usize::from(wanted), "{hidden:?} at {x}, {y}: {parts:?}");
+            }
+        }
+    }
 }

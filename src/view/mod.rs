@@ -156,6 +156,20 @@ impl View {
     /// # Errors
     /// [`Error::Graphics`] if OpenGL fails.
     pub fn draw(&mut self, surface: &mut impl Surface, camera: &Camera, area: Option<Rect>) -> Result<()> {
+        self.draw_beside(surface, camera, (area, None))
+    }
+
+    /// The same, where something will lie over what is `hidden`, in pixels from the surface's lower left corner: that part may
+    /// not be painted.
+    ///
+    /// # Errors
+    /// [`Error::Graphics`] if OpenGL fails.
+    pub fn draw_beside(
+        &mut self,
+        surface: &mut impl Surface,
+        camera: &Camera,
+        (area, hidden): (Option<Rect>, Option<Rect>),
+    ) -> Result<()> {
         let (width, height) = surface.get_dimensions();
         let mut area = area.unwrap_or(Rect { left: 0, bottom: 0, width, height });
         // The surface may have become smaller than whoever measured knew.
@@ -184,7 +198,7 @@ impl View {
             bloom: self.bloom.picture().filter(|_| self.blooms()).map(|it| (it, self.bloom_share())),
             over,
         };
-        self.target.paint(surface, area, self.shape, &by)?;
+        self.target.paint(surface, (area, hidden), self.shape, &by)?;
         if self.look.grid {
             self.grid.draw(surface, area, camera, self.target.texture())?;
         }

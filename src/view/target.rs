@@ -7,7 +7,7 @@ use glium::framebuffer::{DepthRenderBuffer, SimpleFrameBuffer};
 use glium::texture::{DepthFormat, Texture2d, UncompressedFloatFormat};
 use glium::{Program, Rect, Surface, uniform};
 
-use super::fill::{OVER, fill, pixels, smooth, texture};
+use super::fill::{self, OVER, pixels, smooth, texture};
 use super::shader::Source;
 use super::{BACKGROUND, graphics};
 use crate::bodies::Shape;
@@ -71,12 +71,12 @@ impl Target {
         &self.light
     }
 
-    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size: `over` what is
-    /// there, or on the background.
+    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size, but for what is
+    /// `hidden`: `over` what is there, or on the background.
     pub fn paint(
         &self,
         surface: &mut impl Surface,
-        area: Rect,
+        (area, hidden): (Rect, Option<Rect>),
         shape: Shape,
         by: &Development,
     ) -> Result<()> {
@@ -97,7 +97,9 @@ impl Target {
             Shape::Spheres { .. } => &self.compose,
         };
         let program = &programs[usize::from(by.bloom.is_some())];
-        fill(surface, Some(area), program, &uniforms, by.over.then_some(OVER))
+        let blend = by.over.then_some(OVER);
+        let parts = fill::without(area, hidden);
+        parts.into_iter().try_for_each(|part| fill::fill(surface, Some(part), program, &uniforms, blend))
     }
 }
 
