@@ -106,6 +106,8 @@ pub(super) fn show(
             ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
+            // An area gives what is in it no more room than it had before.
+            ui.set_max_height(room);
             headline(ui, model, (folded, waits), sink);
             if model.started() && !folded {
                 let left = room - ui.min_rect().height() - 2.0 * MARGIN;

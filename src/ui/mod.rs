@@ -590,6 +590,8 @@ impl Ui {
             Command::Scene(info, scene) => {
                 self.select_mode(info, config);
                 config.select_scene(scene);
+                // There is nothing before its beginning.
+                config.reverse = false;
                 config.running |= self.ends_halt();
             }
             Command::Reverse => match config.mode.backwards() {
@@ -671,7 +673,10 @@ impl Ui {
             }
             // It was not a person who let it stand still.
             Command::Restart if self.ends_halt() => return Some(Action::Rerun),
-            Command::Restart => return Some(Action::Restart),
+            Command::Restart => {
+                config.reverse = false;
+                return Some(Action::Restart);
+            }
             Command::Study(study) => {
                 let chart = Some(Chart::of(study, config, device));
                 self.lab = Lab { under_way: Some((study, 0.0)), chart, is_open: true, saved: None };

@@ -83,10 +83,14 @@ impl Search {
 
     /// Opens it anew or closes it, if that is asked for. Whoever asks for something else since, or presses beside it, has done with
     /// it.
-    fn hear(&mut self, ctx: &egui::Context, commands: &[Command]) {
-        let asked = commands.iter().rposition(|command| *command == Command::Search);
-        if asked.is_some() {
-            let opens = !self.is_open;
+    fn hear(&mut self, ctx: &egui::Context, config: &Config, commands: &mut Vec<Command>) {
+        let mut asked = commands.iter().rposition(|command| *command == Command::Search);
+        if let Some(at) = &mut asked {
+            let (opens, taken) = self.hear_before(ctx, config);
+            if let Some(command) = taken {
+                commands.insert(*at, command);
+                *at += 1;
+            }
             self.close(ctx);
             if opens {
                 *self = Self { is_open: true, typed: typed_with_key(ctx), chosen: 0 };
@@ -99,9 +103,38 @@ impl Search {
         }
     }
 
+    /// Hears what was pressed in this frame before the key that asks for it, which is not meant for what that opens. Whether that
+    /// opens it, and what was chosen before.
+    fn hear_before(&mut self, ctx: &egui::Context, config: &Config) -> (bool, Option<Command>) {
+        let (mut is_open, mut taken) = (self.is_open, None);
+        ctx.input_mut(|input| {
+            let key = input.events.iter().rposition(keys::is_search).unwrap_or(0);
+            let later = input.events.split_off(key);
+            input.events.retain(|event| match event {
+                Event::Key { key: Key::Enter, pressed: true, .. } if is_open => {
+                    let chosen = found(&self.typed, config).get(self.chosen).map(|entry| entry.command);
+                    // What can only be read about stays where it is read.
+                    (is_open, taken) = (chosen == Some(None), chosen.flatten());
+                    false
+                }
+                Event::Key { key: Key::Escape | Key::Enter, pressed: true, .. } => {
+                    is_open = false;
+                    false
+                }
+                Event::Text(text) if is_open => {
+                    (self.typed, self.chosen) = (format!("{}{text}", self.typed), 0);
+                    false
+                }
+                _ => true,
+            });
+            input.events.extend(later);
+        });
+        (!is_open, taken)
+    }
+
     /// Opens or closes it as it is asked for; shows it, and asks for what was chosen.
     pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) {
-        self.hear(ctx, &sink.commands);
+        self.hear(ctx, config, &mut sink.commands);
         if !self.is_open {
             return;
         }

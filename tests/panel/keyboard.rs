@@ -82,6 +82,29 @@ fn escape_leaves_what_the_palette_leads_to_and_keeps_the_body() {
 }
 
 #[test]
+fn what_is_pressed_before_the_palettes_key_is_not_meant_for_what_it_opens() {
+    let plain = |key, text| (Modifiers::NONE, key, text);
+    let (asks, escape, enter) =
+        ((Modifiers::COMMAND, Key::P, ""), plain(Key::Escape, ""), plain(Key::Enter, ""));
+    for before in [&[escape][..], &[enter], &[enter, escape]] {
+        let mut window = open(MODES[0]);
+        at_once(&mut window, &[before, &[asks, plain(Key::R, "r")]].concat());
+        window.run();
+        assert!(has_palette(&window), "{before:?}");
+        assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("r"));
+        let state = window.state();
+        assert!(state.actions.is_empty() && state.config.running, "its first line is not carried out");
+        // One that is open: what Enter chooses there is done, and the next one opens.
+        let letters = plain(Key::R, "estart scene");
+        at_once(&mut window, &[&[letters], before, &[asks, plain(Key::M, "m")]].concat());
+        window.run();
+        assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("m"), "{before:?}");
+        let chosen: &[_] = if before.contains(&enter) { &[Action::Restart] } else { &[] };
+        assert_eq!(window.state().actions, chosen, "{before:?}");
+    }
+}
+
+#[test]
 fn the_palette_gives_way_to_a_dialog() {
     for (modifiers, key) in [
         (Modifiers::COMMAND, Key::S),

@@ -197,10 +197,34 @@ fn the_overlay_tells_speed_and_truth() {
     assert!(window.query_by_label_contains("2 bodies not finite").is_some());
 }
 
+/// Whether the overlay is folded; where it is not, there is room for its first row at least.
+fn is_folded(window: &Window) -> bool {
+    let Some(row) = window.query_by_label("Screen") else { return true };
+    let overlay = window.ctx.memory(|memory| memory.area_rect("hud").unwrap());
+    assert!(overlay.contains_rect(row.rect()), "{} in {overlay}", row.rect());
+    false
+}
+
+#[test]
+fn the_overlay_has_room_once_there_is_something_to_tell() {
+    let mut window = open(MODES[0]);
+    let height = |window: &Window| window.ctx.memory(|memory| memory.area_rect("hud").unwrap()).height();
+    let whole = height(&window);
+    let stats = std::mem::take(&mut window.state_mut().stats);
+    window.run();
+    let waits = height(&window);
+    window.state_mut().stats = stats;
+    window.run();
+    assert!(
+        whole > 200.0 && waits < 60.0 && height(&window) == whole,
+        "{whole}, {waits}, {}",
+        height(&window)
+    );
+}
+
 #[test]
 fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
     let mut window = open(MODES[0]);
-    let is_folded = |window: &Window| window.query_by_label("Screen").is_none();
     assert!(!is_folded(&window));
     press(&mut window, Key::I);
     assert!(is_folded(&window) && window.query_by_label_contains("interactions/s").is_some());
@@ -227,7 +251,6 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
 #[test]
 fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
     let mut window = open(MODES[0]);
-    let is_folded = |window: &Window| window.query_by_label("Screen").is_none();
     for _ in 0..2 {
         press(&mut window, Key::I);
     }
