@@ -114,6 +114,25 @@ fn trails_show_where_bodies_were_and_fade() {
 }
 
 #[test]
+fn another_time_has_colours_of_its_own_at_once() {
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.set_look(&Look::plain()).unwrap();
+    let points = &flight(Shape::Glow, 1)[0];
+    let mut after = |ranges: &[f32], forgets: bool| {
+        ranges.iter().for_each(|most| view.upload(points, [0.0, *most]).unwrap());
+        if forgets {
+            view.forget();
+        }
+        view.upload(points, [0.0, 1.0]).unwrap();
+        offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
+    };
+    let right = after(&[], true);
+    assert!(after(&[1e9], false) != right, "it follows slowly what goes on");
+    assert!(after(&[1e9], true) == right);
+}
+
+#[test]
 fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
     let offscreen = Offscreen::new(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
@@ -121,7 +140,7 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
     let mut after = |frames: &[Points], forgets: bool| {
         frames.iter().for_each(|points| view.upload(points, [0.0, 1.0]).unwrap());
         if forgets {
-            view.forget_trails();
+            view.forget();
             view.upload(frames.last().unwrap(), [0.0, 1.0]).unwrap();
         }
         offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()

@@ -47,9 +47,12 @@ impl Open {
                 Action::Step => self.session.send(Command::Step),
                 Action::GoTo(goal) => self.session.send(Command::GoTo(*goal)),
                 Action::Restart => self.session.send(Command::Restart),
-                Action::Rerun => {
+                Action::Rerun | Action::Resume => {
                     // In this order: what blew up must not run on in between.
-                    self.session.send(Command::Restart);
+                    self.session.send(match action {
+                        Action::Resume => Command::Undo,
+                        _ => Command::Restart,
+                    });
                     let before = self.config.clone();
                     self.config.running = true;
                     self.tell(&before);
@@ -163,7 +166,7 @@ fn save(
 fn changes_bodies(action: Action) -> bool {
     match action {
         Action::Step | Action::GoTo(_) | Action::Restart | Action::Rerun => true,
-        Action::Undo | Action::Delete | Action::LetGo => true,
+        Action::Undo | Action::Resume | Action::Delete | Action::LetGo => true,
         Action::Continue | Action::Picture(_) | Action::Record(_) => true,
         Action::Abandon | Action::FrameAll | Action::ResetView | Action::Recall(_) | Action::Keep(_) => false,
         Action::Study(_) | Action::EndStudy | Action::SaveChart(_) | Action::SavePlots => false,

@@ -38,7 +38,7 @@ impl Open {
                 }
             }
             if self.shown.generation != frame.stats.generation || self.shown.mode != frame.stats.mode {
-                self.view.forget_trails();
+                self.view.forget();
                 self.middle = None;
             }
             self.generation = frame.stats.generation;
@@ -51,7 +51,7 @@ impl Open {
             let start = Instant::now();
             // What is undone leads back at once, and not along the way.
             if frame.stats.undos < self.shown.undos {
-                self.view.forget_trails();
+                self.view.forget();
             }
             self.view.upload(&frame.points, frame.value_range)?;
             let is_another =

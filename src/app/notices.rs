@@ -59,11 +59,12 @@ impl Open {
                         continue;
                     }
                     self.config.running = false;
-                    let way_back = match self.shown.undos {
-                        0 => "",
-                        _ => " Ctrl+Z goes back to before the last stroke.",
+                    let is_painted = self.shown.last_deed.is_some();
+                    let way_back = match is_painted {
+                        true => " Or undo what was painted last (Ctrl+Z): it goes on from before that.",
+                        false => "",
                     };
-                    self.ui.broken(capitalised(text) + way_back);
+                    self.ui.broken(capitalised(text) + way_back, is_painted);
                 }
                 Notice::Kernels(outcome) => self.kernels_taken(outcome),
                 Notice::Still(still) => self.develop(*still)?,

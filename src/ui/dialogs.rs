@@ -13,8 +13,9 @@ struct Message {
     title: String,
     text: String,
     log: Option<String>,
-    /// Whether there is a button that restarts the scene.
+    /// Whether there is a button that restarts the scene, and one that undoes what was done last.
     restarts: bool,
+    undoes: bool,
 }
 
 /// The most errors that wait: who comes back to more has lost the thread anyway, and each may carry a compiler's log.
@@ -66,12 +67,12 @@ impl Calm {
 impl Dialogs {
     /// Adds an error; one that is waiting already is counted instead.
     pub fn push(&mut self, title: String, text: String, log: Option<String>) {
-        self.add(Message { title, text, log, restarts: false });
+        self.add(Message { title, text, log, restarts: false, undoes: false });
     }
 
-    /// Adds one that a restart of the scene may help against.
-    pub fn push_with_restart(&mut self, title: String, text: String) {
-        self.add(Message { title, text, log: None, restarts: true });
+    /// Adds one that a restart of the scene may help against, or undoing what was painted last.
+    pub fn push_broken(&mut self, title: String, text: String, undoes: bool) {
+        self.add(Message { title, text, log: None, restarts: true, undoes });
     }
 
     /// Takes back what was told under `title`: it is settled.
@@ -156,7 +157,7 @@ fn contents(
 
 /// Whether it is to be closed.
 fn buttons(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, more: &str) -> bool {
-    let Message { log, restarts, .. } = message;
+    let log = &message.log;
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Escape closes too");
         sink.note("close", &close);
@@ -167,15 +168,19 @@ fn buttons(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, more: &str) ->
                 ui.ctx().copy_text(log.clone());
             }
         }
-        let mut restarted = false;
-        if *restarts {
-            let restart = ui.button("⏮ Restart").on_hover_text(keys::hint(Command::Restart));
-            sink.note("restart broken", &restart);
-            restarted = restart.clicked();
-            sink.commands.extend(restarted.then_some(Command::Restart));
+        let ways_on = [
+            (message.undoes, "undo broken", "Undo the last stroke", Command::Undo),
+            (message.restarts, "restart broken", "⏮ Restart", Command::Restart),
+        ];
+        let mut goes_on = false;
+        for (_, key, label, command) in ways_on.into_iter().filter(|(is_one, ..)| *is_one) {
+            let way_on = ui.button(label).on_hover_text(keys::hint(command));
+            sink.note(key, &way_on);
+            goes_on |= way_on.clicked();
+            sink.commands.extend(way_on.clicked().then_some(command));
         }
         ui.label(RichText::new(more).color(theme::of(ui).weak));
-        close.clicked() || restarted
+        close.clicked() || goes_on
     })
     .inner
 }

@@ -153,6 +153,8 @@ pub enum Action {
     Restart,
     /// The same, and let it run.
     Rerun,
+    /// Undo what was done last, and let it run.
+    Resume,
     /// Undo the last change that was made by hand.
     Undo,
     /// Remove the selected body.
@@ -331,10 +333,10 @@ impl Ui {
     }
 
     /// Tells the person that the simulation makes no sense any more, and stands still for that; offers to restart it, for as long as
-    /// it is shown.
-    pub fn broken(&mut self, text: impl Into<String>) {
+    /// it is shown, and to undo what was painted last, if it `is_painted`.
+    pub fn broken(&mut self, text: impl Into<String>, is_painted: bool) {
         self.dialogs.withdraw(BROKEN);
-        self.dialogs.push_with_restart(BROKEN.to_owned(), text.into());
+        self.dialogs.push_broken(BROKEN.to_owned(), text.into(), is_painted);
         self.halt = Some(Halt::Told);
     }
 
@@ -573,6 +575,10 @@ impl Ui {
                 model.grip.follows &= !look.follow;
             }
             Command::Launch | Command::Pull => self.take(command, model),
+            Command::Undo if model.stats.undos > 0 && self.ends_halt() => {
+                self.undoing.1 += 1;
+                return Some(Action::Resume);
+            }
             Command::Undo => {
                 self.undoing.1 += usize::from(model.stats.undos > 0);
                 return Some(Action::Undo);

@@ -60,7 +60,7 @@ pub struct View {
     cloud: cloud::Cloud,
     shape: Shape,
     /// What colours mean: see [`Points::colours`].
-    colours: u64,
+    colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
     spheres: spheres::Spheres,
@@ -87,7 +87,7 @@ impl View {
             is_software,
             cloud: cloud::Cloud::new(context)?,
             shape: Shape::default(),
-            colours: 0,
+            colours: None,
             field: field::Field::new(context)?,
             glow: points::Glow::new(context)?,
             spheres: spheres::Spheres::new(context)?,
@@ -121,9 +121,10 @@ impl View {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Forgets where bodies were: what comes next is another scene.
-    pub fn forget_trails(&mut self) {
+    /// Forgets where bodies were, and what colours stood for: what comes next is another scene, or another time.
+    pub fn forget(&mut self) {
         self.trails.forget();
+        self.colours = None;
     }
 
     /// Hands over new bodies; `value_range` is what the colour map's ends stand for in the unit of
@@ -138,8 +139,8 @@ impl View {
     pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
         self.drawn = None;
         let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
-        let alike = is_same_kind && self.colours == points.colours;
-        (self.shape, self.colours) = (points.shape, points.colours);
+        let alike = is_same_kind && self.colours == Some(points.colours);
+        (self.shape, self.colours) = (points.shape, Some(points.colours));
         self.glow.weigh(&points.positions);
         self.field.upload(&points.image, alike)?;
         self.cloud.upload(points, value_range, alike)?;

@@ -340,7 +340,7 @@ fn blown_up() -> Window {
     (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
     window.run();
     window.state_mut().config.running = false;
-    window.state_mut().ui().broken("The flow blew up.");
+    window.state_mut().ui().broken("The flow blew up.", false);
     window.run_steps(40);
     assert!(is_told(&window));
     window
@@ -369,6 +369,28 @@ fn what_blew_up_offers_a_restart() {
 }
 
 #[test]
+fn what_blew_up_goes_on_from_before_the_last_stroke() {
+    for by_key in [false, true] {
+        let mut window = blown_up();
+        window.state_mut().stats.undos = 1;
+        window.state_mut().ui().broken("The flow blew up.", true);
+        window.run_steps(40);
+        match by_key {
+            true => {
+                window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+                window.run();
+            }
+            false => click(&mut window, Role::Button, "Undo the last stroke"),
+        }
+        assert_eq!(window.state().actions, [Action::Resume]);
+        assert!(!is_told(&window));
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run();
+        assert_eq!(window.state().actions.last(), Some(&Action::Undo), "that is settled");
+    }
+}
+
+#[test]
 fn what_blew_up_is_told_until_it_is_whole_again() {
     let whole: [fn(&mut Stats); 3] =
         [|stats| stats.step -= 1, |stats| stats.generation += 1, |stats| stats.mode = "gravity"];
@@ -383,7 +405,7 @@ fn what_blew_up_is_told_until_it_is_whole_again() {
     }
     // What blew up at once was not shown yet when it was told.
     let mut window = open(&gravitile::modes::fluid::INFO);
-    window.state_mut().ui().broken("The flow blew up.");
+    window.state_mut().ui().broken("The flow blew up.", false);
     window.step();
     (window.state_mut().stats.step, window.state_mut().stats.generation) = (7, 2);
     window.run_steps(3);
