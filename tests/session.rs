@@ -124,7 +124,7 @@ fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
     let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 1).stats.steps_per_frame;
     watched.session.send(Command::Picture(Duration::from_nanos(1)));
     watched.frame_where(|frame| frame.stats.steps_per_frame == 1);
-    watched.session.send(Command::Picture(Duration::from_secs(60)));
+    watched.session.send(Command::Picture(Duration::from_millis(16)));
     watched.configure(&small());
     let watchable = watched.frame_where(|frame| (2..most).contains(&frame.stats.steps_per_frame));
     assert!(watchable.stats.device_busy > 0.0 && watchable.stats.device_busy_overall > 0.0);
@@ -433,7 +433,7 @@ fn a_flow_that_blows_up_stands_still_and_says_so() {
         heard = watched.session.notices().pop();
         heard.is_some()
     });
-    let Some(Notice::Broken { text, in_force }) = heard else { panic!("{heard:?}") };
+    let Some(Notice::Broken { text, is_painted: false, in_force }) = heard else { panic!("{heard:?}") };
     assert!(
         text.contains("blew up")
             && *in_force == Config { running: false, steps_per_frame: Some(20), ..config.clone() }

@@ -46,15 +46,14 @@ impl Open {
             match action {
                 Action::Step => self.session.send(Command::Step),
                 Action::GoTo(goal) => self.session.send(Command::GoTo(*goal)),
-                Action::Restart => self.session.send(Command::Restart),
-                Action::Rerun | Action::Resume => {
-                    // In this order: what blew up must not run on in between.
-                    self.session.send(match action {
-                        Action::Resume => Command::Undo,
-                        _ => Command::Restart,
-                    });
+                Action::Restart | Action::Rerun | Action::Resume => {
+                    // In this order: what blew up, or goes backwards, must not go on in between.
+                    let is_undone = *action == Action::Resume;
+                    self.session.send(if is_undone { Command::Undo } else { Command::Restart });
                     let before = self.config.clone();
-                    self.config.running = true;
+                    self.config.running |= *action != Action::Restart;
+                    // There is nothing before the beginning.
+                    self.config.reverse &= is_undone;
                     self.tell(&before);
                 }
                 Action::Undo => self.session.send(Command::Undo),

@@ -53,13 +53,12 @@ impl Open {
                     self.ui.error("Not possible", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
-                Notice::Broken { text, in_force } => {
+                Notice::Broken { text, is_painted, in_force } => {
                     if self.config.mode.info() != in_force.mode.info() {
                         self.ui.say(capitalised(text));
                         continue;
                     }
                     self.config.running = false;
-                    let is_painted = self.shown.last_deed.is_some();
                     let way_back = match is_painted {
                         true => " Or undo what was painted last (Ctrl+Z): it goes on from before that.",
                         false => "",

@@ -116,6 +116,8 @@ pub enum Notice {
     Broken {
         /// What that means, and what to do.
         text: &'static str,
+        /// Whether a stroke of the brush is what can be undone.
+        is_painted: bool,
         /// What is in force: it pauses.
         in_force: Box<Config>,
     },

@@ -176,7 +176,8 @@ fn buttons(ui: &mut egui::Ui, sink: &mut Sink, message: &Message, more: &str) ->
         for (_, key, label, command) in ways_on.into_iter().filter(|(is_one, ..)| *is_one) {
             let way_on = ui.button(label).on_hover_text(keys::hint(command));
             sink.note(key, &way_on);
-            goes_on |= way_on.clicked();
+            // Where there is something to undo, that settles it.
+            goes_on |= way_on.clicked() && command == Command::Restart;
             sink.commands.extend(way_on.clicked().then_some(command));
         }
         ui.label(RichText::new(more).color(theme::of(ui).weak));

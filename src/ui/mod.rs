@@ -580,7 +580,7 @@ impl Ui {
                 return Some(Action::Resume);
             }
             Command::Undo => {
-                self.undoing.1 += usize::from(model.stats.undos > 0);
+                self.undoing.1 = (self.undoing.1 + 1).min(model.stats.undos);
                 return Some(Action::Undo);
             }
             Command::Delete => return model.stats.held.map(|_| Action::Delete),
@@ -679,10 +679,7 @@ impl Ui {
             }
             // It was not a person who let it stand still.
             Command::Restart if self.ends_halt() => return Some(Action::Rerun),
-            Command::Restart => {
-                config.reverse = false;
-                return Some(Action::Restart);
-            }
+            Command::Restart => return Some(Action::Restart),
             Command::Study(study) => {
                 let chart = Some(Chart::of(study, config, device));
                 self.lab = Lab { under_way: Some((study, 0.0)), chart, is_open: true, saved: None };

@@ -26,8 +26,6 @@ const NUMBER_WIDTH: f32 = 64.0;
 const EVERY: f64 = 0.5;
 /// A line has at most so many corners: more than there are pixels beside each other say nothing.
 const CORNERS: usize = 256;
-/// As far as this from its edges a window hides what is behind it: its corners are round.
-const ROUND: f32 = 8.0;
 
 /// The plots, while they are shown.
 #[derive(Debug, Default)]
@@ -125,8 +123,11 @@ pub(super) fn show(
                 .to_owned(),
         };
         ui.add(Label::new(RichText::new(hint).small().color(theme::of(ui).weak)).wrap());
+        // While it fades in, or is measured for the first time, the picture shines through.
+        let hides = ui.is_visible() && !ui.is_sizing_pass() && ui.opacity() >= 1.0;
+        hides.then(|| ui.min_rect().intersect(ui.clip_rect()))
     });
-    shown.filter(|_| *is_open).map(|shown| shown.response.rect.shrink(ROUND))
+    shown.filter(|_| *is_open).and_then(|shown| shown.inner.flatten())
 }
 
 /// The place of a plot that needs two numbers to begin.
@@ -150,6 +151,9 @@ fn plot(
     let colours = theme::of(ui);
     // Whether the axis shows differences is known once it is drawn.
     let (differs, differs_id) = (Cell::new(false), egui::Id::new(("differs", quantity.key)));
+    let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), [_, value]| {
+        (low.min(*value), high.max(*value))
+    });
     let last = points.last().map_or(String::new(), |[_, value]| format::significant(*value, 3));
     ui.vertical(|ui| {
         ui.set_width(cell.x);
@@ -174,6 +178,8 @@ fn plot(
             .link_axis("plots", [true, false])
             .include_x(from)
             .include_x(to)
+            .include_y(low)
+            .include_y(high)
             .grid_spacing(Rangef::new(1.0, GRID_FADES))
             .x_grid_spacer(|input| marks(input.bounds))
             .y_grid_spacer(|input| marks(input.bounds))

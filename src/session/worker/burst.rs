@@ -18,6 +18,8 @@ const FREE_BURSTS: f64 = 3.0;
 const MAX_FREE_BURST: u32 = 256;
 /// Pictures that take longer to draw than so many of a screen are not made up for.
 const MOST_SLOWER: f64 = 6.0;
+/// No burst of more than a step takes longer than so many pictures of a screen.
+const LONGEST_PICTURES: f64 = 2.0;
 /// The longest burst of `auto` length while a hand acts, which it does between bursts.
 const MAX_PULLED_BURST: u32 = 16;
 /// The longest that the least burst of a mode may take, in seconds.
@@ -47,9 +49,11 @@ impl Worker<'_> {
         let (is_free, steps_per_frame) = (self.is_free(), config.steps_per_frame);
         let (least, watched) = config.mode.info().work.burst;
         let watched = config.start.pace.unwrap_or(watched);
-        let picture = self.picture.as_secs_f64();
-        // Steps make up for pictures that take long to draw: the simulation goes no slower for them.
-        let slower = (picture / PICTURE.as_secs_f64()).clamp(1.0, MOST_SLOWER);
+        // Steps make up for pictures that take long to draw: the simulation goes no slower for them. They do not in free run, and
+        // what takes long because the steps do is not waited for longer and longer.
+        let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
+        let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
+        let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });
         let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(watched) * slower };
         // A scene may be for fewer steps to a picture than its mode is.
         let least = f64::from(least).min(most);

@@ -21,6 +21,7 @@ use crate::compute::Edits;
 use crate::config::Config;
 use crate::engine::{Engine, Loss};
 use crate::error::{Error, Result};
+use crate::hand::Deed;
 use crate::params::{Effect, Values};
 use crate::rescue;
 use crate::session::accuracy::{Judge, Ladder};
@@ -458,7 +459,9 @@ impl Worker<'_> {
     fn halt(&mut self) -> Result<()> {
         let still = self.pause()?;
         if let Some(series) = &still.mode.info().series {
-            self.voice.tell(Notice::Broken { text: series.broken, in_force: Box::new(still) });
+            let is_painted = self.engine.last_deed() == Some(Deed::Stroke);
+            let in_force = Box::new(still);
+            self.voice.tell(Notice::Broken { text: series.broken, is_painted, in_force });
         }
         Ok(())
     }

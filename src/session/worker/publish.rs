@@ -6,8 +6,8 @@ use super::Worker;
 use crate::bodies::Points;
 use crate::error::Result;
 use crate::params::Effect;
-use crate::session::Stats;
 use crate::session::meter::Rates;
+use crate::session::{Command, Stats};
 
 impl Worker<'_> {
     /// Reads the frame back, beside the next burst which is already queued, and hands it over.
@@ -21,7 +21,10 @@ impl Worker<'_> {
         let gauges = self.engine.config().running
             && self.meter.rates().steps_per_second > 0.0
             && self.gauge.is_due(self.engine.device(), info);
-        let is_idle = self.waiting.is_empty() && !measures && !judges && !gauges;
+        let is_idle = self.waiting.iter().all(|command| matches!(command, Command::Picture(_)))
+            && !measures
+            && !judges
+            && !gauges;
         let goes_on = self.engine.config().running && is_idle && self.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
         let held = self.held()?;
