@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::modes::{self, Mode, ModeInfo, Variant};
+use crate::params::Effect;
 use crate::scene::Scene;
 use crate::scene::file::{self, SceneFile};
 use crate::tuned::Tuned;
@@ -67,6 +68,12 @@ impl Config {
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
+    }
+
+    /// Whether `next`, of the same mode, needs other bodies, were there as many.
+    pub fn reseeds(&self, next: &Self) -> bool {
+        let (_, effect) = self.mode.values().changes(&next.mode.values());
+        self.start != next.start || self.seed != next.seed || effect == Some(Effect::Reseed)
     }
 
     /// What the scene file `path` says.

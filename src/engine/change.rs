@@ -32,7 +32,7 @@ impl Engine {
         let moves = self.chooses(&config);
         let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
         let resolved = self.resolve(&config, &devices[0].info)?;
-        let begins = resolved.bodies != self.resolved.bodies || reseeds(&self.config, &config);
+        let begins = resolved.bodies != self.resolved.bodies || self.config.reseeds(&config);
         let (_, touched) = self.config.mode.values().changes(&config.mode.values());
         let effect = match (touched, left) {
             (_, Some(left)) if is_other_mode => {
@@ -102,7 +102,7 @@ impl Engine {
         let is_the_same = |parked: &&Parked| {
             parked.config.mode.info() == config.mode.info()
                 && parked.resolved.bodies == resolved.bodies
-                && !reseeds(&parked.config, config)
+                && !parked.config.reseeds(config)
         };
         match self.parked.iter().find(is_the_same).cloned() {
             Some(Parked { config: before, resolved: ran, state, mut extra, clock, is_touched }) => {
@@ -128,9 +128,9 @@ impl Engine {
     /// Whether `config` is possible and makes today's bodies pointless.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
-            && self.resolve(config, &self.devices[0].info).is_ok_and(|resolved| {
-                resolved.bodies != self.resolved.bodies || reseeds(&self.config, config)
-            })
+            && self
+                .resolve(config, &self.devices[0].info)
+                .is_ok_and(|resolved| resolved.bodies != self.resolved.bodies || self.config.reseeds(config))
     }
 
     /// Starts the scene afresh.
@@ -206,10 +206,4 @@ impl Engine {
     pub fn is_backwards(&self) -> bool {
         self.backwards
     }
-}
-
-/// Whether going from one config to another of the same mode needs new bodies.
-fn reseeds(old: &Config, new: &Config) -> bool {
-    let (_, effect) = old.mode.values().changes(&new.mode.values());
-    old.start != new.start || old.seed != new.seed || effect == Some(Effect::Reseed)
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
-use crate::look::{Palette, Theme};
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 use crate::trial::Study;
@@ -45,11 +44,11 @@ pub(super) enum Command {
     Larger,
     Smaller,
     UsualSize,
-    /// Show where a parameter is set.
+    /// Show where a parameter, or what else the panel has, is set.
     Jump(&'static str),
+    /// Choose an option of a parameter: its key, and the option's name.
+    Choose(&'static str, &'static str),
     Variant(Option<&'static Variant>),
-    Palette(Palette),
-    Theme(Theme),
     ResetAll,
     FollowBody,
     SavePlots,

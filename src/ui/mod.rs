@@ -40,6 +40,7 @@ use crate::config::Config;
 use crate::hand::{Deed, Edit};
 use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
+use crate::params;
 use crate::session::Stats;
 use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
@@ -457,6 +458,7 @@ impl Ui {
             widgets::jump(ctx, key);
         }
         self.dress(ctx, model.look);
+        let before = Config::clone(model.config);
         let films = self.share.filming.is_some();
         match self.panel {
             true => {
@@ -498,6 +500,13 @@ impl Ui {
         let Sink { commands, rects, said } = sink;
         said.into_iter().for_each(|text| self.say(text));
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
+        let config = &mut *model.config;
+        let is_another_number =
+            before.bodies != config.bodies && config.bodies.is_none_or(|bodies| bodies != model.stats.bodies);
+        if before.mode.info() == config.mode.info() && (is_another_number || before.reseeds(config)) {
+            // There is nothing before a beginning.
+            config.reverse = false;
+        }
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
         Output { actions, edits, wishes, rects, picture: ctx.available_rect(), hidden, plots, brush }
@@ -633,8 +642,11 @@ impl Ui {
                 self.jump = Some(key);
             }
             Command::Variant(variant) => config.variant = variant,
-            Command::Palette(palette) => look.palette = palette,
-            Command::Theme(theme) => look.theme = theme,
+            Command::Choose(key, option) => {
+                // One of them has it.
+                let of_mode = params::set(config.mode.as_mut(), key, option);
+                let _ = of_mode.or_else(|_| params::set(*look, key, option));
+            }
             Command::ResetAll => config.mode = fields::default_mode(config),
             Command::FollowBody => {
                 model.grip.follows = model.stats.held.is_some() && !model.grip.follows;

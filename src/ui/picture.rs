@@ -10,7 +10,7 @@ use egui::{
 use super::fields::Fields;
 use super::keys::{self, Command};
 use super::theme;
-use super::widgets::{Sink, jumped};
+use super::widgets::{Sink, jumped, land};
 use crate::look::{Look, Palette};
 use crate::params::{Choice, Info, Opt, Params, Scale, Values, Visitor};
 
@@ -112,5 +112,8 @@ fn swatch(
     let name = format!("Palette: {}", opt.name);
     response.widget_info(|| WidgetInfo::selected(WidgetType::RadioButton, enabled, selected, &name));
     sink.note(format!("palette {}", opt.name), &response);
+    if selected {
+        land("palette", &response);
+    }
     response.on_hover_text(format!("{}: {}", opt.name, opt.help)).clicked()
 }

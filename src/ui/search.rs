@@ -9,9 +9,9 @@ use super::keys::{self, CONTROLS, Command};
 use super::theme;
 use super::widgets::Sink;
 use crate::config::Config;
-use crate::look::{Look, Palette, Theme};
+use crate::look::Look;
 use crate::modes::MODES;
-use crate::params::{Choice, Info, Opt, Params, Scale, Visitor};
+use crate::params::{Info, Opt, Params, Scale, Visitor};
 use crate::trial::Study;
 
 /// Lines that are shown at once.
@@ -48,6 +48,18 @@ const ALSO: &[(&str, &str)] = &[
     ("brush", "draw wall erase"),
     ("fastest", "tune benchmark"),
     ("measure", "benchmark"),
+];
+
+/// What the panel has besides parameters and what bodies there are, by the control's key.
+const SETTINGS: &[(&str, &str)] = &[
+    ("go to step", "go to step: any one, further on or back"),
+    ("seed", "seed: the same gives the same bodies, for ever"),
+    ("work-group", "work-group: work-items that run together"),
+    ("steps per frame", "steps/frame: steps between two pictures"),
+    ("free run", "free run: step without waiting for the screen"),
+    ("picture size", "size of pictures and films"),
+    ("film", "film: what it is written as"),
+    ("film seconds", "length of a film"),
 ];
 
 /// Something that can be done, or only read about.
@@ -155,7 +167,7 @@ impl Search {
             let edit = TextEdit::singleline(&mut self.typed).hint_text("What to do? Type a few letters");
             let edit = ui
                 .add(edit.id(field()).desired_width(f32::INFINITY))
-                .on_hover_text("words in any order; ↑ ↓ choose, Enter does it, Escape closes");
+                .on_hover_text("words in any order; ⏶ ⏷ choose, Enter does it, Escape closes");
             sink.note("search", &edit);
             if edit.changed() {
                 self.chosen = 0;
@@ -241,7 +253,7 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
     ui.add(button.min_size(vec2(ui.available_width(), 0.0)))
 }
 
-/// What all typed words are in: first what begins with what was typed, then in the order of the list.
+/// What all typed words are in: first what begins with what was typed, then what says it so, then in the order of the list.
 fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let fits = |entry: &Entry| {
@@ -252,7 +264,10 @@ fn found(typed: &str, config: &Config) -> Vec<Entry> {
         typed.split_whitespace().all(|word| text.contains(word))
     };
     let mut found: Vec<_> = entries(config).filter(fits).collect();
-    found.sort_by_key(|entry| !entry.text.to_lowercase().starts_with(&typed));
+    found.sort_by_key(|entry| {
+        let text = entry.text.to_lowercase();
+        (!text.starts_with(&typed), !text.contains(&format!(" {typed}")))
+    });
     found
 }
 
@@ -299,20 +314,19 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         let text = format!("variant {}: {}", variant.name, variant.summary);
         Entry::new(text, Command::Variant(Some(variant)))
     });
-    let palettes = Palette::OPTIONS.iter().map(|(palette, opt)| {
-        Entry::new(format!("palette {}: {}", opt.name, opt.help), Command::Palette(*palette))
-    });
-    let themes = Theme::OPTIONS
-        .iter()
-        .map(|(theme, opt)| Entry::new(format!("theme {}: {}", opt.name, opt.help), Command::Theme(*theme)));
+    let work = &config.mode.info().work;
+    let settings =
+        SETTINGS.iter().map(|(key, text)| Entry::new(format!("setting {text}"), Command::Jump(key)));
+    let number = Entry::new(format!("setting {}: how many there are", work.label.0), Command::Jump("bodies"));
+    let settings = settings.chain([number]);
     let mut parameters = Parameters(Vec::new());
     config.mode.clone().visit(&mut parameters);
     Look::default().visit(&mut parameters);
     let all = controls.chain(modes).chain(scenes).chain(more).chain(views);
-    all.chain(variants).chain(palettes).chain(themes).chain(parameters.0)
+    all.chain(variants).chain(parameters.0).chain(settings)
 }
 
-/// A line for each parameter, that leads to where it is set.
+/// A line for each parameter, that leads to where it is set, and one for each of its options.
 struct Parameters(Vec<Entry>);
 
 impl Parameters {
@@ -331,7 +345,12 @@ impl Visitor for Parameters {
         self.add(info);
     }
 
-    fn option(&mut self, info: &Info, _: &mut usize, _: &[&'static Opt]) {
+    fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
         self.add(info);
+        let label = info.label.to_lowercase();
+        self.0.extend(options.iter().map(|opt| {
+            let text = format!("{label} {}: {}", opt.name, opt.help);
+            Entry::new(text, Command::Choose(info.key, opt.name))
+        }));
     }
 }

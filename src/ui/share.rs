@@ -4,7 +4,7 @@ use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
 
 use super::keys::{self, Command};
 use super::theme;
-use super::widgets::{Chip, Sink, button, chips, number, resettable, row};
+use super::widgets::{Chip, Sink, button, chips, jumped, number, resettable, row};
 use crate::film::{Format, MOST_SIDE, RATES};
 
 /// What is chosen at first: how large pictures are, what a film is written as, how long it lasts, in seconds, and how many pictures
@@ -75,7 +75,9 @@ impl Share {
     pub fn show(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
         ui.add_space(10.0);
         let title = RichText::new("Share").strong().color(theme::of(ui).accent);
-        let header = CollapsingHeader::new(title).id_salt("share").show(ui, |ui| {
+        let unfolds = jumped(ui.ctx()).filter(|key| ["picture size", "film", "film seconds"].contains(key));
+        let header = CollapsingHeader::new(title).id_salt("share").open(unfolds.map(|_| true));
+        let header = header.show(ui, |ui| {
             self.sizes(ui, sink);
             self.formats(ui, sink);
             let help = "How long the film lasts, and how many pictures are shown in a second.";
@@ -157,7 +159,7 @@ impl Share {
             return;
         }
         button(ui, sink, ("take picture", "Save picture", &keys::hint(Command::Picture)), Command::Picture);
-        button(ui, sink, ("record", "● Record", &keys::hint(Command::Record)), Command::Record);
+        button(ui, sink, ("record", "⏺ Record", &keys::hint(Command::Record)), Command::Record);
     }
 
     /// Shows how far a film is, at the foot of the picture, however the panel is. It is not in the film.

@@ -19,7 +19,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, films: bool, sink: &mut
         reverse(ui, model.config, sink);
     });
     let (running, text) = match (films, model.config.running) {
-        (true, _) => (true, "● Filming"),
+        (true, _) => (true, "⏺ Filming"),
         (false, true) => (true, "⏸ Pause"),
         (false, false) => (false, "▶ Run"),
     };
@@ -58,7 +58,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, sink: &mut Sink) {
     let colour = theme::of(ui).weak;
     let weak = |text: String| RichText::new(text).monospace().color(colour);
     if let Some(goal) = stats.goal {
-        let text = weak(format!("{} → {}", format::count(stats.step), format::count(goal)));
+        let text = weak(format!("{} ⏵ {}", format::count(stats.step), format::count(goal)));
         // The way out comes first: what is left is the numbers'.
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             command(ui, sink, ("stay", "Stay here", "stop on the way"), Command::GoTo(None));

@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
 use egui::{
-    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, Slider, WidgetInfo,
-    WidgetType, vec2,
+    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, Slider, TextEdit,
+    WidgetInfo, WidgetType, vec2,
 };
 
 use super::keys::Command;
@@ -50,6 +52,7 @@ pub(super) fn number(
 ) {
     let number = ui.add(number.update_while_editing(false)).labelled_by(label.id).on_hover_text(help);
     sink.note(key, &number);
+    land(key, &number);
 }
 
 /// A label in a column of its own, and the controls beside it. `add` is given the label.
@@ -74,19 +77,43 @@ pub(super) fn row(
     inner.inner
 }
 
-/// For this long a row that is jumped to is brought into sight, in seconds: what it stands in may unfold meanwhile.
+/// For this long a control that is jumped to is brought into sight, in seconds: what it stands in may unfold meanwhile.
 const JUMP: f64 = 0.3;
 
-/// Brings the row of a parameter into sight.
+/// What is jumped to: a control's key, until when, and whether it has been given the keyboard.
+type Jump = (&'static str, f64, bool);
+
+/// Brings a control into sight.
 pub(super) fn jump(ctx: &egui::Context, key: &'static str) {
-    let until = ctx.input(|input| input.time) + JUMP;
-    ctx.data_mut(|data| data.insert_temp(egui::Id::new("jump"), (key, until)));
+    let jump: Jump = (key, ctx.input(|input| input.time) + JUMP, false);
+    ctx.data_mut(|data| data.insert_temp(egui::Id::new("jump"), jump));
 }
 
 /// What is being jumped to.
 pub(super) fn jumped(ctx: &egui::Context) -> Option<&'static str> {
-    let (key, until): (&str, f64) = ctx.data(|data| data.get_temp(egui::Id::new("jump")))?;
+    let (key, until, _): Jump = ctx.data(|data| data.get_temp(egui::Id::new("jump")))?;
     (ctx.input(|input| input.time) < until).then_some(key)
+}
+
+/// If `control` is what is jumped to, gives it the keyboard, once.
+pub(super) fn land(key: &str, control: &Response) {
+    let ctx = &control.ctx;
+    if jumped(ctx) == Some(key) {
+        control.scroll_to_me(Some(Align::Center));
+        ctx.request_repaint();
+        let landed = ctx.data_mut(|data| {
+            let jump: &mut Jump = data.get_temp_mut_or_default(egui::Id::new("jump"));
+            std::mem::replace(&mut jump.2, true)
+        });
+        if !landed {
+            control.request_focus();
+            // What is typed takes a number's place.
+            let mut text = TextEditState::default();
+            let all = CCursorRange::two(CCursor::default(), CCursor::new(usize::MAX));
+            text.cursor.set_char_range(Some(all));
+            TextEdit::store_state(ctx, control.id, text);
+        }
+    }
 }
 
 /// A row whose ↺, or a double click on its label, brings back `default`.
@@ -122,9 +149,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
         *value = default;
     }
     if jumped(ui.ctx()) == Some(key) {
-        name.scroll_to_me(Some(Align::Center));
         ui.painter().rect_filled(name.rect, 3.0, theme::of(ui).accent.gamma_multiply(0.3));
-        ui.ctx().request_repaint();
     }
 }
 
@@ -147,9 +172,7 @@ pub(super) fn slider(
     let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
     let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
     sink.note(key, &slider);
-    if jumped(ui.ctx()) == Some(key) {
-        slider.request_focus();
-    }
+    land(key, &slider);
     if double_clicked(&slider) {
         *value = default;
     }
@@ -192,6 +215,9 @@ pub(super) fn chips<'a>(
         for (i, option) in options.into_iter().enumerate() {
             let chip = chip(ui, label, &option);
             sink.note(format!("{key} {}", option.name), &chip);
+            if option.selected {
+                land(key, &chip);
+            }
             if chip.clicked() && !option.selected {
                 clicked = Some(i);
             }
@@ -260,9 +286,11 @@ pub(super) fn tick(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::Widge
     ui.scope(|ui| {
         let (fill, line) = (theme::of(ui).sunken, theme::of(ui).weak);
         let visuals = &mut ui.visuals_mut().widgets;
-        for state in [&mut visuals.inactive, &mut visuals.hovered, &mut visuals.active] {
+        // Who has the keyboard keeps its own outline.
+        for state in [&mut visuals.inactive, &mut visuals.hovered] {
             (state.bg_fill, state.bg_stroke.color) = (fill, line);
         }
+        visuals.active.bg_fill = fill;
         visuals.inactive.bg_stroke.width = 1.0;
         ui.checkbox(on, text)
     })
@@ -283,6 +311,7 @@ pub(super) fn switch(
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
     let checkbox = checkbox.on_hover_text(help);
     sink.note(key, &checkbox);
+    land(key, &checkbox);
 }
 
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
@@ -338,6 +367,7 @@ pub(super) fn live_number(
     let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);
     sink.said = typed.refused().or(sink.said.take());
     sink.note(key, &drag);
+    land(key, &drag);
     if drag.dragged() || drag.has_focus() {
         ui.data_mut(|data| data.insert_temp(draft, (pass, start, number)));
         return None;

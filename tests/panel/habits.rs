@@ -1,5 +1,8 @@
 //! What every program has: commands found by typing, help for everything that is pointed at, and a way back.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use super::*;
 use gravitile::look::{Palette, Theme};
 use gravitile::ui::Trigger;
@@ -62,6 +65,9 @@ fn the_palette_understands_other_words() {
         ("quicker", "twice as many steps between two pictures"),
         ("load", "open a snapshot, a scene or bodies; dropping the file on the window does the same"),
         ("milky", "scene Milky Way, Andromeda"),
+        ("free", "setting free run: step without waiting for the screen"),
+        ("seed", "setting seed: the same gives the same bodies, for ever"),
+        ("origin", "colour origin"),
         ("galaxy", "scene Milky Way, Andromeda"),
     ] {
         window.key_press_modifiers(Modifiers::COMMAND, Key::P);
@@ -246,6 +252,26 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
         find(&mut window, typed);
         assert!(is_in_sight(&window, key), "{key} is brought into sight");
     }
+    for key in [
+        "go to step",
+        "bodies",
+        "seed",
+        "work-group",
+        "steps per frame",
+        "free run",
+        "picture size",
+        "film",
+        "film seconds",
+    ] {
+        for away in ["parameter softening", "parameter depth cue"] {
+            find(&mut window, away);
+        }
+        press(&mut window, Key::Escape);
+        let words = key.replace(" per ", "/").replace(" seconds", " length");
+        find(&mut window, &format!("setting {words}"));
+        assert!(is_in_sight(&window, key), "{key} is brought into sight");
+        assert!(window.ctx.memory(|memory| memory.focused()).is_some(), "{key} has the keyboard");
+    }
     let variant = &MODES[0].variants[1];
     find(&mut window, &format!("variant {}:", variant.name));
     assert_eq!(window.state().config.variant, Some(variant));
@@ -258,6 +284,28 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
     assert_eq!(window.state().value("eps"), default);
     find(&mut window, "draw the velocity from where");
     assert!(is_open(&window), "what can only be read about stays");
+}
+
+#[test]
+fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
+    let mut window = open(MODES[2]);
+    for (setting, number) in [("seed", "77"), ("cells", "4096")] {
+        find(&mut window, &format!("setting {setting}"));
+        window.event(egui::Event::Text(number.to_owned()));
+        press(&mut window, Key::Enter);
+    }
+    assert_eq!((window.state().config.seed, window.state().config.bodies), (77, Some(4096)));
+    // What says just that comes before what has the same words.
+    find(&mut window, "go to step");
+    window.event(egui::Event::Text("321".to_owned()));
+    press(&mut window, Key::Enter);
+    assert_eq!(window.state().actions, [Action::GoTo(Some(321))]);
+    window.state_mut().config.running = true;
+    find(&mut window, "setting free");
+    press(&mut window, Key::Space);
+    assert!(window.state().config.free_run && window.state().config.running);
+    find(&mut window, "vorticity");
+    assert_eq!(window.state().value("colour"), Value::Option("vorticity"));
 }
 
 #[test]
@@ -277,4 +325,31 @@ fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
     window.key_press_modifiers(Modifiers::SHIFT, Key::Questionmark);
     window.run();
     assert!(window.query_by_label("Keys and mouse").is_some());
+}
+
+/// Every file of the program's text but what writes to a terminal.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let in_it = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    in_it
+        .filter(|path| {
+            path.extension().is_some_and(|kind| kind == "rs") && !path.iter().any(|part| part == "commands")
+        })
+        .collect()
+}
+
+#[test]
+fn every_sign_that_is_shown_can_be_drawn() {
+    let window = open(MODES[0]);
+    let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let texts: Vec<String> = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let lines =
+        texts.iter().flat_map(|text| text.lines()).filter(|line| !line.trim_start().starts_with("//"));
+    let signs: BTreeSet<char> = lines.flat_map(str::chars).filter(|sign| !sign.is_ascii()).collect();
+    assert!(signs.contains(&'…') && signs.contains(&'⏸'), "{signs:?}");
+    for font in [egui::FontId::proportional(13.0), egui::FontId::monospace(13.0)] {
+        let has = |sign: &&char| window.ctx.fonts_mut(|fonts| fonts.has_glyph(&font, **sign));
+        let missing: Vec<_> = signs.iter().filter(|sign| !has(sign)).collect();
+        assert!(missing.is_empty(), "{font:?} has no {missing:?}");
+    }
 }

@@ -81,7 +81,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
         assert_eq!(last(&window), Action::Record(Plan { format, frames: 150, rate: 30, size }));
     }
     type_number(&mut window, "Length", "2");
-    click(&mut window, Role::Button, "● Record");
+    click(&mut window, Role::Button, "⏺ Record");
     assert!(matches!(last(&window), Action::Record(Plan { frames: 60, .. })), "{:?}", last(&window));
     click(&mut window, Role::Button, "Reset Length");
     press(&mut window, Key::F9);
@@ -94,7 +94,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
         window.state_mut().config.running = running;
         window.run();
         assert!(window.query_by_label("filming").is_some() && window.query_by_label("paused").is_none());
-        assert!(window.query_by_role_and_label(Role::Button, "● Filming").is_some());
+        assert!(window.query_by_role_and_label(Role::Button, "⏺ Filming").is_some());
     }
     let cancel = window.get_all_by_role_and_label(Role::Button, "Cancel").next().unwrap();
     cancel.click();
@@ -116,7 +116,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
     press(&mut window, Key::H);
     window.state_mut().ui().filming(None);
     window.run();
-    assert!(window.query_by_role_and_label(Role::Button, "● Record").is_some());
+    assert!(window.query_by_role_and_label(Role::Button, "⏺ Record").is_some());
 }
 
 #[test]
