@@ -63,6 +63,30 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
 }
 
 #[test]
+fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
+    let viewer = Display::open();
+    let viewer = viewer.view("--scene plummer --bodies 512 --size 1200x760");
+    // With the keyboard alone.
+    let set = |setting: [&str; 2], keys: &str| {
+        viewer.act(&format!("key ctrl+p sleep 0.3 type {}", setting[0]));
+        viewer.act(&format!("key space type {}", setting[1]));
+        viewer.act(&format!("sleep 0.3 key Return sleep 0.7 key {keys} sleep 0.3"));
+    };
+    viewer.key("v");
+    set(["parameter", "softening"], "Right sleep 0.2 key Escape");
+    set(["setting", "seed"], "7 7 Return");
+    viewer.key("v");
+    set(["setting", "bodies"], "6 0 0 Return");
+    let report = viewer.quit();
+    let told = report.events.iter().map(|event| event.what.split_once('=').unwrap_or((&event.what, "")));
+    let told: Vec<_> = told.map(|(key, to)| if key == "eps" { (key, "") } else { (key, to) }).collect();
+    let [backwards, forwards] = [("reverse", "true"), ("reverse", "false")];
+    let [eps, seed, bodies] = [("eps", ""), ("seed", "77"), ("bodies", "600")];
+    assert_eq!(told, [backwards, eps, forwards, seed, backwards, bodies, forwards, ("quit", "")]);
+    assert_eq!(report.stats["bodies"], 600);
+}
+
+#[test]
 fn what_is_undone_leaves_no_trails() {
     let display = Display::open();
     let look = "--set colour=mass --look trails=24 auto_exposure=off";

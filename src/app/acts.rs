@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use super::open::Open;
+use super::open::{Open, first};
 use super::settings::Settings;
 use crate::config::Config;
+use crate::engine::Resolved;
 use crate::error::Result;
 use crate::files::{Names, Output};
 use crate::hand::Edit;
@@ -22,10 +23,20 @@ impl Open {
             self.ui.refused(&self.config, before);
             self.config = before.clone();
         } else {
+            // There is nothing before a beginning.
+            self.config.reverse &= !self.begins_anew(before);
             self.kept.begin(&self.session);
             self.recorder.change(before, &self.config, &self.shown);
             self.session.send(Command::Configure(Box::new(self.config.clone())));
         }
+    }
+
+    /// Whether the config has other bodies than the one `before` it, of the same mode.
+    fn begins_anew(&self, before: &Config) -> bool {
+        let device = first(&self.pool, before);
+        let bodies = |config| Resolved::new(config, device).map(|resolved| resolved.bodies).ok();
+        before.mode.info() == self.config.mode.info()
+            && (before.reseeds(&self.config) || bodies(before) != bodies(&self.config))
     }
 
     /// Draws as the panel, a key or the mouse has it now.

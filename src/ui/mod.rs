@@ -458,7 +458,6 @@ impl Ui {
             widgets::jump(ctx, key);
         }
         self.dress(ctx, model.look);
-        let before = Config::clone(model.config);
         let films = self.share.filming.is_some();
         match self.panel {
             true => {
@@ -500,13 +499,6 @@ impl Ui {
         let Sink { commands, rects, said } = sink;
         said.into_iter().for_each(|text| self.say(text));
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
-        let config = &mut *model.config;
-        let is_another_number =
-            before.bodies != config.bodies && config.bodies.is_none_or(|bodies| bodies != model.stats.bodies);
-        if before.mode.info() == config.mode.info() && (is_another_number || before.reseeds(config)) {
-            // There is nothing before a beginning.
-            config.reverse = false;
-        }
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
         Output { actions, edits, wishes, rects, picture: ctx.available_rect(), hidden, plots, brush }

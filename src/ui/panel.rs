@@ -8,7 +8,7 @@ use super::fields::{self, Fields};
 use super::keys::{self, Command};
 use super::share::Share;
 use super::widgets::{
-    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, land, resettable, row, slider,
+    Auto, Chip, Sink, auto_chips, auto_number, button as command, chips, resettable, row, seize, slider,
     switch, tick,
 };
 use super::{Brush, Lab, Model, format, hand, picture, theme, time};
@@ -168,7 +168,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, sink: &mut Sink) {
             let number = DragValue::new(&mut config.seed).speed(0.1).update_while_editing(false);
             let help = "drag, or click and type; a double click on its name goes back to 1";
             let number = ui.add_sized(size, number).labelled_by(label.id).on_hover_text(help);
-            land("seed", &number);
+            seize("seed", &number);
             sink.note("seed", &number.on_disabled_hover_text("nothing is random in this scene"));
             if label.double_clicked() && ui.is_enabled() {
                 config.seed = 1;

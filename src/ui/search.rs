@@ -53,13 +53,13 @@ const ALSO: &[(&str, &str)] = &[
 /// What the panel has besides parameters and what bodies there are, by the control's key.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "go to step: any one, further on or back"),
-    ("seed", "seed: the same gives the same bodies, for ever"),
-    ("work-group", "work-group: work-items that run together"),
-    ("steps per frame", "steps/frame: steps between two pictures"),
-    ("free run", "free run: step without waiting for the screen"),
-    ("picture size", "size of pictures and films"),
-    ("film", "film: what it is written as"),
-    ("film seconds", "length of a film"),
+    ("seed", "setting seed: the same gives the same bodies, for ever"),
+    ("work-group", "setting work-group: work-items that run together"),
+    ("steps per frame", "setting steps/frame: steps between two pictures"),
+    ("free run", "setting free run: step without waiting for the screen"),
+    ("picture size", "setting size of pictures and films"),
+    ("film", "setting format of a film"),
+    ("film seconds", "setting length of a film"),
 ];
 
 /// Something that can be done, or only read about.
@@ -74,6 +74,23 @@ struct Entry {
 impl Entry {
     fn new(text: impl Into<String>, command: Command) -> Self {
         Self { text: text.into(), keys: String::new(), also: String::new(), command: Some(command) }
+    }
+
+    /// How late it comes among what is found by `typed`, if it is.
+    fn rank(&self, typed: &str) -> Option<u8> {
+        let text = self.text.to_lowercase();
+        let all = format!("{text} {} {}", self.keys, self.also).to_lowercase();
+        let also = ALSO.iter().filter(|(word, _)| all.contains(word)).map(|(_, also)| *also);
+        let also = also.collect::<Vec<_>>().join(" ");
+        let has = |texts: [&str; 2]| {
+            typed.split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
+        };
+        // An option's text begins with what it is one of, and a setting's with what kind of line it is.
+        let is_option = matches!(self.command, Some(Command::Choose(..)));
+        let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed);
+        let title = text.split(':').next().unwrap_or_default();
+        let ranks = [begins && !is_option, has([title, &also]), true];
+        has([&all, &also]).then(|| ranks.iter().position(|fits| *fits).unwrap_or(0) as u8)
     }
 }
 
@@ -253,22 +270,12 @@ fn line(ui: &mut egui::Ui, entry: &Entry, is_chosen: bool) -> egui::Response {
     ui.add(button.min_size(vec2(ui.available_width(), 0.0)))
 }
 
-/// What all typed words are in: first what begins with what was typed, then what says it so, then in the order of the list.
+/// What all typed words are in: first what begins with what was typed, then what is called so, then what tells of it.
 fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
-    let fits = |entry: &Entry| {
-        let mut text = format!("{} {} {}", entry.text, entry.keys, entry.also).to_lowercase();
-        let also = ALSO.iter().filter(|(word, _)| text.contains(word)).map(|(_, also)| *also);
-        let also = also.collect::<Vec<_>>().join(" ");
-        text = [text, also].join(" ");
-        typed.split_whitespace().all(|word| text.contains(word))
-    };
-    let mut found: Vec<_> = entries(config).filter(fits).collect();
-    found.sort_by_key(|entry| {
-        let text = entry.text.to_lowercase();
-        (!text.starts_with(&typed), !text.contains(&format!(" {typed}")))
-    });
-    found
+    let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, entry)| entry).collect()
 }
 
 /// All that there is: the shortcuts and gestures, and what has a button alone.
@@ -315,24 +322,28 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         Entry::new(text, Command::Variant(Some(variant)))
     });
     let work = &config.mode.info().work;
-    let settings =
-        SETTINGS.iter().map(|(key, text)| Entry::new(format!("setting {text}"), Command::Jump(key)));
+    let settings = SETTINGS.iter().filter(|(key, _)| *key != "seed" || config.start.is_random());
+    let settings = settings.map(|(key, text)| Entry::new(*text, Command::Jump(key)));
     let number = Entry::new(format!("setting {}: how many there are", work.label.0), Command::Jump("bodies"));
-    let settings = settings.chain([number]);
-    let mut parameters = Parameters(Vec::new());
+    let settings = settings.chain(config.start.bodies.is_none().then_some(number));
+    let mut parameters = Parameters::default();
     config.mode.clone().visit(&mut parameters);
     Look::default().visit(&mut parameters);
     let all = controls.chain(modes).chain(scenes).chain(more).chain(views);
-    all.chain(variants).chain(parameters.0).chain(settings)
+    all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
 }
 
 /// A line for each parameter, that leads to where it is set, and one for each of its options.
-struct Parameters(Vec<Entry>);
+#[derive(Default)]
+struct Parameters {
+    places: Vec<Entry>,
+    options: Vec<Entry>,
+}
 
 impl Parameters {
     fn add(&mut self, info: &Info) {
         let text = format!("parameter {}: {}", info.label, info.help);
-        self.0.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, Command::Jump(info.key)) });
+        self.places.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, Command::Jump(info.key)) });
     }
 }
 
@@ -348,7 +359,7 @@ impl Visitor for Parameters {
     fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
         self.add(info);
         let label = info.label.to_lowercase();
-        self.0.extend(options.iter().map(|opt| {
+        self.options.extend(options.iter().map(|opt| {
             let text = format!("{label} {}: {}", opt.name, opt.help);
             Entry::new(text, Command::Choose(info.key, opt.name))
         }));

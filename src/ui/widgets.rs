@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
+use egui::util::IdTypeMap;
 use egui::{
-    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, Slider, TextEdit,
-    WidgetInfo, WidgetType, vec2,
+    Align, Button, DragValue, Label, Layout, PointerButton, Response, RichText, Sense, Slider, Stroke,
+    StrokeKind, TextEdit, WidgetInfo, WidgetType, vec2,
 };
 
 use super::keys::Command;
@@ -52,7 +53,7 @@ pub(super) fn number(
 ) {
     let number = ui.add(number.update_while_editing(false)).labelled_by(label.id).on_hover_text(help);
     sink.note(key, &number);
-    land(key, &number);
+    seize(key, &number);
 }
 
 /// A label in a column of its own, and the controls beside it. `add` is given the label.
@@ -95,24 +96,37 @@ pub(super) fn jumped(ctx: &egui::Context) -> Option<&'static str> {
     (ctx.input(|input| input.time) < until).then_some(key)
 }
 
-/// If `control` is what is jumped to, gives it the keyboard, once.
-pub(super) fn land(key: &str, control: &Response) {
-    let ctx = &control.ctx;
-    if jumped(ctx) == Some(key) {
+/// Shows `control`, if it is what is jumped to.
+pub(super) fn land(key: &str, control: &Response) -> bool {
+    let is_goal = jumped(&control.ctx) == Some(key);
+    if is_goal {
         control.scroll_to_me(Some(Align::Center));
-        ctx.request_repaint();
-        let landed = ctx.data_mut(|data| {
-            let jump: &mut Jump = data.get_temp_mut_or_default(egui::Id::new("jump"));
-            std::mem::replace(&mut jump.2, true)
-        });
-        if !landed {
-            control.request_focus();
-            // What is typed takes a number's place.
-            let mut text = TextEditState::default();
-            let all = CCursorRange::two(CCursor::default(), CCursor::new(usize::MAX));
-            text.cursor.set_char_range(Some(all));
-            TextEdit::store_state(ctx, control.id, text);
+        // What is out of sight has no outline there yet.
+        let (seen, edge) = (control.interact_rect, Stroke::new(1.5_f32, theme::of_all(&control.ctx).accent));
+        if seen.is_positive() {
+            let painter = control.ctx.layer_painter(control.layer_id);
+            painter.rect_stroke(seen.expand(2.0), 4.0, edge, StrokeKind::Outside);
         }
+        control.ctx.request_repaint();
+    }
+    is_goal
+}
+
+/// The same, and gives it the keyboard, once.
+pub(super) fn seize(key: &str, control: &Response) {
+    let ctx = &control.ctx;
+    let is_first = |data: &mut IdTypeMap| {
+        let jump: &mut Jump = data.get_temp_mut_or_default(egui::Id::new("jump"));
+        !std::mem::replace(&mut jump.2, true)
+    };
+    if land(key, control) && ctx.data_mut(is_first) {
+        control.request_focus();
+        // What was typed there before is forgotten, and what is typed takes a number's place.
+        ctx.data_mut(|data| data.remove::<String>(control.id));
+        let mut text = TextEditState::default();
+        let all = CCursorRange::two(CCursor::default(), CCursor::new(usize::MAX));
+        text.cursor.set_char_range(Some(all));
+        TextEdit::store_state(ctx, control.id, text);
     }
 }
 
@@ -148,9 +162,6 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     if name.double_clicked() && ui.is_enabled() {
         *value = default;
     }
-    if jumped(ui.ctx()) == Some(key) {
-        ui.painter().rect_filled(name.rect, 3.0, theme::of(ui).accent.gamma_multiply(0.3));
-    }
 }
 
 /// A slider, and a number for the same value beside it; a double click on the slider brings back `default`.
@@ -172,7 +183,7 @@ pub(super) fn slider(
     let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
     let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
     sink.note(key, &slider);
-    land(key, &slider);
+    seize(key, &slider);
     if double_clicked(&slider) {
         *value = default;
     }
@@ -215,15 +226,13 @@ pub(super) fn chips<'a>(
         for (i, option) in options.into_iter().enumerate() {
             let chip = chip(ui, label, &option);
             sink.note(format!("{key} {}", option.name), &chip);
-            if option.selected {
-                land(key, &chip);
-            }
             if chip.clicked() && !option.selected {
                 clicked = Some(i);
             }
         }
     });
     sink.note(key, &line.response);
+    land(key, &line.response);
     clicked
 }
 
@@ -263,7 +272,7 @@ pub(super) fn auto_chips<'a>(
 
 fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let &Chip { name, help, selected, in_force } = option;
-    let stroke = if in_force { egui::Stroke::new(1.0_f32, theme::of(ui).accent) } else { egui::Stroke::NONE };
+    let stroke = if in_force { Stroke::new(1.0_f32, theme::of(ui).accent) } else { Stroke::NONE };
     let fill = if selected { theme::of(ui).accent_fill } else { theme::of(ui).raised };
     let text = RichText::new(name).color(if selected { theme::of(ui).strong } else { theme::of(ui).text });
     let chip = ui.add(Button::new(text).fill(fill).stroke(stroke));
@@ -311,7 +320,7 @@ pub(super) fn switch(
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
     let checkbox = checkbox.on_hover_text(help);
     sink.note(key, &checkbox);
-    land(key, &checkbox);
+    seize(key, &checkbox);
 }
 
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new
@@ -367,7 +376,7 @@ pub(super) fn live_number(
     let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);
     sink.said = typed.refused().or(sink.said.take());
     sink.note(key, &drag);
-    land(key, &drag);
+    seize(key, &drag);
     if drag.dragged() || drag.has_focus() {
         ui.data_mut(|data| data.insert_temp(draft, (pass, start, number)));
         return None;

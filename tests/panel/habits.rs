@@ -80,6 +80,27 @@ fn the_palette_understands_other_words() {
 }
 
 #[test]
+fn the_first_line_is_what_most_would_mean() {
+    let mut window = open(MODES[0]);
+    for typed in ["faster", "light", "graph", "grid"] {
+        find(&mut window, typed);
+    }
+    let App { config, look, plots, .. } = window.state();
+    assert_eq!((config.steps_per_frame, look.theme, *plots, look.grid), (Some(8), Theme::Light, true, true));
+    find(&mut window, "softening");
+    let eps = window.state().value("eps");
+    press(&mut window, Key::ArrowRight);
+    assert_ne!(window.state().value("eps"), eps, "of what is called so the first has the keyboard");
+    press(&mut window, Key::Escape);
+    find(&mut window, "dark");
+    find(&mut window, "graph");
+    find(&mut window, "slower");
+    let App { config, look, plots, .. } = window.state();
+    assert_eq!((config.steps_per_frame, look.theme, *plots), (Some(4), Theme::Dark, false));
+    assert_eq!(window.state().actions, []);
+}
+
+#[test]
 fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
     let mut window = open(MODES[0]);
     let opens = (Modifiers::COMMAND, Key::P, "");
@@ -252,25 +273,27 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
         find(&mut window, typed);
         assert!(is_in_sight(&window, key), "{key} is brought into sight");
     }
-    for key in [
-        "go to step",
-        "bodies",
-        "seed",
-        "work-group",
-        "steps per frame",
-        "free run",
-        "picture size",
-        "film",
-        "film seconds",
+    for (key, typed, name) in [
+        ("go to step", "go to step", "step"),
+        ("bodies", "bodies", "Bodies"),
+        ("seed", "seed", "Seed"),
+        ("work-group", "work-group", ""),
+        ("steps per frame", "steps/frame", "Steps/frame"),
+        ("free run", "free", "Free run"),
+        ("picture size", "size of pictures", ""),
+        ("film", "format", ""),
+        ("film seconds", "length", "Length"),
     ] {
-        for away in ["parameter softening", "parameter depth cue"] {
-            find(&mut window, away);
-        }
+        let is_above = ["go to step", "bodies", "seed"].contains(&key);
+        find(&mut window, if is_above { "parameter softening" } else { "parameter grid" });
         press(&mut window, Key::Escape);
-        let words = key.replace(" per ", "/").replace(" seconds", " length");
-        find(&mut window, &format!("setting {words}"));
+        assert!(!is_in_sight(&window, key), "{key} is folded or scrolled away");
+        find(&mut window, typed);
         assert!(is_in_sight(&window, key), "{key} is brought into sight");
-        assert!(window.ctx.memory(|memory| memory.focused()).is_some(), "{key} has the keyboard");
+        let named = window.query_all_by_label(name);
+        let focused = named.filter(|node| node.accesskit_node().is_focused()).count();
+        assert_eq!(focused, usize::from(!name.is_empty()), "{key} has the keyboard");
+        assert_eq!(window.ctx.memory(|memory| memory.focused()).is_some(), !name.is_empty(), "chips do not");
     }
     let variant = &MODES[0].variants[1];
     find(&mut window, &format!("variant {}:", variant.name));
@@ -301,6 +324,13 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
     press(&mut window, Key::Enter);
     assert_eq!(window.state().actions, [Action::GoTo(Some(321))]);
     window.state_mut().config.running = true;
+    // What stood there when it was left is no wish.
+    find(&mut window, "go to step");
+    press(&mut window, Key::Escape);
+    window.state_mut().stats.step = 20_000;
+    find(&mut window, "go to step");
+    press(&mut window, Key::Enter);
+    assert_eq!(window.state().actions.len(), 1, "{:?}", window.state().actions);
     find(&mut window, "setting free");
     press(&mut window, Key::Space);
     assert!(window.state().config.free_run && window.state().config.running);

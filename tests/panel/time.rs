@@ -87,14 +87,4 @@ fn what_begins_anew_goes_forwards() {
     habits::find(&mut window, "scene figure");
     assert!(!window.state().config.reverse);
     assert_eq!(window.state().config.start.name, "figure-eight");
-    // Other bodies of the same scene too, but nothing else that is set.
-    habits::find(&mut window, "scene plummer");
-    window.state_mut().config.reverse = true;
-    type_number(&mut window, "Softening", "0.3");
-    assert!(window.state().config.reverse);
-    type_number(&mut window, "Seed", "77");
-    assert!(!window.state().config.reverse);
-    window.state_mut().config.reverse = true;
-    type_number(&mut window, "Bodies", "2000");
-    assert_eq!((window.state().config.bodies, window.state().config.reverse), (Some(2000), false));
 }
