@@ -79,7 +79,7 @@ pub(super) fn row(
 }
 
 /// For this long a control that is jumped to is brought into sight, in seconds: what it stands in may unfold meanwhile.
-const JUMP: f64 = 0.3;
+const JUMP: f64 = 0.5;
 
 /// What is jumped to: a control's key, until when, and whether it has been given the keyboard.
 type Jump = (&'static str, f64, bool);
