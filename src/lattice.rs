@@ -172,6 +172,7 @@ pub struct Stroke {
 
 impl Stroke {
     /// The discs that cover it on a grid: the cells in their middles, from one end to the other, and their radius in cells.
+    /// Those that make cells free are a little larger.
     /// Middles may be beside the grid.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
@@ -191,9 +192,13 @@ impl Stroke {
         };
         let mut middles: Vec<[i64; 2]> = (0..=parts).map(at).collect();
         middles.dedup();
-        (middles, radius as usize)
+        (middles, radius as usize + if self.solid { 0 } else { RUBBED })
     }
 }
+
+/// So many cells more than the brush an eraser takes at its rim: the discs of another stroke of the same line stand elsewhere, and
+/// what they left would be single cells that nobody sees.
+const RUBBED: usize = 2;
 
 /// More than a stroke between two pictures of a screen can need.
 const MOST_DISCS: f32 = 4096.0;
@@ -218,6 +223,42 @@ impl Image {
             Tones::Signed => [-high, high],
             Tones::None | Tones::Rising => [0.0, high],
             Tones::Spread => [low, high],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::{Stroke, Walls};
+
+    /// Goes along a line in parts of any length, as a hand does.
+    fn go(walls: &mut Walls, rng: &mut StdRng, ends: [[f32; 2]; 2], (radius, solid): (f32, bool)) {
+        let at = |share: f32| [0, 1].map(|axis| ends[0][axis] + (ends[1][axis] - ends[0][axis]) * share);
+        let mut share = 0.0;
+        while share < 1.0 {
+            let next = (share + rng.random_range(0.005..0.4_f32)).min(1.0);
+            let stroke = Stroke { from: at(share), to: at(next), radius, solid, begins: share == 0.0 };
+            let (middles, radius) = stroke.discs(walls);
+            middles.iter().for_each(|middle| walls.paint(*middle, radius, solid));
+            share = next;
+        }
+    }
+
+    #[test]
+    fn what_was_painted_is_gone_once_it_is_gone_over() {
+        let mut rng = StdRng::seed_from_u64(7);
+        for _ in 0..300 {
+            let mut walls = Walls::new(360, 180, 1.0, |_, _| false);
+            let radius = rng.random_range(0.005..0.2_f32);
+            let mut end = || [rng.random_range(-1.0..1.0_f32), rng.random_range(-0.5..0.5_f32)];
+            let ends = [end(), end()];
+            go(&mut walls, &mut rng, ends, (radius, true));
+            assert!(walls.free() < 360 * 180, "{ends:?} with {radius}");
+            go(&mut walls, &mut rng, ends, (radius, false));
+            assert_eq!(walls.free(), 360 * 180, "{ends:?} with {radius}");
         }
     }
 }

@@ -42,6 +42,9 @@ pub const OPENED: [(&str, &[&str]); 5] = [
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
 
+/// What a field of the dialog has beside its text.
+const FIELD_MARGINS: f32 = 8.0;
+
 /// The dialog, if one is open.
 #[derive(Default)]
 pub(super) struct Files {
@@ -116,7 +119,11 @@ impl Files {
             dropped.into_iter().filter_map(|file| file.path).map(FileWish::Open).collect();
         self.hint(ctx);
         let Some((purpose, dialog)) = &mut self.open else { return wishes };
+        // Its field for a name takes this much room for granted; with less it would widen the dialog in each frame.
+        let style = ctx.style();
+        ctx.style_mut(|style| style.spacing.item_spacing.x = FIELD_MARGINS);
         dialog.update(ctx);
+        ctx.set_style(style);
         if let Some(rect) = ctx.memory(|memory| memory.area_rect(egui::Id::new("file dialog"))) {
             sink.rects.push(("file dialog".to_owned(), rect));
         }

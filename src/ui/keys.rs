@@ -48,6 +48,9 @@ pub(super) enum Command {
     Jump(&'static str),
     /// Choose an option of a parameter: its key, and the option's name.
     Choose(&'static str, &'static str),
+    /// Flip a switch, and show it: its key.
+    Flip(&'static str),
+    FreeRun,
     Variant(Option<&'static Variant>),
     ResetAll,
     FollowBody,

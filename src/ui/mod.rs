@@ -40,7 +40,7 @@ use crate::config::Config;
 use crate::hand::{Deed, Edit};
 use crate::look::{self, Look};
 use crate::modes::{MODES, ModeInfo, Recipe};
-use crate::params;
+use crate::params::{self, Value, Values};
 use crate::session::Stats;
 use crate::trial::{Study, Trial};
 use dialogs::Dialogs;
@@ -632,6 +632,16 @@ impl Ui {
             Command::Jump(key) => {
                 self.panel = true;
                 self.jump = Some(key);
+            }
+            Command::Flip(key) => {
+                let all = [config.mode.values(), Values::collect(*look)];
+                let is_on = all.iter().find_map(|values| values.get(key)) == Some(Value::Flag(true));
+                self.jump = self.panel.then_some(key);
+                return self.obey(Command::Choose(key, if is_on { "off" } else { "on" }), model);
+            }
+            Command::FreeRun => {
+                config.free_run ^= true;
+                self.jump = self.panel.then_some("free run");
             }
             Command::Variant(variant) => config.variant = variant,
             Command::Choose(key, option) => {

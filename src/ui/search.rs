@@ -56,7 +56,6 @@ const SETTINGS: &[(&str, &str)] = &[
     ("seed", "setting seed: the same gives the same bodies, for ever"),
     ("work-group", "setting work-group: work-items that run together"),
     ("steps per frame", "setting steps/frame: steps between two pictures"),
-    ("free run", "setting free run: step without waiting for the screen"),
     ("picture size", "setting size of pictures and films"),
     ("film", "setting format of a film"),
     ("film seconds", "setting length of a film"),
@@ -85,9 +84,11 @@ impl Entry {
         let has = |texts: [&str; 2]| {
             typed.split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
         };
-        // An option's text begins with what it is one of, and a setting's with what kind of line it is.
+        // An option's text begins with what it is one of, and others' with what kind of line they are.
         let is_option = matches!(self.command, Some(Command::Choose(..)));
-        let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed);
+        let name =
+            ["setting ", "parameter "].iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(&text);
+        let begins = name.starts_with(typed) || text.starts_with(typed);
         let title = text.split(':').next().unwrap_or_default();
         let ranks = [begins && !is_option, has([title, &also]), true];
         has([&all, &also]).then(|| ranks.iter().position(|fits| *fits).unwrap_or(0) as u8)
@@ -297,6 +298,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         })
     });
     let more = [
+        ("free run: step without waiting for the screen, or no longer", Command::FreeRun),
         ("edit the kernels in a folder, while they run", Command::EditKernels),
         ("go back to the program's own kernels", Command::OwnKernels),
         ("cancel the film", Command::CancelFilm),
@@ -341,23 +343,23 @@ struct Parameters {
 }
 
 impl Parameters {
-    fn add(&mut self, info: &Info) {
+    fn add(&mut self, info: &Info, command: Command) {
         let text = format!("parameter {}: {}", info.label, info.help);
-        self.places.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, Command::Jump(info.key)) });
+        self.places.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, command) });
     }
 }
 
 impl Visitor for Parameters {
     fn float(&mut self, info: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {
-        self.add(info);
+        self.add(info, Command::Jump(info.key));
     }
 
     fn flag(&mut self, info: &Info, _: &mut bool) {
-        self.add(info);
+        self.add(info, Command::Flip(info.key));
     }
 
     fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
-        self.add(info);
+        self.add(info, Command::Jump(info.key));
         let label = info.label.to_lowercase();
         self.options.extend(options.iter().map(|opt| {
             let text = format!("{label} {}: {}", opt.name, opt.help);

@@ -183,7 +183,6 @@ pub(super) fn slider(
     let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
     let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
     sink.note(key, &slider);
-    seize(key, &slider);
     if double_clicked(&slider) {
         *value = default;
     }
@@ -201,6 +200,7 @@ pub(super) fn slider(
     }
     let number = number.on_hover_text(help).on_disabled_hover_text(help);
     sink.note(format!("{key} number"), &number);
+    seize(key, &number);
 }
 
 /// One choice among [`chips`].
@@ -320,7 +320,7 @@ pub(super) fn switch(
     checkbox.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, *on, name));
     let checkbox = checkbox.on_hover_text(help);
     sink.note(key, &checkbox);
-    seize(key, &checkbox);
+    land(key, &checkbox);
 }
 
 /// A number, or `auto`, in which case the number in force is shown. A drag counts when it ends: each new

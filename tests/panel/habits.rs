@@ -65,7 +65,7 @@ fn the_palette_understands_other_words() {
         ("quicker", "twice as many steps between two pictures"),
         ("load", "open a snapshot, a scene or bodies; dropping the file on the window does the same"),
         ("milky", "scene Milky Way, Andromeda"),
-        ("free", "setting free run: step without waiting for the screen"),
+        ("free", "free run: step without waiting for the screen"),
         ("seed", "setting seed: the same gives the same bodies, for ever"),
         ("origin", "colour origin"),
         ("galaxy", "scene Milky Way, Andromeda"),
@@ -88,9 +88,13 @@ fn the_first_line_is_what_most_would_mean() {
     let App { config, look, plots, .. } = window.state();
     assert_eq!((config.steps_per_frame, look.theme, *plots, look.grid), (Some(8), Theme::Light, true, true));
     find(&mut window, "softening");
-    let eps = window.state().value("eps");
-    press(&mut window, Key::ArrowRight);
-    assert_ne!(window.state().value("eps"), eps, "of what is called so the first has the keyboard");
+    window.event(egui::Event::Text("0.25".to_owned()));
+    press(&mut window, Key::Enter);
+    assert_eq!(
+        window.state().value("eps"),
+        Value::Float(0.25),
+        "of what is called so the first has the keyboard"
+    );
     press(&mut window, Key::Escape);
     find(&mut window, "dark");
     find(&mut window, "graph");
@@ -279,7 +283,6 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
         ("seed", "seed", "Seed"),
         ("work-group", "work-group", ""),
         ("steps per frame", "steps/frame", "Steps/frame"),
-        ("free run", "free", "Free run"),
         ("picture size", "size of pictures", ""),
         ("film", "format", ""),
         ("film seconds", "length", "Length"),
@@ -331,9 +334,19 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
     find(&mut window, "go to step");
     press(&mut window, Key::Enter);
     assert_eq!(window.state().actions.len(), 1, "{:?}", window.state().actions);
-    find(&mut window, "setting free");
-    press(&mut window, Key::Space);
-    assert!(window.state().config.free_run && window.state().config.running);
+    // A switch is turned at once, and shown.
+    for typed in ["free run", "flat", "grid"] {
+        let info = if typed == "flat" { MODES[0] } else { MODES[2] };
+        find(&mut window, &format!("mode {}", info.name));
+        find(&mut window, typed);
+    }
+    assert!(window.state().config.free_run && window.state().look.grid);
+    find(&mut window, "free run");
+    find(&mut window, "grid");
+    assert!(!window.state().config.free_run && !window.state().look.grid);
+    find(&mut window, "mode gravity");
+    assert_eq!(window.state().value("flat"), Value::Flag(true));
+    find(&mut window, "mode fluid");
     find(&mut window, "vorticity");
     assert_eq!(window.state().value("colour"), Value::Option("vorticity"));
 }

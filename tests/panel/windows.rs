@@ -516,3 +516,20 @@ fn every_control_says_where_it_is() {
         }
     }
 }
+
+#[test]
+fn a_file_dialog_stays_as_wide_as_it_is() {
+    for key in [Key::S, Key::O] {
+        let mut window = open(MODES[0]);
+        window.set_size(vec2(1280.0, 800.0));
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run_steps(10);
+        let size = |window: &Window| {
+            let rects = &window.state().rects;
+            rects.iter().find(|(name, _)| name == "file dialog").unwrap().1.size()
+        };
+        let first = size(&window);
+        window.run_steps(300);
+        assert_eq!(size(&window), first, "{key:?}");
+    }
+}
