@@ -73,7 +73,7 @@ fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
         viewer.act(&format!("sleep 0.3 key Return sleep 0.7 key {keys} sleep 0.3"));
     };
     viewer.key("v");
-    set(["parameter", "softening"], "Right sleep 0.2 key Escape");
+    set(["parameter", "softening"], "0 period 2 Return");
     set(["setting", "seed"], "7 7 Return");
     viewer.key("v");
     set(["setting", "bodies"], "6 0 0 Return");
