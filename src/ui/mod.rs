@@ -564,6 +564,14 @@ impl Ui {
         model.grip.tool = if is_held { Tool::Look } else { wanted };
     }
 
+    /// Shows which switch was turned, or says so where the panel is hidden.
+    fn tell_switch(&mut self, key: &'static str, is_on: bool) {
+        match self.panel {
+            true => self.jump = Some(key),
+            false => self.say(format!("{} is {}", key.replace('_', " "), if is_on { "on" } else { "off" })),
+        }
+    }
+
     /// Does what can be done here, and passes on the rest.
     fn obey(&mut self, command: Command, model: &mut Model) -> Option<Action> {
         let Model { config, device, look, .. } = model;
@@ -636,12 +644,12 @@ impl Ui {
             Command::Flip(key) => {
                 let all = [config.mode.values(), Values::collect(*look)];
                 let is_on = all.iter().find_map(|values| values.get(key)) == Some(Value::Flag(true));
-                self.jump = self.panel.then_some(key);
+                self.tell_switch(key, !is_on);
                 return self.obey(Command::Choose(key, if is_on { "off" } else { "on" }), model);
             }
             Command::FreeRun => {
                 config.free_run ^= true;
-                self.jump = self.panel.then_some("free run");
+                self.tell_switch("free run", config.free_run);
             }
             Command::Variant(variant) => config.variant = variant,
             Command::Choose(key, option) => {

@@ -86,11 +86,10 @@ impl Entry {
         };
         // An option's text begins with what it is one of, and others' with what kind of line they are.
         let is_option = matches!(self.command, Some(Command::Choose(..)));
-        let name =
-            ["setting ", "parameter "].iter().find_map(|kind| text.strip_prefix(kind)).unwrap_or(&text);
-        let begins = name.starts_with(typed) || text.starts_with(typed);
+        let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed) && !is_option;
         let title = text.split(':').next().unwrap_or_default();
-        let ranks = [begins && !is_option, has([title, &also]), true];
+        let is_it = title.strip_prefix("parameter ") == Some(typed);
+        let ranks = [begins || is_it, has([title, &also]), true];
         has([&all, &also]).then(|| ranks.iter().position(|fits| *fits).unwrap_or(0) as u8)
     }
 }
@@ -355,7 +354,10 @@ impl Visitor for Parameters {
     }
 
     fn flag(&mut self, info: &Info, _: &mut bool) {
-        self.add(info, Command::Flip(info.key));
+        // Those that have a key are commands already.
+        if !["grid", "follow", "turn"].contains(&info.key) {
+            self.add(info, Command::Flip(info.key));
+        }
     }
 
     fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {

@@ -288,7 +288,7 @@ fn the_palette_leads_to_parameters_and_sets_what_is_chosen() {
         ("film seconds", "length", "Length"),
     ] {
         let is_above = ["go to step", "bodies", "seed"].contains(&key);
-        find(&mut window, if is_above { "parameter softening" } else { "parameter grid" });
+        find(&mut window, if is_above { "parameter softening" } else { "parameter exposure" });
         press(&mut window, Key::Escape);
         assert!(!is_in_sight(&window, key), "{key} is folded or scrolled away");
         find(&mut window, typed);
@@ -346,6 +346,18 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
     assert!(!window.state().config.free_run && !window.state().look.grid);
     find(&mut window, "mode gravity");
     assert_eq!(window.state().value("flat"), Value::Flag(true));
+    find(&mut window, "variant vector:");
+    find(&mut window, "auto");
+    assert!(window.state().config.variant.is_none() && window.state().look.auto_exposure);
+    find(&mut window, "auto exposure");
+    assert!(!window.state().look.auto_exposure);
+    find(&mut window, "mode asteroids");
+    find(&mut window, "gravity");
+    assert_eq!(window.state().config.mode.info(), MODES[0]);
+    find(&mut window, "gravity g");
+    window.event(egui::Event::Text("2".to_owned()));
+    press(&mut window, Key::Enter);
+    assert_eq!(window.state().value("g"), Value::Float(2.0));
     find(&mut window, "mode fluid");
     find(&mut window, "vorticity");
     assert_eq!(window.state().value("colour"), Value::Option("vorticity"));
