@@ -70,6 +70,12 @@ impl Config {
         self.start = scene.clone();
     }
 
+    /// The most steps to a picture of a burst of `auto` length that is watched.
+    pub fn pace(&self) -> u32 {
+        let (_, watched) = self.mode.info().work.burst;
+        self.start.pace.unwrap_or(watched)
+    }
+
     /// Whether `next`, of the same mode, needs other bodies, were there as many.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());

@@ -175,9 +175,8 @@ impl Open {
         });
         let was_running = self.config.running;
         // However long the window takes to draw a picture, a film goes as fast.
-        let (_, watched) = self.config.mode.info().work.burst;
-        let most = self.config.start.pace.unwrap_or(watched);
-        let pace = self.config.steps_per_frame.unwrap_or(self.shown.steps_per_frame.min(most)).max(1);
+        let usual = self.shown.steps_per_frame.min(self.config.pace());
+        let pace = self.config.steps_per_frame.unwrap_or(usual).max(1);
         let before = self.config.clone();
         self.config.running = false;
         self.tell(&before);

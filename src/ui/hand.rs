@@ -188,8 +188,6 @@ pub(super) fn card(ctx: &egui::Context, model: &mut Model, sink: &mut Sink) -> V
             sink.note("follow body", &follow);
             if follow.on_hover_text("the camera goes with it, or no longer").clicked() {
                 model.grip.follows ^= true;
-                // One thing at a time.
-                model.look.follow &= !model.grip.follows;
             }
             for (key, text, command) in
                 [("delete body", "Delete", Command::Delete), ("let go", "Let go", Command::LetGo)]

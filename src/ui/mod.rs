@@ -458,6 +458,7 @@ impl Ui {
             widgets::jump(ctx, key);
         }
         self.dress(ctx, model.look);
+        let followed = model.look.follow;
         let films = self.share.filming.is_some();
         match self.panel {
             true => {
@@ -499,6 +500,11 @@ impl Ui {
         let Sink { commands, rects, said } = sink;
         said.into_iter().for_each(|text| self.say(text));
         actions.extend(commands.into_iter().filter_map(|command| self.obey(command, &mut model)));
+        // The camera goes with one of them: what was asked for last.
+        match model.look.follow && !followed {
+            true => model.grip.follows = false,
+            false => model.look.follow &= !model.grip.follows,
+        }
         let brush = self.brush.of(model.config);
         let plots = self.plots.is_open;
         Output { actions, edits, wishes, rects, picture: ctx.available_rect(), hidden, plots, brush }
@@ -579,10 +585,7 @@ impl Ui {
             Command::ResetView => return Some(Action::ResetView),
             Command::Recall(number) => return Some(Action::Recall(number)),
             Command::Keep(number) => return Some(Action::Keep(number)),
-            Command::Follow => {
-                look.follow = !look.follow;
-                model.grip.follows &= !look.follow;
-            }
+            Command::Follow => look.follow = !look.follow,
             Command::Launch | Command::Pull => self.take(command, model),
             Command::Undo if model.stats.undos > 0 && self.ends_halt() => {
                 self.undoing.1 += 1;
@@ -660,7 +663,6 @@ impl Ui {
             Command::ResetAll => config.mode = fields::default_mode(config),
             Command::FollowBody => {
                 model.grip.follows = model.stats.held.is_some() && !model.grip.follows;
-                look.follow &= !model.grip.follows;
             }
             Command::SavePlots => return (!self.history.is_empty()).then_some(Action::SavePlots),
             Command::Help => self.help = !self.help,

@@ -6,8 +6,8 @@ use egui::text_edit::TextEditState;
 use egui::{Align2, Event, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use super::keys::{self, CONTROLS, Command};
-use super::theme;
 use super::widgets::Sink;
+use super::{share, theme};
 use crate::config::Config;
 use crate::look::Look;
 use crate::modes::MODES;
@@ -50,15 +50,12 @@ const ALSO: &[(&str, &str)] = &[
     ("measure", "benchmark"),
 ];
 
-/// What the panel has besides parameters and what bodies there are, by the control's key.
+/// What the panel has besides parameters, what bodies there are and what is shared, by the control's key.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "go to step: any one, further on or back"),
     ("seed", "setting seed: the same gives the same bodies, for ever"),
     ("work-group", "setting work-group: work-items that run together"),
     ("steps per frame", "setting steps/frame: steps between two pictures"),
-    ("picture size", "setting size of pictures and films"),
-    ("film", "setting format of a film"),
-    ("film seconds", "setting length of a film"),
 ];
 
 /// Something that can be done, or only read about.
@@ -323,7 +320,8 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         Entry::new(text, Command::Variant(Some(variant)))
     });
     let work = &config.mode.info().work;
-    let settings = SETTINGS.iter().filter(|(key, _)| *key != "seed" || config.start.is_random());
+    let settings =
+        SETTINGS.iter().chain(&share::SETTINGS).filter(|(key, _)| *key != "seed" || config.start.is_random());
     let settings = settings.map(|(key, text)| Entry::new(*text, Command::Jump(key)));
     let number = Entry::new(format!("setting {}: how many there are", work.label.0), Command::Jump("bodies"));
     let settings = settings.chain(config.start.bodies.is_none().then_some(number));
@@ -354,10 +352,7 @@ impl Visitor for Parameters {
     }
 
     fn flag(&mut self, info: &Info, _: &mut bool) {
-        // Those that have a key are commands already.
-        if !["grid", "follow", "turn"].contains(&info.key) {
-            self.add(info, Command::Flip(info.key));
-        }
+        self.add(info, Command::Flip(info.key));
     }
 
     fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {

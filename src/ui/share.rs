@@ -16,6 +16,13 @@ const RATE: u32 = 30;
 /// The longest film that can be asked for, in seconds.
 const LONGEST: f32 = 600.0;
 
+/// What the command palette leads to: a control's key, and words.
+pub(super) const SETTINGS: [(&str, &str); 3] = [
+    ("picture size", "setting size of pictures and films"),
+    ("film", "setting format of a film"),
+    ("film seconds", "setting length of a film"),
+];
+
 /// How large a picture is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSize {
@@ -75,7 +82,7 @@ impl Share {
     pub fn show(&mut self, ui: &mut egui::Ui, sink: &mut Sink) {
         ui.add_space(10.0);
         let title = RichText::new("Share").strong().color(theme::of(ui).accent);
-        let unfolds = jumped(ui.ctx()).filter(|key| ["picture size", "film", "film seconds"].contains(key));
+        let unfolds = jumped(ui.ctx()).filter(|goal| SETTINGS.iter().any(|(key, _)| key == goal));
         let header = CollapsingHeader::new(title).id_salt("share").open(unfolds.map(|_| true));
         let header = header.show(ui, |ui| {
             self.sizes(ui, sink);

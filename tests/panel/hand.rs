@@ -255,3 +255,17 @@ fn the_tools_stand_in_one_line() {
     assert_eq!(look.top(), undo.top());
     assert!(look.left() - mouse.right() < 12.0, "{mouse} {look}");
 }
+
+#[test]
+fn the_camera_goes_with_what_was_asked_for_last() {
+    let follows = |window: &Window| (window.state().grip.follows, window.state().look.follow);
+    let mut window = holding();
+    click(&mut window, Role::Button, "Follow");
+    assert_eq!(follows(&window), (true, false));
+    for by in ["parameter follow", "go with the centre"] {
+        habits::find(&mut window, by);
+        assert_eq!(follows(&window), (false, true), "{by}");
+        habits::find(&mut window, "go with the selected");
+        assert_eq!(follows(&window), (true, false), "{by}");
+    }
+}

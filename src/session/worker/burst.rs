@@ -47,14 +47,13 @@ impl Worker<'_> {
     pub(super) fn burst_length(&mut self) -> u32 {
         let config = self.engine.config();
         let (is_free, steps_per_frame) = (self.is_free(), config.steps_per_frame);
-        let (least, watched) = config.mode.info().work.burst;
-        let watched = config.start.pace.unwrap_or(watched);
+        let (least, _) = config.mode.info().work.burst;
         // Steps make up for pictures that take long to draw: the simulation goes no slower for them. They do not in free run, and
         // what takes long because the steps do is not waited for longer and longer.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
         let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
         let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });
-        let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(watched) * slower };
+        let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace()) * slower };
         // A scene may be for fewer steps to a picture than its mode is.
         let least = f64::from(least).min(most);
         let room = picture * BURST_SHARE - self.read_ms * 1e-3;
