@@ -252,11 +252,12 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
         command.args([kind, "bt709"]);
     }
     command.arg("-c:v").args(codec);
-    command.args(["-f", format.extension()]).arg(draft.path());
+    let path = draft.lend(&mut command)?;
+    command.args(["-f", format.extension()]).arg(path);
     // Ctrl+C is meant for this program, which ends that one.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.stdin(Stdio::piped());
     command.stderr(words.try_clone().map_err(start)?);
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
