@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn what_was_not_written_is_tried_again_and_what_was_is_not() {
         let mut kept = kept("a");
-        let mut tick = |kept: &mut Kept, step| {
+        let tick = |kept: &mut Kept, step| {
             let shown = Stats { generation: 1, step, ..Stats::default() };
             saves(&kept.tick(&shown, Settings::default(), String::new))
         };

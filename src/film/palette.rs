@@ -11,6 +11,11 @@ use image::RgbImage;
 const MOST: usize = 256;
 /// Bits of each channel that tell shades apart: colours that differ by less are seen as one.
 const BITS: u32 = 6;
+/// How a shade counts with its area: 1 is by area, 0 is as much as any other.
+const AREA_EXPONENT: f32 = 0.75;
+/// The share of a pixel's error that its neighbours make up for. All of it would add up, in areas whose colour the palette only
+/// nearly has, until a pixel there took a colour that is far off: dots in a smooth planet.
+const HANDED_ON: f32 = 0.75;
 /// The light that black counts as carrying, in levels: large dark areas keep some colours too.
 const LEAST_LIGHT: f32 = 8.0;
 
@@ -60,7 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// The shades that are in the picture. A shade counts as the root of its area, times its light.
+/// The shades that are in the picture. A shade counts by its area, less for each pixel the larger that is, and by its light.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {
@@ -73,7 +78,7 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
     let shade = |(count, sum): (u64, [u64; 3])| {
         let colour = sum.map(|sum| sum as f32 / count as f32);
         let light = colour.into_iter().fold(0.0, f32::max);
-        Shade { colour, weight: (count as f32).sqrt() * (light + LEAST_LIGHT) }
+        Shade { colour, weight: (count as f32).powf(AREA_EXPONENT) * (light + LEAST_LIGHT) }
     };
     sums.into_iter().filter(|(count, _)| *count > 0).map(shade).collect()
 }
@@ -176,7 +181,8 @@ fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
             let next = (x + 1).wrapping_add_signed(ahead);
             let before = (x + 1).wrapping_add_signed(-ahead);
             for axis in 0..3 {
-                let off = f32::from(wanted[axis]) - f32::from(palette[usize::from(place)][axis]);
+                let colour = f32::from(palette[usize::from(place)][axis]);
+                let off = HANDED_ON * (f32::from(wanted[axis]) - colour);
                 here[next][axis] += off * 7.0 / 16.0;
                 below[before][axis] += off * 3.0 / 16.0;
                 below[x + 1][axis] += off * 5.0 / 16.0;
@@ -207,7 +213,7 @@ mod tests {
         RgbImage::from_fn(320, 200, |x, y| {
             let radius = f64::from((x.abs_diff(160)).pow(2) + (y.abs_diff(100)).pow(2)).sqrt();
             let glow = (220.0 * (-radius / 9.0).exp()) as u32;
-            let shade = |least: u32, share: u32| (least + random(24) + glow * share / 8).min(255) as u8;
+            let mut shade = |least: u32, share: u32| (least + random(24) + glow * share / 8).min(255) as u8;
             if x % 40 == 7 && y % 25 == 3 {
                 GOLD
             } else {
