@@ -72,6 +72,12 @@ const SIGNALLED: u8 = 128;
 fn cancellation() -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for signal in [SIGINT, SIGTERM] {
+        // LLVM, which compiles kernels for PoCL, has set a handler that ends the program; signal-hook would call it afterwards.
+        #[cfg(unix)]
+        // SAFETY: the default action replaces a handler; no handler of this program is set before.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
         // Actions run in the order of their registration: the first signal does not count as a second one.
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
             .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
