@@ -1,9 +1,10 @@
-//! Writing files so that nothing is ever half-written: beside, then renamed. Reading the program's own, which may be broken.
+//! Writing files so that nothing is ever half-written: a file gets its name when it is whole. Reading the program's own, which may be broken.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
@@ -95,7 +96,7 @@ impl Output {
             // A folder of that name would be found out only at the end.
             Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
             Ok(there) if !there.is_file() => Ok(()),
-            _ => beside(path).map(drop),
+            _ => Unfinished::beside(path).map(drop),
         };
         probe().map_err(write_error(path))?;
         Ok(Self { path: path.to_owned() })
@@ -115,10 +116,12 @@ impl Output {
             }
             _ => {
                 let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-                let mut file = BufWriter::new(beside(&target)?);
+                let unfinished = Unfinished::beside(&target)?;
+                let mut file = BufWriter::new(unfinished.file());
                 write(&mut file)?;
-                let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.persist(&target).map(drop).map_err(io::Error::from)
+                file.flush()?;
+                drop(file);
+                unfinished.finish(&target)
             }
         };
         write_all().map_err(write_error(&self.path))
@@ -136,32 +139,46 @@ impl Output {
             Ok(there) if !there.is_file() => Err(io::Error::other("it is no file")),
             _ => {
                 let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-                Ok((beside(&target)?, target))
+                Ok((Unfinished::beside(&target)?, target))
             }
         };
         begin().map(|(file, target)| Draft { file, target }).map_err(error)
     }
 }
 
-/// A file that stands beside its place until it is whole, and vanishes if it never is.
+/// A file that is written over a long time. It gets its name when it is whole, and vanishes if the program ends before.
 #[derive(Debug)]
 pub struct Draft {
-    file: NamedTempFile,
+    file: Unfinished,
     target: PathBuf,
 }
 
 impl Draft {
-    /// Where it stands.
-    pub fn path(&self) -> &Path {
-        self.file.path()
-    }
-
     /// The file.
     ///
     /// # Errors
-    /// [`Error::Io`] if it is gone.
+    /// [`Error::Io`] if there are too many open files.
     pub fn file(&self) -> Result<File> {
-        self.file.reopen().map_err(self.error())
+        self.file.file().try_clone().map_err(self.error())
+    }
+
+    /// Lets `command` write the file; the path by which that program opens it. A file without a name becomes the program's
+    /// standard output, which has a path.
+    ///
+    /// # Errors
+    /// As [`Draft::file`].
+    pub fn lend(&self, command: &mut Command) -> Result<PathBuf> {
+        Ok(match &self.file {
+            #[cfg(target_os = "linux")]
+            Unfinished::Nameless(_) => {
+                command.stdout(self.file()?);
+                PathBuf::from("/proc/self/fd/1")
+            }
+            Unfinished::Named(file) => {
+                command.stdout(Stdio::null());
+                file.path().to_owned()
+            }
+        })
     }
 
     /// Gives it its name, in place of an older file.
@@ -170,7 +187,7 @@ impl Draft {
     /// [`Error::Io`] if that is not possible.
     pub fn keep(self) -> Result<()> {
         let error = self.error();
-        self.file.persist(&self.target).map(drop).map_err(|why| error(why.error))
+        self.file.finish(&self.target).map_err(error)
     }
 
     /// Names what could not be written.
@@ -179,16 +196,100 @@ impl Draft {
     }
 }
 
-/// A file in the folder of `path` that vanishes unless it is given a name.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    // The system's own words for a folder that is not there, without the name of a temporary file.
-    fs::metadata(folder)?;
-    let mut builder = tempfile::Builder::new();
-    // Without this only the owner could read the file; the umask still applies.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+/// A file that is being written. Whatever ends the program before the file is finished leaves nothing behind.
+#[derive(Debug)]
+enum Unfinished {
+    /// A file that no folder lists (`O_TMPFILE`, open(2)): the system itself discards it with the program, even on SIGKILL.
+    #[cfg(target_os = "linux")]
+    Nameless(File),
+    /// A file with a temporary name, for systems and file systems without nameless files. SIGKILL leaves it behind.
+    Named(NamedTempFile),
+}
+
+impl Unfinished {
+    /// A file in the folder of `target`.
+    fn beside(target: &Path) -> io::Result<Self> {
+        let folder = folder_of(target);
+        // The system's own words for a folder that is not there, without the name of a temporary file.
+        fs::metadata(folder)?;
+        #[cfg(target_os = "linux")]
+        if let Some(file) = nameless::open(folder) {
+            return Ok(Self::Nameless(file));
+        }
+        // Not `tempfile_in`, whose files only the owner may read, and whose errors carry the temporary name.
+        temporary(folder, |path| File::options().write(true).create_new(true).open(path)).map(Self::Named)
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Nameless(file) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives the file the name `target`, in place of an older file.
+    fn finish(self, target: &Path) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Nameless(file) => match nameless::link(&file, target) {
+                // A link does not replace a file, but a renamed link does.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let link = temporary(folder_of(target), |path| nameless::link(&file, path))?;
+                    link.persist(target).map(drop).map_err(io::Error::from)
+                }
+                outcome => outcome,
+            },
+            Self::Named(file) => file.persist(target).map(drop).map_err(io::Error::from),
+        }
+    }
+}
+
+/// Files of Linux that have no name yet.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStringExt;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    /// A new file in `folder`; none where the file system has no such files, or they could not be given a name later.
+    pub fn open(folder: &Path) -> Option<File> {
+        let mut options = File::options();
+        // What others may do with the file is up to the umask, as for every new file.
+        options.write(true).mode(0o666).custom_flags(libc::O_TMPFILE);
+        options.open(folder).ok().filter(|file| entry(file).exists())
+    }
+
+    /// Gives `file` the name `path`.
+    pub fn link(file: &File, path: &Path) -> io::Result<()> {
+        let from = CString::new(entry(file).into_os_string().into_vec())?;
+        let to = CString::new(path.to_owned().into_os_string().into_vec())?;
+        let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+        // SAFETY: both paths end with NUL and outlive the call.
+        match unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), follow) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// The link in /proc that leads to `file`: see linkat(2), which has no better way for an ordinary user.
+    fn entry(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+}
+
+/// The folder that `path` stands in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+}
+
+/// What `create` makes under a temporary name in `folder`.
+fn temporary<T>(folder: &Path, create: impl FnMut(&Path) -> io::Result<T>) -> io::Result<NamedTempFile<T>> {
+    tempfile::Builder::new().make_in(folder, create)
 }
 
 fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {

@@ -15,7 +15,10 @@ fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GRAVITILE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    match commands::call(Cli::parse()) {
+    let cli = Cli::parse();
+    // SAFETY: no other thread runs yet.
+    unsafe { commands::prepare() };
+    match commands::call(cli) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("gravitile: {error}");

@@ -227,6 +227,12 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
 }
 
 #[test]
+fn a_wayland_display_that_is_not_there_does_not_hide_the_one_of_x11() {
+    let report = Display::open().set("WAYLAND_DISPLAY", "nonsense").run("--bodies 300 --frames 5 --clean");
+    assert_eq!(report.frames, 5);
+}
+
+#[test]
 fn an_edge_that_is_dragged_does_not_turn_the_view() {
     let display = Display::open();
     let saved = display.folder().join("plummer.gravitile");

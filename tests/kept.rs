@@ -82,6 +82,17 @@ fn what_is_changed_while_time_stands_still_is_kept_too() {
     viewer.kill();
 }
 
+/// However long it is until the next autosave is due, and whatever a compiler is waited for until then.
+#[test]
+fn what_runs_is_kept_as_soon_as_it_is_shown() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--mode fluid --scene channel --bodies 3000 --autosave 3600");
+    let snapshot = until("it is kept", || Snapshot::load(&kept).ok());
+    viewer.kill();
+    assert_eq!(snapshot.runs[0].config.mode.info().name, "fluid");
+}
+
 #[test]
 fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
     let display = Display::open();

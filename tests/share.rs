@@ -7,7 +7,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use gravitile::bodies::Bodies;
-use gravitile::files::{Name, Names};
+use gravitile::files::{Name, Names, Output};
 use gravitile::film::{self, Film};
 use gravitile::modes::MODES;
 use gravitile::scene::Scene;
@@ -153,6 +153,37 @@ fn frames_are_numbered_as_they_are_asked_to_be() {
         names(folder.path()),
         ["a-0001.png", "a-0002.png", "b1.png", "b2.png", "c-0001.png", "c-0002.png"]
     );
+}
+
+/// So that nothing is left behind whatever ends the program meanwhile.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_being_written_is_listed_nowhere() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let all =
+        || -> Vec<_> { fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect() };
+    let [path, usual] = ["a.txt", "b.txt"].map(|name| folder.path().join(name));
+    // A new file, then one in place of an older one.
+    for contents in ["first", "second"] {
+        let before = all();
+        let write = |file: &mut dyn std::io::Write| {
+            file.write_all(contents.as_bytes())?;
+            file.flush()?;
+            assert_eq!(all(), before);
+            Ok(())
+        };
+        Output::create(&path).unwrap().save(write).unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), all().len()), (contents, 1));
+    }
+    let draft = Output::create(&path).unwrap().draft().unwrap();
+    assert_eq!(all().len(), 1);
+    drop(draft);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+    // Others may read it as any new file.
+    fs::write(&usual, "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&path), mode(&usual));
 }
 
 #[test]

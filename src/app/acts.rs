@@ -25,7 +25,7 @@ impl Open {
         } else {
             // There is nothing before a beginning.
             self.config.reverse &= !self.begins_anew(before);
-            self.kept.begin(&self.session);
+            self.begin_keeping();
             self.recorder.change(before, &self.config, &self.shown);
             self.session.send(Command::Configure(Box::new(self.config.clone())));
         }
@@ -99,7 +99,7 @@ impl Open {
                 Action::Record(plan) => self.record(*plan),
                 Action::EndFilm { keeps } => self.end_film(*keeps),
                 Action::OwnKernels => self.own_kernels(),
-                Action::NotNow => self.kept.begin(&self.session),
+                Action::NotNow => self.begin_keeping(),
                 Action::Quit => return false,
             }
         }
@@ -132,7 +132,16 @@ impl Open {
         }
         let settings = self.settings();
         let Self { kept, session, shown, rig, .. } = self;
-        kept.tick(session, shown, settings, || rig.camera.to_words());
+        let commands = kept.tick(shown, settings, || rig.camera.to_words());
+        commands.into_iter().for_each(|command| session.send(command));
+    }
+
+    /// Begins to keep what runs as it is looked at now, unless that was begun before.
+    pub(super) fn begin_keeping(&mut self) {
+        let Self { kept, session, rig, generation, .. } = self;
+        // Before the first picture the camera stands nowhere yet.
+        let view = || if *generation == 0 { String::new() } else { rig.camera.to_words() };
+        kept.begin(view).into_iter().for_each(|command| session.send(command));
     }
 
     pub(super) fn settings(&mut self) -> Settings {

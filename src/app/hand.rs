@@ -133,7 +133,7 @@ impl Open {
         if self.must_wait() {
             return;
         }
-        self.kept.begin(&self.session);
+        self.begin_keeping();
         self.session.send(Command::Edit(edit));
     }
 
@@ -193,7 +193,7 @@ impl Open {
         if self.must_wait() {
             return;
         }
-        self.kept.begin(&self.session);
+        self.begin_keeping();
         let reach = REACH / self.rig.camera.heights_per_unit();
         let strength = self.hand.grip.strength * reach * self.speed(at).powi(2);
         let strength = if repels { -strength } else { strength };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::settings::Settings;
 use crate::modes;
-use crate::session::{Command, Save, Session, Stats, previous};
+use crate::session::{Command, Moment, Save, Stats, previous};
 use crate::snapshot::{self, Snapshot, Summary};
 use crate::ui::format;
 
@@ -29,8 +29,8 @@ pub(super) struct Kept {
     due: Instant,
     /// What was there to continue when that was offered.
     offered: Option<PathBuf>,
-    /// What was kept of this run: the seeding, the step, and what was changed besides.
-    moment: Option<(u64, u64, u64)>,
+    /// The moment that was last written.
+    moment: Option<Moment>,
 }
 
 impl Kept {
@@ -82,12 +82,17 @@ impl Kept {
         Some(if is_aside { previous(file) } else { offered }).filter(|path| path.is_file())
     }
 
-    /// Something was done that is worth to be kept, even if the program ends at once.
-    pub fn begin(&mut self, session: &Session) {
-        if let Some(file) = self.file.as_ref().filter(|_| !self.is_told) {
-            session.send(Command::Keep(file.clone()));
-            self.is_told = true;
-        }
+    /// Begins to keep what runs; the commands for that. What is there now is kept at once: on a busy machine compilers can
+    /// hold up the simulation for longer than the time between two autosaves.
+    pub fn begin(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {
+        let Some(file) = self.file.clone().filter(|_| !self.is_told) else { return Vec::new() };
+        self.is_told = true;
+        vec![Command::Keep(file), Command::Save(Save { path: None, view: view() })]
+    }
+
+    /// Notes that this moment was written.
+    pub fn saved(&mut self, moment: Moment) {
+        self.moment = Some(moment);
     }
 
     /// Whether it is time to keep what runs.
@@ -95,24 +100,20 @@ impl Kept {
         self.file.is_some() && Instant::now() >= self.due
     }
 
-    /// Keeps what runs and the settings, once that [is due](Self::is_due). `view` tells from where it is looked at.
-    pub fn tick(
-        &mut self,
-        session: &Session,
-        shown: &Stats,
-        settings: Settings,
-        view: impl FnOnce() -> String,
-    ) {
-        let now = (shown.generation, shown.step, shown.changes);
+    /// Keeps the settings, and what runs unless that is written already, once that [is due](Self::is_due); the commands for
+    /// it. `view` tells from where it is looked at.
+    pub fn tick(&mut self, shown: &Stats, settings: Settings, view: impl FnOnce() -> String) -> Vec<Command> {
         if !self.is_due() || shown.generation == 0 {
-            return;
+            return Vec::new();
         }
         self.due = Instant::now() + self.every;
         self.keep_settings(settings);
-        if self.moment != Some(now) {
-            self.begin(session);
-            session.send(Command::Save(Save { path: None, view: view() }));
-            self.moment = Some(now);
+        if self.moment == Some((shown.generation, shown.step, shown.changes)) {
+            return Vec::new();
+        }
+        match self.is_told {
+            true => vec![Command::Save(Save { path: None, view: view() })],
+            false => self.begin(view),
         }
     }
 
@@ -172,9 +173,55 @@ fn is_open(lock: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::time::{Duration, SystemTime};
+    use std::time::{Duration, Instant, SystemTime};
 
-    use super::{left, place, previous};
+    use super::{Kept, Settings, left, place, previous};
+    use crate::session::{Command, Stats};
+
+    /// Keeps what runs in `file`, and has it due at every tick.
+    fn kept(file: &str) -> Kept {
+        Kept {
+            settings_file: None,
+            settings: Settings::default(),
+            file: Some(file.into()),
+            _lock: None,
+            is_told: false,
+            every: Duration::ZERO,
+            due: Instant::now(),
+            offered: None,
+            moment: None,
+        }
+    }
+
+    fn saves(commands: &[Command]) -> usize {
+        commands
+            .iter()
+            .filter(|command| matches!(command, Command::Save(save) if save.path.is_none()))
+            .count()
+    }
+
+    #[test]
+    fn what_runs_is_kept_at_once_and_not_only_when_it_is_due() {
+        let mut kept = Kept { due: Instant::now() + Duration::from_secs(3600), ..kept("a") };
+        let begun = kept.begin(|| "from above".to_owned());
+        assert!(matches!(&begun[..], [Command::Keep(_), Command::Save(save)] if save.view == "from above"));
+        assert!(kept.begin(String::new).is_empty(), "once");
+    }
+
+    #[test]
+    fn what_was_not_written_is_tried_again_and_what_was_is_not() {
+        let mut kept = kept("a");
+        let tick = |kept: &mut Kept, step| {
+            let shown = Stats { generation: 1, step, ..Stats::default() };
+            saves(&kept.tick(&shown, Settings::default(), String::new))
+        };
+        // The disk is full, say, while the simulation is paused.
+        assert_eq!([tick(&mut kept, 7), tick(&mut kept, 7)], [1, 1]);
+        kept.saved((1, 6, 0));
+        assert_eq!(tick(&mut kept, 7), 1, "what was written is older");
+        kept.saved((1, 7, 0));
+        assert_eq!([tick(&mut kept, 7), tick(&mut kept, 8)], [0, 1]);
+    }
 
     #[test]
     fn what_was_kept_last_by_a_window_that_is_not_open_comes_first() {

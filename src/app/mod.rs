@@ -2,6 +2,8 @@
 
 mod acts;
 mod clock;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+mod display;
 mod gui;
 mod hand;
 mod input;
@@ -80,7 +82,10 @@ enum Wake {
 /// # Errors
 /// If there is no display, or OpenGL or the device fails at the start.
 pub fn run(options: Options) -> Result<()> {
-    let event_loop = EventLoop::<Wake>::with_user_event().build().map_err(|error| {
+    let mut builder = EventLoop::<Wake>::with_user_event();
+    #[cfg(all(unix, not(target_vendor = "apple")))]
+    display::choose(&mut builder);
+    let event_loop = builder.build().map_err(|error| {
         // winit puts the place in its own sources before the reason.
         let text = error.to_string();
         let reason = text.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');

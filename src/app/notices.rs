@@ -30,14 +30,21 @@ impl Open {
                     let text = format!("{error}. The others went on without it from step {step}.");
                     self.ui.error("A device failed", text, None);
                 }
-                Notice::Saved { path, is_asked_for, outcome } => match outcome {
-                    Ok(()) if is_asked_for => self.ui.say(format!("Saved {}", path.display())),
-                    Ok(()) => {}
+                Notice::Saved { path, is_asked_for: true, outcome, .. } => match outcome {
+                    Ok(()) => self.ui.say(format!("Saved {}", path.display())),
                     Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                },
+                Notice::Saved { is_asked_for: false, moment, outcome, .. } => match outcome {
+                    Ok(()) => {
+                        self.kept.saved(moment);
+                        self.ui.autosave_succeeded();
+                    }
+                    Err(error) => self.ui.autosave_failed(error.to_string()),
                 },
                 Notice::Resumed { config, left, view } => {
                     (self.config, self.is_resuming) = (*config, false);
-                    self.kept.begin(&self.session);
+                    let commands = self.kept.begin(|| view.clone());
+                    commands.into_iter().for_each(|command| self.session.send(command));
                     self.ui.resumed(left);
                     self.ui.offer(None);
                     // One that came with the program's start says nothing of it again.

@@ -116,7 +116,7 @@ impl Open {
         let offer = offer.filter(|_| !is_chosen);
         // What was left is not replaced while it is offered.
         if offer.is_none() {
-            kept.begin(&session);
+            kept.begin(|| view.clone()).into_iter().for_each(|command| session.send(command));
         }
         ui.offer(offer);
         wrong.into_iter().for_each(|wrong| ui.error("Settings are not read", wrong, None));

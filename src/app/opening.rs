@@ -104,7 +104,7 @@ impl Open {
     /// Opens or saves a file.
     pub(super) fn grant(&mut self, wish: FileWish) {
         self.recorder.note(format!("{wish:?}").to_lowercase(), &self.shown);
-        self.kept.begin(&self.session);
+        self.begin_keeping();
         match wish {
             FileWish::Open(_) if self.must_wait() => {}
             FileWish::Open(path) => match Kind::of(&path) {

@@ -36,6 +36,15 @@ use crate::snapshot::{Carried, Snapshot};
 use crate::state::Matter;
 use crate::tuned::Tuned;
 
+/// Prepares the environment of the process for what the commands call.
+///
+/// # Safety
+/// No other thread may run yet.
+pub unsafe fn prepare() {
+    // SAFETY: no other thread runs, as the caller promises.
+    unsafe { compute::prepare_cache() };
+}
+
 /// Does what was asked for.
 ///
 /// # Errors
@@ -56,7 +65,9 @@ pub fn call(cli: Cli) -> Result<ExitCode> {
 /// The device, which builds the kernels of a folder if one is named.
 fn open(wanted: &DeviceArgs, kernels: &KernelArgs) -> Result<Device> {
     let edits = edits(kernels)?;
-    let device = compute::select(wanted.device.as_deref())?.open()?;
+    let found = compute::select(wanted.device.as_deref())?;
+    note_cache([&found]);
+    let device = found.open()?;
     device.set_edits(edits);
     Ok(device)
 }
@@ -73,9 +84,19 @@ fn edited(device: &Device) -> String {
 
 /// The devices that are meant.
 fn find(args: &DevicesArgs) -> Result<Vec<Found>> {
-    match &args.devices {
-        Some(devices) => compute::select_several(devices),
-        None => Ok(vec![compute::select(args.one.device.as_deref())?]),
+    let found = match &args.devices {
+        Some(devices) => compute::select_several(devices)?,
+        None => vec![compute::select(args.one.device.as_deref())?],
+    };
+    note_cache(&found);
+    Ok(found)
+}
+
+/// Says once where PoCL keeps its kernels, if one of the devices is PoCL's and the usual folder cannot be written to.
+fn note_cache<'f>(found: impl IntoIterator<Item = &'f Found>) {
+    if let Some(note) = compute::cache_note().filter(|_| found.into_iter().any(|found| found.info.is_pocl()))
+    {
+        eprintln!("note: {note}");
     }
 }
 

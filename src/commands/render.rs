@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use super::{Begin, look, number_or_auto, open_several, run_in_parts, run_with_progress, size, steps};
 use crate::app::{Rig, Whom};
@@ -50,32 +52,39 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
             let config = studio.engine.config();
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-            // From here on Ctrl+C is heard, and the draft is taken away.
-            let is_cancelled = cancellation()?;
+            // From here on a signal is heard, and what there is of the film is taken away.
+            let signal = cancellation()?;
             let film = Film::create(&args.out, size, args.fps)?;
-            if !studio.film(film, &is_cancelled, (frames, pace, args.fps))? {
+            if !studio.film(film, &signal, (frames, pace, args.fps))? {
                 eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
-                return Ok(ExitCode::from(CANCELLED));
+                return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
             }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What shells expect of a program that Ctrl+C ended.
-const CANCELLED: u8 = 130;
+/// Shells expect this plus the signal's number as the exit code of a program that a signal ended.
+const SIGNALLED: u8 = 128;
 
-/// Becomes true at Ctrl+C; another one ends the program at once.
-fn cancellation() -> Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let told = flag.clone();
-    let hear = move || {
-        if told.swap(true, Ordering::Relaxed) {
-            std::process::exit(CANCELLED.into());
+/// A number that is 0 until a signal asks the program to end, and then that signal's: SIGINT, which Ctrl+C sends, or SIGTERM.
+/// A second signal ends the program at once.
+fn cancellation() -> Result<Arc<AtomicUsize>> {
+    let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    for signal in [SIGINT, SIGTERM] {
+        // LLVM, which compiles kernels for PoCL, has set a handler that ends the program; signal-hook would call it afterwards.
+        #[cfg(unix)]
+        // SAFETY: the default action replaces a handler; no handler of this program is set before.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
         }
-    };
-    ctrlc::set_handler(hear).map_err(|error| Error::Invalid(format!("Ctrl+C cannot be heard: {error}")))?;
-    Ok(flag)
+        // Actions run in the order of their registration: the first signal does not count as a second one.
+        flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
+            .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
+            .and_then(|_| flag::register(signal, is_second.clone()))
+            .map_err(|error| Error::Invalid(format!("signals cannot be handled: {error}")))?;
+    }
+    Ok(heard)
 }
 
 enum Target {
@@ -165,14 +174,14 @@ impl<'a> Studio<'a> {
     fn film(
         &mut self,
         mut film: Film,
-        is_cancelled: &AtomicBool,
+        signal: &AtomicUsize,
         (frames, pace, rate): (u32, u32, u32),
     ) -> Result<bool> {
         let bar = ProgressBar::new(frames.into());
         let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} to go");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         for nth in 0..frames {
-            if is_cancelled.load(Ordering::Relaxed) {
+            if signal.load(Ordering::Relaxed) != 0 {
                 bar.finish_and_clear();
                 return Ok(false);
             }

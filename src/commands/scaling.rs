@@ -48,6 +48,7 @@ pub(super) fn call(args: &Bench) -> Result<ExitCode> {
             all.into_iter().filter(|found| found.info.kind == kind).collect()
         }
     };
+    super::note_cache(&found);
     let mut counts: Vec<usize> = args.devices.iter().copied().map(usize::from).collect();
     counts.sort_unstable();
     counts.dedup();

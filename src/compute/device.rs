@@ -68,6 +68,11 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
+    /// Whether PoCL offers it.
+    pub fn is_pocl(&self) -> bool {
+        is_pocl_name(&self.platform)
+    }
+
     /// `device 0 (NVIDIA H200)`: there may be several of that name.
     pub fn label(&self) -> String {
         format!("device {} ({})", self.index, self.name)
@@ -158,9 +163,9 @@ impl Found {
     }
 }
 
-/// Whether PoCL offers the device.
-pub(super) fn is_pocl(info: &DeviceInfo) -> bool {
-    info.platform.starts_with("Portable Computing Language")
+/// Whether a platform of that name is PoCL.
+pub(super) fn is_pocl_name(platform: &str) -> bool {
+    platform.starts_with("Portable Computing Language")
 }
 
 /// A context of devices of one platform.
@@ -230,7 +235,7 @@ impl Device {
 
     /// Whether it is one of PoCL's own: a CPU, or what a server has.
     pub(super) fn is_pocl(&self) -> bool {
-        is_pocl(&self.info)
+        self.info.is_pocl()
     }
 
     /// Whether a wait for it did not end in time.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ocl::core;
 
-use super::device::{Device, DeviceInfo, Edits, Found, Kind, is_pocl, open_context};
+use super::device::{Device, DeviceInfo, Edits, Found, Kind, open_context};
 use crate::error::{Error, Result};
 
 /// Set to `own`, it gives every device a context of its own: to see what sharing one is worth.
@@ -120,7 +120,7 @@ impl From<Device> for Devices {
 fn open_all(found: Vec<Found>) -> Result<Vec<Device>> {
     let shares = |found: &Found| {
         found.info.kind == Kind::Gpu
-            && !is_pocl(&found.info)
+            && !found.info.is_pocl()
             && std::env::var_os(CONTEXTS_VARIABLE).is_none_or(|value| value != "own")
     };
     let mut contexts: Vec<(core::PlatformId, core::Context)> = Vec::new();

@@ -1,6 +1,7 @@
 //! OpenCL, and nothing but OpenCL: devices, programs, buffers and time. Knows no physics.
 
 mod buffer;
+mod cache;
 mod device;
 mod devices;
 mod exchange;
@@ -14,6 +15,7 @@ mod timing;
 mod watch;
 
 pub use buffer::{Buffer, Pending};
+pub use cache::{cache_note, prepare_cache};
 pub use device::{Device, DeviceInfo, Edits, Found, Kind};
 pub use devices::Devices;
 pub use exchange::{Exchange, Field, Mail};

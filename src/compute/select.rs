@@ -3,9 +3,10 @@
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use ocl::core::{self, DeviceType};
+use ocl::core::{self, DeviceType, PlatformInfo};
 
-use super::device::{DeviceInfo, Found, Kind};
+use super::cache;
+use super::device::{DeviceInfo, Found, Kind, is_pocl_name};
 use crate::error::{Error, Result};
 
 /// Every device of every platform, the preferred one first: GPUs, then accelerators, then CPUs.
@@ -30,8 +31,14 @@ pub fn list() -> Result<Vec<Found>> {
         let twin = found[..index].iter().filter(|other| other.info.name == *name).count();
         (found[index].info.index, found[index].twin) = (index, twin);
     }
+    let name =
+        |&platform: &_| core::get_platform_info(platform, PlatformInfo::Name).map(|name| name.to_string());
+    let lacks_pocl = || platforms.iter().any(|platform| name(platform).is_ok_and(|name| is_pocl_name(&name)));
     match (found.is_empty(), platforms.len()) {
         (false, _) => Ok(found),
+        (true, 1..) if lacks_pocl() && cache::refusal().is_some() => {
+            Err(Error::Invalid(cache::refusal().unwrap_or_default()))
+        }
         (true, 0) => Err(Error::NoDevice(String::new())),
         (true, n) => Err(Error::NoDevice(format!(" ({n} OpenCL platform(s), none with a device)"))),
     }

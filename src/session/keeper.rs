@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::voice::Voice;
-use super::{Notice, Save};
+use super::{Moment, Notice, Save};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::snapshot::Snapshot;
@@ -64,9 +64,10 @@ impl Keeper {
         let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
         let (kept, sets_aside) = (self.kept, self.sets_aside(&path));
         let is_asked_for = !self.is_place(&path);
+        let moment = moment(engine);
         let tell = {
             let (path, voice) = (path.clone(), voice.clone());
-            move |outcome| voice.tell(Notice::Saved { path, is_asked_for, outcome })
+            move |outcome| voice.tell(Notice::Saved { path, is_asked_for, moment, outcome })
         };
         let write = {
             let tell = tell.clone();
@@ -122,7 +123,7 @@ impl Keeper {
             let snapshot = whole.clone().unwrap_or_else(|| engine.last_snapshot());
             let sets_aside = self.sets_aside(&path);
             let outcome = write(&Snapshot { view, ..snapshot }, &path, sets_aside);
-            voice.tell(Notice::Saved { path, is_asked_for: true, outcome });
+            voice.tell(Notice::Saved { path, is_asked_for: true, moment: moment(engine), outcome });
         }
         if let (Some(whole), Some((path, last_view))) = (whole, self.place.clone()) {
             let sets_aside = self.sets_aside(&path);
@@ -156,6 +157,10 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+fn moment(engine: &Engine) -> Moment {
+    (engine.generation(), engine.clock().0, engine.changes())
 }
 
 fn has_blown_up(snapshot: &Snapshot) -> bool {

@@ -87,6 +87,9 @@ pub struct Save {
     pub view: String,
 }
 
+/// A moment of the simulation: the seeding, the step, and how many changes were made by hand.
+pub type Moment = (u64, u64, u64);
+
 /// What the worker tells the window beside frames.
 #[derive(Debug)]
 pub enum Notice {
@@ -134,6 +137,8 @@ pub enum Notice {
         path: PathBuf,
         /// Whether a person asked for it.
         is_asked_for: bool,
+        /// Of which moment it is.
+        moment: Moment,
         /// Whether it could be.
         outcome: Result<()>,
     },

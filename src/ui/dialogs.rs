@@ -75,6 +75,19 @@ impl Dialogs {
         self.add(Message { title, text, log: None, restarts: true, undoes });
     }
 
+    /// Adds an error of which only the newest text counts: a dialog that waits under `title` is brought up to date in its place.
+    pub fn update(&mut self, title: &str, text: String) {
+        match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
+            Some((message, times)) => (message.text, *times) = (text, *times + 1),
+            None => self.push(title.to_owned(), text, None),
+        }
+    }
+
+    /// Whether an error waits under `title`.
+    pub fn has(&self, title: &str) -> bool {
+        self.waiting.iter().any(|(message, _)| message.title == title)
+    }
+
     /// Takes back what was told under `title`: it is settled.
     pub fn withdraw(&mut self, title: &str) {
         self.waiting.retain(|(message, _)| message.title != title);

@@ -254,6 +254,9 @@ impl Brush {
     }
 }
 
+/// The title of the dialog about an autosave that failed.
+const NOT_KEPT: &str = "Autosave failed";
+
 /// What is open, and the errors that wait to be read.
 #[derive(Debug)]
 pub struct Ui {
@@ -265,6 +268,8 @@ pub struct Ui {
     brush: Brush,
     dialogs: Dialogs,
     halt: Option<Halt>,
+    /// Why the last autosave failed, if it did.
+    not_kept: Option<String>,
     /// How often undoing was asked for that is not seen yet, and of which seeding; what there was to undo in the last frame.
     undoing: (u64, usize),
     undoable: (usize, Option<Deed>),
@@ -308,6 +313,7 @@ impl Ui {
             brush: Brush { in_hand: false, radius: Brush::RADIUS },
             dialogs: Dialogs::default(),
             halt: None,
+            not_kept: None,
             undoing: (0, 0),
             undoable: (0, None),
             lab: Lab::default(),
@@ -331,6 +337,25 @@ impl Ui {
     /// Tells the person of an error, with the compiler's log if it has one. It stays until it is closed.
     pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
         self.dialogs.push(title.into(), text.into(), log);
+    }
+
+    /// Tells the person that an autosave failed. All failures in a row share one dialog, which shows the newest reason; once it
+    /// is closed, only another reason opens it again.
+    pub fn autosave_failed(&mut self, reason: String) {
+        if self.dialogs.has(NOT_KEPT) || self.not_kept.as_ref() != Some(&reason) {
+            let advice =
+                "The next autosave tries again. Until then, save a snapshot elsewhere to be safe (Ctrl+S).";
+            self.dialogs.update(NOT_KEPT, format!("{reason}. {advice}"));
+        }
+        self.not_kept = Some(reason);
+    }
+
+    /// Closes the dialog about failed autosaves, and says that they work again.
+    pub fn autosave_succeeded(&mut self) {
+        if self.not_kept.take().is_some() {
+            self.dialogs.withdraw(NOT_KEPT);
+            self.say("Autosave works again");
+        }
     }
 
     /// Tells the person that the simulation makes no sense any more, and stands still for that; offers to restart it, for as long as

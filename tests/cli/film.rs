@@ -96,28 +96,49 @@ fn a_picture_is_resumed_unless_it_is_bare() {
     assert_eq!(pixels("film.png"), pixels("filmed.png"));
 }
 
-#[test]
-fn ctrl_c_ends_a_film_and_leaves_nothing() {
-    let folder = folder();
+/// A film that would go on for days, once its file holds pictures. The file may have no name yet.
+fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
-    let args = format!("{RENDER} --frames 1000000 --out film.gif");
-    command.args(args.split_whitespace()).current_dir(folder.path()).stderr(std::process::Stdio::piped());
-    let child = command.spawn().unwrap();
-    let start = std::time::Instant::now();
-    // Until pictures are being written.
-    let is_long = || {
-        let mut files =
-            fs::read_dir(folder.path()).unwrap().filter_map(|entry| entry.unwrap().metadata().ok());
-        files.any(|file| file.len() > 20_000)
+    let args = format!("{RENDER} --frames 1000000 --out {name}");
+    command.args(args.split_whitespace()).current_dir(folder).env("PATH", path);
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let files = format!("/proc/{}/fd", child.id());
+    let is_long = |file: std::io::Result<fs::DirEntry>| {
+        let file = file.ok()?.path();
+        Some(fs::read_link(&file).ok()?.starts_with(folder) && fs::metadata(&file).ok()?.len() > 20_000)
     };
-    while !is_long() {
+    let start = std::time::Instant::now();
+    while !fs::read_dir(&files).unwrap().any(|file| is_long(file).unwrap_or(false)) {
         assert!(start.elapsed() < super::PATIENCE, "nothing is written");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // SAFETY: the process is ours, and is not waited for yet.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("cancelled"));
-    assert_eq!(names(folder.path()), [""; 0]);
+    child
+}
+
+#[test]
+fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
+    let folder = folder();
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+        let child = filming(folder.path(), "film.gif", "");
+        // SAFETY: the process is ours, and is not waited for yet.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("cancelled"));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_film_that_is_killed_leaves_nothing() {
+    let folder = folder();
+    install(folder.path(), " V..... libx264 H.264\\n", "");
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    for name in ["film.gif", "film.mp4"] {
+        let mut child = filming(folder.path(), name, &path);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(folder.path()), [""; 0], "{name}");
+    }
 }

@@ -1,6 +1,7 @@
 //! What is asked for comes out: numbers, files, pictures, tables.
 
 use std::fs;
+use std::path::Path;
 
 use clap::CommandFactory;
 use gravitile::cli::Cli;
@@ -470,4 +471,27 @@ fn check_says_whether_edited_kernels_are_right() {
     fs::write(&file, "nonsense").unwrap();
     let stderr = gravitile(folder.path(), args).assert().code(2).get_output().stderr.clone();
     assert!(String::from_utf8(stderr).unwrap().contains("gravity/force.cl:1:"));
+}
+
+/// PoCL offers no device where it cannot write compiled kernels. That is no lack of a driver.
+#[cfg(unix)]
+#[test]
+fn a_cache_that_cannot_be_written_is_replaced_and_told() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let told = |cache: &Path, temporary: &Path, code: i32| {
+        let mut command = gravitile(folder.path(), "run --scene figure-eight --steps 2");
+        command.env("POCL_CACHE_DIR", cache).env("TMPDIR", temporary);
+        String::from_utf8(command.assert().code(code).get_output().stderr.clone()).unwrap()
+    };
+    let nowhere = Path::new("/proc/nowhere");
+    for cache in [nowhere, &folder.path().join("file").join("kcache")] {
+        let note = told(cache, folder.path(), 0);
+        let begin = format!("note: PoCL cannot keep compiled kernels in {} (", cache.display());
+        assert!(note.starts_with(&begin) && note.contains("POCL_CACHE_DIR"), "{note}");
+        assert_eq!(note.lines().count(), 1, "{note}");
+    }
+    let error = told(nowhere, nowhere, 2);
+    assert!(error.contains("/proc/nowhere") && error.contains("set POCL_CACHE_DIR"), "{error}");
+    assert!(!error.contains("install a driver"), "{error}");
 }

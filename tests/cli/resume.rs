@@ -174,6 +174,8 @@ fn a_full_disk_leaves_the_file_of_before() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("cannot write a.gravitile"), "{error}");
+    // The same words each time, so that a dialog is not told twice of one thing.
+    assert!(error.trim_end().ends_with("File too large (os error 27)"), "{error}");
     assert!(fs::read(folder.path().join("a.gravitile")).unwrap() == before);
     let names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

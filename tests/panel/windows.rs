@@ -134,6 +134,36 @@ fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
     assert!(window.query_by_label_contains("dropped").is_none());
 }
 
+#[test]
+fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
+    let mut window = open(MODES[0]);
+    let shown = |window: &Window, text: &str| window.query_by_label_contains(text).is_some();
+    let fail = |window: &mut Window, reason: &str| {
+        window.state_mut().ui().autosave_failed(reason.to_owned());
+        window.run_steps(2);
+    };
+    window.state_mut().ui().error("Another", "Something else.", None);
+    for reason in ["The disk is full at .tmpA", "The disk is full at .tmpB", "The disk is full at .tmpC"] {
+        fail(&mut window, reason);
+    }
+    assert!(shown(&window, "1 more"), "one dialog beside the other");
+    press(&mut window, Key::Escape);
+    assert!(shown(&window, ".tmpC") && !shown(&window, ".tmpA"), "the newest reason");
+    assert!(shown(&window, "This happened 3 times."));
+    assert!(!shown(&window, "more"));
+    // Closed, it stays closed for as long as it is the same.
+    press(&mut window, Key::Escape);
+    fail(&mut window, "The disk is full at .tmpC");
+    assert!(!shown(&window, "disk is full"));
+    fail(&mut window, "The folder is gone");
+    assert!(shown(&window, "The folder is gone"));
+    window.state_mut().ui().autosave_succeeded();
+    window.run_steps(2);
+    assert!(!shown(&window, "The folder is gone") && shown(&window, "Autosave works again"));
+    fail(&mut window, "The folder is gone");
+    assert!(shown(&window, "The folder is gone"), "it is told anew after it worked");
+}
+
 /// Help and palette stay in the window, and their words in them.
 #[test]
 fn help_and_palette_fit_however_large_text_is() {

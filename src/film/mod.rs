@@ -1,5 +1,7 @@
 //! Films: pictures one after another, as PNG files, a GIF, or an MP4 or WebM that the program `ffmpeg` makes of them.
 
+mod palette;
+
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -7,11 +9,10 @@ use std::process::{Child, Command, Stdio};
 
 use image::{ImageFormat, RgbImage};
 
+use self::palette::Indexed;
 use crate::error::{Error, Result};
 use crate::files::{Draft, Output};
 
-/// How hard a GIF looks for its 256 colours: 1 is best, 30 is fastest.
-const GIF_SPEED: i32 = 10;
 /// What a film may be shown at, in pictures a second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
@@ -174,7 +175,8 @@ impl Film {
             }
             Writer::Gif { encoder, draft, rate, shown } => {
                 let (width, height) = (self.size.0 as u16, self.size.1 as u16);
-                let mut frame = gif::Frame::from_rgb_speed(width, height, picture, GIF_SPEED);
+                let Indexed { palette, pixels } = Indexed::new(picture);
+                let mut frame = gif::Frame::from_palette_pixels(width, height, pixels, palette, None);
                 // Hundredths of a second, such that the film as a whole is as long as it should be.
                 let until = |nth: u32| (f64::from(nth) * 100.0 / f64::from(*rate)).round() as u32;
                 frame.delay = (until(*shown + 1) - until(*shown)) as u16;
@@ -252,11 +254,12 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
         command.args([kind, "bt709"]);
     }
     command.arg("-c:v").args(codec);
-    command.args(["-f", format.extension()]).arg(draft.path());
+    let path = draft.lend(&mut command)?;
+    command.args(["-f", format.extension()]).arg(path);
     // Ctrl+C is meant for this program, which ends that one.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.stdin(Stdio::piped());
     command.stderr(words.try_clone().map_err(start)?);
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }

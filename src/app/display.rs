@@ -1,0 +1,59 @@
+//! Which window system the window opens on.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use winit::event_loop::EventLoopBuilder;
+use winit::platform::x11::EventLoopBuilderExtX11;
+
+/// Chooses X11 where the environment names both window systems and no Wayland compositor answers. `winit` by itself takes
+/// Wayland wherever WAYLAND_DISPLAY is set, and does not try X11 after that failed.
+pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
+    if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
+        tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");
+        builder.with_x11();
+    }
+}
+
+fn takes_x11(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    // WAYLAND_SOCKET is a connection that a compositor has opened already.
+    let wayland = variable("WAYLAND_DISPLAY").filter(|_| variable("WAYLAND_SOCKET").is_none());
+    let answers = |name: OsString| answers(&name, variable("XDG_RUNTIME_DIR").as_deref());
+    variable("DISPLAY").is_some() && wayland.is_some_and(|name| !answers(name))
+}
+
+/// Whether a program listens at a compositor's socket: a path, or a name in XDG_RUNTIME_DIR (wl_display_connect(3)).
+fn answers(name: &OsStr, runtime_dir: Option<&OsStr>) -> bool {
+    UnixStream::connect(runtime_dir.map_or_else(|| name.into(), |folder| Path::new(folder).join(name)))
+        .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn x11_is_taken_only_where_no_compositor_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let listening = UnixListener::bind(folder.path().join("wayland-7")).unwrap();
+        // A compositor that ended leaves its socket behind.
+        drop(UnixListener::bind(folder.path().join("wayland-8")).unwrap());
+        let path = folder.path().join("wayland-7");
+        let takes = |set: &[(&str, &OsStr)]| {
+            takes_x11(|name| {
+                let value = set.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
+                value.or((name == "XDG_RUNTIME_DIR").then(|| folder.path().into()))
+            })
+        };
+        let (x, socket) = (("DISPLAY", OsStr::new(":0")), ("WAYLAND_SOCKET", OsStr::new("3")));
+        let wayland = |name| ("WAYLAND_DISPLAY", OsStr::new(name));
+        assert!(takes(&[x, wayland("nonsense")]) && takes(&[x, wayland("wayland-8")]));
+        assert!(!takes(&[x, wayland("wayland-7")]) && !takes(&[x, ("WAYLAND_DISPLAY", path.as_os_str())]));
+        assert!(!takes(&[x]) && !takes(&[wayland("nonsense")]) && !takes(&[x, socket, wayland("nonsense")]));
+        drop(listening);
+    }
+}

@@ -1,0 +1,139 @@
+//! Where PoCL keeps the kernels that it compiles. PoCL offers no device at all where it cannot write there.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Names PoCL's folder; PoCL reads it when it is first asked for devices.
+const VARIABLE: &str = "POCL_CACHE_DIR";
+
+/// PoCL's folder, if nothing can be written there.
+static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
+
+/// A folder that PoCL cannot write to.
+#[derive(Debug)]
+struct Unusable {
+    folder: PathBuf,
+    reason: String,
+    /// The folder that PoCL uses instead.
+    substitute: Option<PathBuf>,
+}
+
+/// Gives PoCL a folder of this program's own among the system's temporary files where it could not write to its usual one.
+///
+/// # Safety
+/// No other thread may run yet: the environment is changed.
+pub unsafe fn prepare_cache() {
+    let folder = folder(|name| env::var_os(name));
+    let Err(error) = probe(&folder) else { return };
+    let substitute = private_folder(&env::temp_dir()).ok();
+    if let Some(substitute) = &substitute {
+        // SAFETY: no other thread runs, as the caller promises.
+        unsafe { env::set_var(VARIABLE, substitute) };
+    }
+    UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
+}
+
+/// What there is to say where PoCL computes and [`prepare_cache`] gave it another folder.
+pub fn cache_note() -> Option<String> {
+    let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
+    let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
+    Some(format!(
+        "PoCL cannot keep compiled kernels in {folder} ({reason}) and keeps them in {substitute}; {VARIABLE} chooses another folder"
+    ))
+}
+
+/// Why PoCL offers no device, if that is for want of a folder.
+pub(super) fn refusal() -> Option<String> {
+    let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
+    let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
+    Some(format!(
+        "PoCL, which computes on the CPU, offers no device: it can write compiled kernels neither to {folder} ({reason}) nor to \
+         {temporary}; set {VARIABLE} to a folder that can be written to"
+    ))
+}
+
+/// The folder that PoCL takes: `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    if let Some(folder) = variable(VARIABLE) {
+        return folder.into();
+    }
+    let filled = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match (filled("XDG_CACHE_HOME"), filled("HOME")) {
+        (Some(cache), _) => cache.join("pocl/kcache"),
+        (None, Some(home)) => home.join(".cache/pocl/kcache"),
+        (None, None) => PathBuf::from("/tmp/pocl/kcache"),
+    }
+}
+
+/// Whether a file of a page can be written in `folder`, or where it would be made. Nothing is left there.
+fn probe(folder: &Path) -> io::Result<()> {
+    let existing = folder.ancestors().find(|folder| folder.exists());
+    let existing = existing.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+    tempfile::tempfile_in(existing).and_then(|mut file| file.write_all(&[0; 4096])).map_err(|error| {
+        // Without the name of the temporary file.
+        io::Error::from(error.kind())
+    })
+}
+
+/// A folder that only this user can use. PoCL runs what it finds there, so one that somebody else made is refused.
+#[cfg(unix)]
+fn private_folder(parent: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    // SAFETY: it takes nothing and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let folder = parent.join(format!("gravitile-pocl-{user}"));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // Not what a link leads to.
+    let found = fs::symlink_metadata(&folder)?;
+    match found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
+        true => probe(&folder).map(|()| folder),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
+/// PoCL elsewhere keeps its kernels in the user's own folder, as temporary files are there.
+#[cfg(not(unix))]
+fn private_folder(parent: &Path) -> io::Result<PathBuf> {
+    let folder = parent.join("gravitile-pocl");
+    DirBuilder::new().recursive(true).create(&folder)?;
+    probe(&folder).map(|()| folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pocls_folder_is_found_as_pocl_finds_it() {
+        let with = |set: &'static [(&str, &str)]| {
+            folder(|name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into()))
+        };
+        let all = &[("POCL_CACHE_DIR", "/a"), ("XDG_CACHE_HOME", "/b"), ("HOME", "/c")];
+        assert_eq!(with(all), Path::new("/a"));
+        assert_eq!(with(&[("XDG_CACHE_HOME", "/b"), ("HOME", "/c")]), Path::new("/b/pocl/kcache"));
+        assert_eq!(with(&[("XDG_CACHE_HOME", ""), ("HOME", "/c")]), Path::new("/c/.cache/pocl/kcache"));
+        assert_eq!(with(&[]), Path::new("/tmp/pocl/kcache"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_substitute_is_made_once_and_only_its_owner_can_use_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let folder = private_folder(parent.path()).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(private_folder(parent.path()).unwrap(), folder);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(private_folder(parent.path()).is_err(), "somebody else may have put kernels there");
+        fs::remove_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(parent.path(), &folder).unwrap();
+        assert!(private_folder(parent.path()).is_err(), "a link leads anywhere");
+    }
+}
