@@ -79,7 +79,7 @@ pub enum Error {
 }
 
 /// The most letters of a sentence that are shown, and of a compiler's log.
-const SENTENCE: usize = 4000;
+const SENTENCE: usize = 1000;
 const LOG: usize = 1 << 16;
 
 /// A text that may come from a file, fit for a terminal or a window: one line of at most this many letters. A control character, such as

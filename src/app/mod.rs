@@ -14,7 +14,7 @@ mod opening;
 mod patches;
 mod report;
 mod rig;
-mod settings;
+pub mod settings;
 mod share;
 mod window;
 

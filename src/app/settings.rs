@@ -21,7 +21,7 @@ const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 /// What is kept. What the file does not say is as it comes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Settings {
+pub struct Settings {
     /// The window's width and height in logical pixels.
     pub size: (u32, u32),
     /// Whether the panel is shown.
