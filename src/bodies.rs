@@ -22,7 +22,20 @@ pub struct Bodies<T = f32> {
 /// The largest coordinate or speed that counts as finite: squared distances stay below `f32::MAX`.
 pub const FINITE_LIMIT: f32 = 1e18;
 
+/// Whether this velocity marks a quarantined body, as kernels mark it.
+pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
+    velocity[..3].iter().all(|c| c.is_nan())
+}
+
 impl<T: Copy + Default> Bodies<T> {
+    /// No bodies, with room for `n`; none if there is no memory for them.
+    pub fn try_with_capacity(n: usize) -> Option<Self> {
+        let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
+        bodies.positions.try_reserve_exact(n).ok()?;
+        bodies.velocities.try_reserve_exact(n).ok()?;
+        Some(bodies)
+    }
+
     /// No bodies, with room for `n`.
     pub fn with_capacity(n: usize) -> Self {
         Self { positions: Vec::with_capacity(n), velocities: Vec::with_capacity(n) }
@@ -77,6 +90,39 @@ impl Bodies<f32> {
             let distance = place(x).distance_squared(middle);
             v[3] = edges.iter().filter(|edge| distance >= **edge).count() as f32;
         }
+    }
+
+    /// Makes sure that bodies from a file are such as the kernels leave behind: places and masses within [`FINITE_LIMIT`], masses not
+    /// below 0, and velocities within it too but for a quarantined body, whose velocity is NaN in each component. One that is marked in
+    /// another way would be taken for one that moves.
+    ///
+    /// # Errors
+    /// Which body is wrong, and what is expected.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { positions, velocities } = self;
+        if positions.len() != velocities.len() {
+            return Err(format!("there are {} places and {} velocities", positions.len(), velocities.len()));
+        }
+        let is_finite = |x: &f32| x.abs() <= FINITE_LIMIT;
+        for (nth, ([x, y, z, m], v)) in positions.iter().zip(velocities).enumerate() {
+            let wrong = |what: &str| Err(format!("body {nth} has {what}"));
+            let is_held_out = is_quarantined(v);
+            if ![x, y, z].into_iter().all(is_finite) {
+                return wrong(&format!(
+                    "the place ({x:e}, {y:e}, {z:e}), and {FINITE_LIMIT:e} is the farthest"
+                ));
+            }
+            if !(0.0..=FINITE_LIMIT).contains(m) {
+                return wrong(&format!("the mass {m:e}; expected 0 to {FINITE_LIMIT:e}"));
+            }
+            if !is_held_out && !v.iter().all(is_finite) {
+                return wrong(&format!(
+                    "the velocity ({:e}, {:e}, {:e}) or the group {:e}",
+                    v[0], v[1], v[2], v[3]
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// How many bodies are quarantined (see [`Bodies`]).

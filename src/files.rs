@@ -1,4 +1,5 @@
-//! Writing files so that nothing is ever half-written: a file gets its name when it is whole. Reading the program's own, which may be broken.
+//! Writes files so that nothing is ever half-written: a file gets its name when it is whole. Opens files for reading, which may
+//! be broken or malicious.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,9 +8,39 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::de::DeserializeOwned;
 use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
+
+/// Opens the file `path`, of `most` bytes or fewer as `what` has, to be read from its beginning; with its length. Every file of a
+/// person's is opened here.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read, is larger, or is no regular file: a pipe or a device may give nothing for ever, or never end.
+pub fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
+    let regular = |there: &fs::Metadata| match there.is_file() {
+        true => Ok(()),
+        false if there.is_dir() => Err(io::Error::other("it is a folder")),
+        false => Err(io::Error::other("it is a pipe or a device, not a regular file")),
+    };
+    let try_open = || {
+        // Before it is opened: that alone can change what a device does.
+        regular(&fs::metadata(path)?)?;
+        let mut options = File::options();
+        // Something else may stand there by now, and to open a pipe is to wait for somebody who writes to it.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.read(true).open(path)?;
+        let there = file.metadata()?;
+        regular(&there)?;
+        match there.len() > most {
+            true => Err(too_large(what)),
+            false => Ok((file, there.len())),
+        }
+    };
+    try_open().map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })
+}
 
 /// What the file `path` holds, of `most` bytes or fewer, as `what` has; nothing if it is not there.
 ///
@@ -22,18 +53,85 @@ pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>>
     }
 }
 
-/// What the file `path` holds, of `most` bytes or fewer, as `what` has: however long a file says that it is, or a pipe goes on.
+/// What the file `path` holds, of `most` bytes or fewer, as `what` has: however long a file says that it is, or grows meanwhile.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be read or is larger.
+/// As [`open`].
 pub fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
+    let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
-    let read = read.and_then(|_| match bytes.len() as u64 > most {
-        true => Err(io::Error::other(format!("it is too large to be {what}"))),
-        false => Ok(bytes),
-    });
-    read.map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })
+    let read = || {
+        bytes.try_reserve_exact(length as usize).map_err(io::Error::other)?;
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(too_large(what)) } else { Ok(bytes) }
+    };
+    read().map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })
+}
+
+fn too_large(what: &str) -> io::Error {
+    io::Error::other(format!("it is too large to be {what}"))
+}
+
+/// The most bytes that a TOML file may have outside of its texts and comments: keys, numbers, brackets. A parsed one takes some
+/// hundred times as much memory as these.
+const MOST_STRUCTURE: usize = 1 << 18;
+
+/// What a text in TOML says; texts in it may be long, and nothing else.
+///
+/// # Errors
+/// Where that is known the byte at which it is wrong, and what is wrong.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
+    if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
+        let what = format!("there are more than {MOST_STRUCTURE} bytes of keys and numbers");
+        return Err((Some(at), what));
+    }
+    toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))
+}
+
+/// The byte at which more than `most` bytes were neither in texts nor in comments, if there are as many. Texts begin and end where
+/// the parser lets them, in a file that is no TOML too.
+fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
+    // A quote within a word begins no text.
+    let (mut at, mut structure, mut in_word) = (0, 0, false);
+    while let Some(&byte) = text.get(at) {
+        at += match byte {
+            b'"' | b'\'' if !in_word => string_len(&text[at..]),
+            b'#' => text[at..].iter().position(|byte| *byte == b'\n').unwrap_or(text.len() - at),
+            _ => 1,
+        };
+        in_word = !b".=,[]{} \t#\r\n".contains(&byte) && (in_word || !b"\"'".contains(&byte));
+        structure += 1;
+        if structure > most {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Bytes of the text in quotes that `text` begins with. One that is not closed ends at the end of the line, or of the file if it may
+/// have several lines.
+fn string_len(text: &[u8]) -> usize {
+    let quote = text[0];
+    let is_long = text.starts_with(&[quote; 3]);
+    let closing = if is_long { &[quote; 3][..] } else { &[quote; 1][..] };
+    let mut at = closing.len();
+    while at < text.len() {
+        match text[at] {
+            b'\\' if quote == b'"' => {
+                at += 1;
+                at += usize::from(text.get(at).is_some_and(|next| b"\\\"".contains(next)));
+            }
+            b'\n' if !is_long => return at,
+            _ if text[at..].starts_with(closing) => {
+                at += closing.len();
+                // Up to two quotes may stand before the three that close it.
+                let more = text[at..].iter().take(2).take_while(|byte| is_long && **byte == quote);
+                return at + more.count();
+            }
+            _ => at += 1,
+        }
+    }
+    text.len()
 }
 
 /// Gives names to new files, none of them twice: a file may get its name only when it is whole, long after it was given.
@@ -295,4 +393,35 @@ fn temporary<T>(folder: &Path, create: impl FnMut(&Path) -> io::Result<T>) -> io
 fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
     let path = path.to_owned();
     move |source| Error::Io { doing: "write", path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_outside_of_texts_and_comments_counts() {
+        for (text, structure) in [
+            ("a = 1\n", 6),
+            ("a='#\"\\'#x\"\n", 4),
+            ("a=\"\\\"#\\\\\"b", 4),
+            ("a=\"\"\"x\n\"y\"\\\"\"\"\"\nb", 5),
+            ("a='''x\n'y'''\nb", 5),
+            ("a=\"\nb", 5),
+            ("a\"[[\n", 5),
+            ("a=\"\"\"x\"\"\"\"\"b", 4),
+            ("a=\"\"\"\nb\n", 3),
+            ("# \"\n'", 3),
+            ("", 0),
+        ] {
+            assert_eq!(structure_beyond(text.as_bytes(), structure), None, "{text:?}");
+            if structure > 0 {
+                assert!(structure_beyond(text.as_bytes(), structure - 1).is_some(), "{text:?}");
+            }
+        }
+        let long = format!("a = '''{}'''\n", "\n=".repeat(MOST_STRUCTURE));
+        assert!(from_toml::<toml::Table>(&long).is_ok());
+        let many = "[a]\n".repeat(MOST_STRUCTURE);
+        assert!(from_toml::<toml::Table>(&many).unwrap_err().1.contains("bytes of keys"));
+    }
 }

@@ -16,6 +16,9 @@ pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
 /// The most cells of a grid: kernels count the numbers in it in `uint`.
 pub const MAX_CELLS: usize = 1 << 28;
 
+/// The most tracers in a flow.
+pub const MAX_TRACERS: usize = 1 << 20;
+
 /// A grid and where it is solid. Cells are listed row by row from below, each from the left.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Walls {
@@ -74,6 +77,9 @@ impl Walls {
     }
 }
 
+/// Where a tracer is that waits for a place.
+pub const WAITING: [f32; 2] = [-1.0; 2];
+
 /// A flow: how much of the fluid has which speed in each cell, and the tracers that it carries.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow<T = f32> {
@@ -81,7 +87,7 @@ pub struct Flow<T = f32> {
     pub walls: Walls,
     /// The nine densities of each cell.
     pub cells: Vec<[T; SPEEDS]>,
-    /// Where tracers are, in cells from the lower left corner; negative for one that waits for a place.
+    /// Where tracers are, in cells from the lower left corner; [`WAITING`] for one that waits for a place.
     pub tracers: Vec<[f32; 2]>,
     /// Steps until now: what tells one throw of the dice for a tracer from another.
     pub step: u32,
@@ -91,7 +97,47 @@ impl Flow {
     /// A fluid at rest, with tracers that have no place yet.
     pub fn at_rest(walls: Walls, density: f32, tracers: usize) -> Self {
         let cells = vec![WEIGHTS.map(|weight| (weight * f64::from(density)) as f32); walls.cells()];
-        Self { walls, cells, tracers: vec![[-1.0; 2]; tracers], step: 0 }
+        Self { walls, cells, tracers: vec![WAITING; tracers], step: 0 }
+    }
+
+    /// Makes sure that a flow from a file is such as the kernels leave behind: each tracer is in the grid, or waits for a place. The
+    /// densities may be any numbers: a flow with some that are not finite has blown up, which [`State::has_blown_up`] tells.
+    ///
+    /// # Errors
+    /// What is wrong, and what is expected.
+    ///
+    /// [`State::has_blown_up`]: crate::state::State::has_blown_up
+    pub fn check(&self) -> Result<(), String> {
+        let (cells, all) = (self.cells.len(), self.walls.cells());
+        if cells != all || self.walls.solid.len() != all {
+            return Err(format!("{cells} cells fill no grid of {all}"));
+        }
+        self.check_tracers(&self.tracers)
+    }
+
+    /// Whether there are numbers in free cells that are not finite.
+    pub fn has_blown_up(&self) -> bool {
+        let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
+        free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
+    }
+
+    /// Makes sure that `tracers` are in the grid, or wait for a place.
+    ///
+    /// # Errors
+    /// Which is wrong, and what is expected.
+    pub fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
+        let Walls { nx, ny, .. } = self.walls;
+        let is_inside = |[x, y]: &[f32; 2]| (0.0..nx as f32).contains(x) && (0.0..ny as f32).contains(y);
+        // In a flow that has blown up they have gone nowhere.
+        let has_blown_up = self.has_blown_up();
+        let is_lost = |at: &[f32; 2]| has_blown_up && at.iter().any(|c| c.is_nan());
+        match tracers.iter().position(|at| *at != WAITING && !is_inside(at) && !is_lost(at)) {
+            None => Ok(()),
+            Some(nth) => {
+                let [x, y] = tracers[nth];
+                Err(format!("tracer {nth} is at ({x:e}, {y:e}), outside of a grid of {nx} × {ny} cells"))
+            }
+        }
     }
 
     /// The same flow in double precision, exactly.

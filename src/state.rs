@@ -130,10 +130,18 @@ impl State {
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,
-            Self::Flow(flow) => {
-                let free = flow.cells.iter().zip(&flow.walls.solid).filter(|(_, solid)| !**solid);
-                free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
-            }
+            Self::Flow(flow) => flow.has_blown_up(),
+        }
+    }
+
+    /// Makes sure that a state from a file is such as the kernels leave behind (see [`Bodies::check`] and [`Flow::check`]).
+    ///
+    /// # Errors
+    /// What is wrong, and what is expected.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        match self {
+            Self::Bodies(bodies) => bodies.check(),
+            Self::Flow(flow) => flow.check(),
         }
     }
 

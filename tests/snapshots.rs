@@ -221,3 +221,116 @@ fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
     snapshot.runs[0].extra.clear();
     assert!(wrong != right && other == run(&snapshot));
 }
+
+/// A snapshot of a mode after some steps.
+fn of(mode: usize, variant: Option<&str>) -> Snapshot {
+    let mut config = Config { bodies: Some(64), ..Config::new(MODES[mode]) };
+    config.variant = variant.map(|name| MODES[mode].variant(name).unwrap());
+    let mut engine = engine(config);
+    engine.run(3, |_| ()).unwrap();
+    engine.snapshot().unwrap()
+}
+
+fn reread(snapshot: &Snapshot) -> Result<Snapshot, String> {
+    Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).map_err(|error| error.to_string())
+}
+
+/// One number that no step leaves behind is told, and does not carry off all bodies.
+#[test]
+fn numbers_that_no_step_leaves_behind_are_refused() {
+    type Change = fn(&mut Snapshot);
+    fn bodies(snapshot: &mut Snapshot) -> &mut Bodies {
+        snapshot.runs[0].state.bodies_mut().unwrap()
+    }
+    fn list<'a>(snapshot: &'a mut Snapshot, name: &str) -> &'a mut Vec<f32> {
+        snapshot.runs[0].extra.get_mut(name).unwrap_or_else(|| panic!("there is no {name}"))
+    }
+    let cases: &[(usize, Option<&str>, Change, &str)] = &[
+        (0, None, |s| bodies(s).positions[7][3] = f32::NAN, "body 7 has the mass NaN; expected 0 to 1e18"),
+        (0, None, |s| bodies(s).positions[7][3] = 1e38, "body 7 has the mass 1e38"),
+        (0, None, |s| bodies(s).positions[7][3] = -1.0, "body 7 has the mass -1"),
+        (0, None, |s| bodies(s).positions[7][0] = f32::INFINITY, "body 7 has the place (inf"),
+        (0, None, |s| bodies(s).positions[7][1] = 1.1e18, "1e18 is the farthest"),
+        (0, None, |s| bodies(s).velocities[7][2] = -1e30, "body 7 has the velocity"),
+        (0, None, |s| bodies(s).velocities[7][0] = f32::NAN, "body 7 has the velocity (NaN"),
+        (0, None, |s| list(s, "acceleration")[9] = f32::NAN, "\"acceleration\" does not fit: body 2 has"),
+        (0, None, |s| list(s, "acceleration").fill(1e38), "leaves the body within bounds"),
+        (0, None, |s| list(s, "acceleration").truncate(255), "it has 255 numbers; expected 256"),
+        (
+            0,
+            None,
+            |s| drop(s.runs[0].extra.insert("later".into(), vec![1.0])),
+            "a list \"0.extra.later\", which nothing explains",
+        ),
+        (0, None, |s| s.runs[0].time = f64::NAN, "beyond all bounds"),
+        (0, None, |s| s.runs[0].baseline = Some(f64::INFINITY), "beyond all bounds"),
+        (1, None, |s| list(s, "sizes").fill(1e6), "\"radii\" does not fit"),
+        (1, None, |s| list(s, "sizes")[3] *= 1.1, "goes with the cube root"),
+        (1, None, |s| list(s, "sizes")[3] = f32::NAN, "goes with the cube root"),
+        (1, None, |s| list(s, "masses")[3] *= 1.1, "expected the mass of the body"),
+        (1, None, |s| list(s, "contact")[4] = f32::NAN, "\"contact\" does not fit: body 1"),
+        (1, None, |s| list(s, "radii").fill(1e-9), "sizes are from"),
+        (1, None, |s| list(s, "radii")[1] = f32::INFINITY, "sizes are from"),
+        (2, None, |s| list(s, "tracers")[0] = 1e6, "tracer 0 is at (1e6"),
+        (2, None, |s| list(s, "tracers")[3] = f32::NAN, "tracer 1 is at"),
+        (
+            2,
+            None,
+            |s| s.runs[0].state.flow_mut().unwrap().tracers[5] = [5000.0; 2],
+            "tracer 5 is at (5e3, 5e3), outside",
+        ),
+        (2, None, |s| list(s, "tracers").truncate(20), "it has 20 numbers"),
+        (2, None, |s| list(s, "mean_speeds")[0] = -1.0, "a mean speed is a number from 0"),
+        (2, Some("half"), |s| list(s, "halves")[0] = 1e30, "it is of other cells"),
+    ];
+    for (mode, variant, change, told) in cases {
+        let mut snapshot = of(*mode, *variant);
+        assert!(reread(&snapshot).is_ok(), "{told}");
+        change(&mut snapshot);
+        // What is not to be read is not written either, where that shows at once.
+        let outcome = match snapshot.to_bytes() {
+            Ok(_) => reread(&snapshot).map(drop),
+            Err(error) => Err(error.to_string()),
+        };
+        let error = outcome.expect_err(told);
+        assert!(error.contains(told), "{error}, not {told}");
+    }
+}
+
+/// Each list that a mode carries has a row, and a body that is held out is no reason to refuse the others: see
+/// [`every_variant_goes_on_as_if_it_had_never_stopped`]. Bodies of a scene are checked like those of a state.
+#[test]
+fn bodies_of_a_scene_are_checked_too() {
+    let mut bodies = engine(Config { bodies: Some(8), ..Config::new(MODES[0]) }).bodies().unwrap();
+    bodies.velocities[5] = [f32::NAN; 4];
+    let with = |bodies: &Bodies| {
+        let mut snapshot = of(0, None);
+        snapshot.runs[0].config.start = Scene::of_bodies("own", bodies.clone());
+        reread(&snapshot)
+    };
+    assert!(with(&bodies).is_ok(), "one is held out");
+    bodies.positions[2][3] = f32::INFINITY;
+    assert!(with(&bodies).unwrap_err().contains("body 2 has the mass inf"));
+}
+
+/// Kernels that look where a tracer is look within the grid, wherever that is. This crashed, or showed foreign memory.
+#[test]
+fn tracers_beside_the_grid_read_nothing_beside_it() {
+    for variant in MODES[2].variants {
+        let whole = of(2, Some(variant.name));
+        for place in [[1e6; 2], [5000.0; 2], [1e38, -1e38], [f32::NAN; 2], [0.5, f32::INFINITY], [-1e9, 3.0]]
+        {
+            let mut snapshot = whole.clone();
+            let run = &mut snapshot.runs[0];
+            run.state.flow_mut().unwrap().tracers.fill(place);
+            run.extra.get_mut("tracers").unwrap().as_chunks_mut().0.fill(place);
+            let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+            let points = engine.publish(Default::default()).unwrap().wait().unwrap();
+            assert!(points.0.positions.iter().all(|x| x[3] == 0.0), "{place:?} is not shown");
+            engine.run(16, |_| ()).unwrap();
+            let points = engine.publish(Default::default()).unwrap().wait().unwrap();
+            assert!(points.0.positions.iter().any(|x| x[3] > 0.0), "they begin anew");
+            engine.state().unwrap().check().unwrap_or_else(|error| panic!("{place:?}: {error}"));
+        }
+    }
+}

@@ -94,12 +94,20 @@ uint row(uint ny, int y)
     return (uint)(y < 0 ? y + (int)ny : y >= (int)ny ? y - (int)ny : y);
 }
 
-// (ux, uy, vorticity) between the four cells around p, whose middles are at (x + ½, y + ½). Solid cells are at rest.
+// Whether p is in the grid. Compared by bits: the compiler may not reason NaN away.
+bool is_inside(float2 size, float2 p)
+{
+    return as_uint(p.x) < as_uint(size.x) && as_uint(p.y) < as_uint(size.y);
+}
+
+// (ux, uy, vorticity) between the four cells around p, whose middles are at (x + ½, y + ½). Solid cells are at rest. Any p reads
+// within the grid: where a tracer is may come from a file.
 float3 flow_at(uint nx, uint ny, __global const float4 *field, float2 p)
 {
     const float2 q = p - 0.5f, corner = floor(q), part = q - corner;
-    const uint x0 = column(nx, (int)corner.x), x1 = column(nx, (int)corner.x + 1);
-    const uint y0 = row(ny, (int)corner.y), y1 = row(ny, (int)corner.y + 1);
+    const int2 cell = clamp(convert_int2_sat(corner), (int2)(-1), (int2)((int)nx - 1, (int)ny - 1));
+    const uint x0 = column(nx, cell.x), x1 = column(nx, cell.x + 1);
+    const uint y0 = row(ny, cell.y), y1 = row(ny, cell.y + 1);
     const float2 u00 = field[y0 * nx + x0].xy, u10 = field[y0 * nx + x1].xy;
     const float2 u01 = field[y1 * nx + x0].xy, u11 = field[y1 * nx + x1].xy;
     const float2 u = mix(mix(u00, u10, part.x), mix(u01, u11, part.x), part.y);
@@ -128,7 +136,7 @@ float2 unit_square(uint3 v)
 
 bool is_free(uint nx, uint ny, __global const float4 *field, float2 p)
 {
-    return field[min((uint)p.y, ny - 1) * nx + min((uint)p.x, nx - 1)].w > 0.0f;
+    return field[min(convert_uint_sat(p.y), ny - 1) * nx + min(convert_uint_sat(p.x), nx - 1)].w > 0.0f;
 }
 
 // Tries to find a free place for the tracer; where none is found it is hidden for now.
@@ -158,7 +166,7 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
         return;
     const float2 size = (float2)(nx, ny);
     float2 p = tracers[i];
-    if (!(p.x >= 0.0f && p.x < size.x && p.y >= 0.0f && p.y < size.y))
+    if (!is_inside(size, p))
         p = anywhere(nx, ny, field, i, now);
 #ifdef INLET
     if (unit_square((uint3)(i, now, TRIES + 1)).x * LIFE < (float)steps)
@@ -181,7 +189,7 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
 #endif
         p.y -= size.y * floor(p.y / size.y);
         // A number below 0 may be rounded up to the very end; whatever is not in the grid begins anew.
-        if (!(p.x >= 0.0f && p.x < size.x && p.y >= 0.0f && p.y < size.y) || !is_free(nx, ny, field, p))
+        if (!is_inside(size, p) || !is_free(nx, ny, field, p))
             p = anywhere(nx, ny, field, i, now);
     }
     tracers[i] = p;
@@ -195,7 +203,7 @@ __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour
     if (i >= n)
         return;
     const float2 p = tracers[i];
-    const bool shown = p.x >= 0.0f;
+    const bool shown = is_inside((float2)(nx, ny), p);
     const float3 u = shown ? flow_at(nx, ny, field, p) : (float3)(0.0f);
     const float scale = 2.0f / max(nx, ny);
     place[i] = (float4)((p.x - 0.5f * nx) * scale, (p.y - 0.5f * ny) * scale, 0.0f, shown ? 1.0f : 0.0f);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::settings::Settings;
+use crate::files;
 use crate::modes;
 use crate::session::{Command, Moment, Save, Stats, previous};
 use crate::snapshot::{self, Snapshot, Summary};
@@ -167,7 +168,8 @@ fn left(own: &Path) -> Vec<PathBuf> {
 
 /// Whether a window holds this.
 fn is_open(lock: &Path) -> bool {
-    File::open(lock).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+    files::open(lock, 0, "a lock")
+        .is_ok_and(|(lock, _)| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 #[cfg(test)]

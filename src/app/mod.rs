@@ -16,7 +16,7 @@ mod opening;
 mod patches;
 mod report;
 mod rig;
-mod settings;
+pub mod settings;
 mod share;
 mod window;
 

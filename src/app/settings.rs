@@ -21,7 +21,7 @@ const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 /// What is kept. What the file does not say is as it comes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Settings {
+pub struct Settings {
     /// The window's width and height in logical pixels.
     pub size: (u32, u32),
     /// Whether the panel is shown.
@@ -53,10 +53,10 @@ impl Settings {
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
         let text = String::from_utf8_lossy(&text);
-        let settings: Self = toml::from_str(&text).map_err(|why| Error::File {
+        let settings: Self = files::from_toml(&text).map_err(|(at, what)| Error::File {
             path: path.to_owned(),
-            line: scene::file::line_of(&text, why.span().map_or(0, |span| span.start)),
-            what: why.message().to_owned(),
+            line: scene::file::line_of(&text, at.unwrap_or_default()),
+            what,
         })?;
         let (width, height) = settings.size;
         let usual = Self::default();

@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod asteroids;
+pub mod carried;
 pub mod checks;
 mod fleet;
 pub mod fluid;
@@ -21,6 +22,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use self::accuracy::Sample;
+use self::carried::CarriedList;
 use self::checks::Start;
 pub use self::limit::{Busy, Limit, Pair};
 use self::recipe::common_multiple;
@@ -62,6 +64,8 @@ pub struct ModeInfo {
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// What it tells of every step, if anything.
     pub series: Option<Series>,
+    /// What it carries on besides its state: a row for each list of [`Simulation::extra`].
+    pub carries: &'static [CarriedList],
     /// Whether obstacles can be painted into it.
     pub paints: bool,
     /// The mode with its default parameters.
@@ -316,7 +320,8 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
-/// What a simulation carries on from step to step besides its [`State`]: lists of numbers by name.
+/// What a simulation carries on from step to step besides its [`State`]: lists of numbers by name, each of which has its row in
+/// [`ModeInfo::carries`].
 pub type Extra = BTreeMap<String, Vec<f32>>;
 
 /// A mode running on a device.

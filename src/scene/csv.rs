@@ -4,18 +4,21 @@
 //! and whatever is wrong is told with its line and field. Windows line ends, a byte order mark, blanks around
 //! fields and empty lines do no harm.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// The most bodies that a file may hold.
 pub const MAX_BODIES: usize = 1 << 24;
 
 /// The longest line that is read, in bytes; seven `f32` take less than 128.
 pub const MAX_LINE: usize = 1024;
+
+/// More than a file can be meant to have.
+const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * MAX_LINE as u64;
 
 /// The columns, in order.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
@@ -28,7 +31,7 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 /// not finite or beyond [`FINITE_LIMIT`], a mass below zero, no bodies, or more than [`MAX_BODIES`].
 pub fn load(path: &Path) -> Result<Bodies> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let file = File::open(path).map_err(io_error)?;
+    let (file, _) = files::open(path, MOST_BYTES, "a CSV file")?;
     read(BufReader::new(file), MAX_BODIES).map_err(|fault| match fault {
         Fault::Io(source) => io_error(source),
         Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },

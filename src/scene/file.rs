@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use super::orbits::Orbits;
-use super::{Arguments, Origin, Scene, csv, generators, shown};
+use super::{Arguments, MOST_NAME, MOST_SUMMARY, Origin, Scene, csv, generators, label, shown};
 use crate::bodies::Bodies;
 use crate::error::{Error, Result};
-use crate::files::read_bounded;
+use crate::files::{from_toml, read_bounded};
 use crate::lattice::{MAX_CELLS, Walls};
 use crate::params::{self, Values};
 
@@ -130,10 +130,8 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
 /// # Errors
 /// As [`parse`].
 pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
-    let contents: Contents = toml::from_str(text).map_err(|error| Error::Scene {
-        line: error.span().map(|span| line_of(text, span.start)),
-        what: error.message().to_owned(),
-    })?;
+    let contents: Contents =
+        from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
     let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, title, summary, count, steps, pace, length, start, .. } = &contents;
     let origin = origin.map_or_else(|| origin_of(&contents), Ok)?;
@@ -171,13 +169,13 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
         let text = text_of(value).ok_or_else(|| wrong(format!("params.{key} is neither number nor text")))?;
         Ok((key.clone(), text))
     };
-    let or_name = |text: &str| if text.is_empty() { name.to_owned() } else { text.to_owned() };
+    let title = if title.is_empty() { name } else { title };
     Ok(SceneFile {
         mode: mode.clone(),
         scene: Scene {
-            name: name.to_owned(),
-            title: or_name(title),
-            summary: summary.clone(),
+            name: label(name, MOST_NAME),
+            title: label(title, MOST_NAME),
+            summary: label(summary, MOST_SUMMARY),
             params: contents.params.iter().map(param).collect::<Result<_>>()?,
             bodies: fixed,
             steps: *steps,
@@ -233,21 +231,31 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length is not a number above 0".to_owned()));
     }
-    let rows: Vec<(u64, &[u8])> = (1..).zip(text.lines().map(|line| line.trim().as_bytes())).collect();
-    let rows: Vec<_> = rows.into_iter().filter(|(_, row)| !row.is_empty()).collect();
-    let (nx, ny) = (rows.first().map_or(0, |(_, row)| row.len()), rows.len());
-    for (line, row) in &rows {
+    // No list of rows: a file of short ones would take many times its size.
+    let (mut nx, mut ny, mut solid) = (0, 0, Vec::new());
+    for (line, row) in (1..).zip(text.lines().map(|line| line.trim().as_bytes())) {
+        if row.is_empty() {
+            continue;
+        }
+        if nx == 0 {
+            nx = row.len();
+        }
         if row.len() != nx {
-            return Err((*line, format!("the row has {} cells, and the first has {nx}", row.len())));
+            return Err((line, format!("the row has {} cells, and the first has {nx}", row.len())));
         }
         if row.iter().any(|cell| !b"#.".contains(cell)) {
-            return Err((*line, "a cell is neither # nor .".to_owned()));
+            return Err((line, "a cell is neither # nor .".to_owned()));
         }
+        solid.extend(row.iter().map(|cell| *cell == b'#'));
+        ny += 1;
     }
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small: 3 × 3 are the least")));
     }
-    let walls = Walls::new(nx, ny, length, |x, y| rows[ny - 1 - y].1[x] == b'#');
+    // The highest row came first: what is turned round is upside down and, row by row, back to front.
+    solid.reverse();
+    solid.chunks_mut(nx).for_each(<[bool]>::reverse);
+    let walls = Walls { nx, ny, solid, length };
     if walls.free() == 0 {
         return Err((1, "all cells are blocked: nothing could flow".to_owned()));
     }

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::bodies::Bodies;
-use crate::error::{Error, Result};
+use crate::error::{Error, Plain, Result};
 use crate::lattice::{Flow, Walls};
 use crate::params::Values;
 use crate::state::State;
@@ -106,6 +106,7 @@ impl Scene {
     }
 
     fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
+        let name = label(&name, MOST_NAME);
         let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
         Arc::new(Self {
             name,
@@ -210,6 +211,15 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
         "fluid" => Some(fluid::GENERATORS),
         _ => None,
     }
+}
+
+/// The most letters of a scene's name or title, and of its summary.
+pub(crate) const MOST_NAME: usize = 200;
+const MOST_SUMMARY: usize = 1000;
+
+/// What a file calls something, fit to be shown: short, and without control characters.
+pub(crate) fn label(text: &str, most: usize) -> String {
+    Plain(text, most).to_string()
 }
 
 /// Text from a file, short enough to be shown.

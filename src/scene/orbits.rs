@@ -16,6 +16,8 @@ use crate::bodies::Bodies;
 
 /// The most lines that are read.
 const MAX_BODIES: usize = 1 << 20;
+/// `name, about, mass, a, e, i, node, peri, anomaly`.
+const FIELDS: usize = 9;
 /// Kepler's equation is solved to the last digits within these, whatever the eccentricity.
 const ROUNDS: usize = 60;
 
@@ -43,7 +45,8 @@ impl Orbits {
             if bodies.len() == MAX_BODIES {
                 return Err(at(format!("there are more than {MAX_BODIES} bodies")));
             }
-            let fields: Vec<&str> = row.split(',').map(str::trim).collect();
+            // One more than there may be.
+            let fields: Vec<&str> = row.split(',').take(FIELDS + 1).map(str::trim).collect();
             let (name, about, numbers) = match fields[..] {
                 [name, about, ref numbers @ ..] if numbers.len() == 1 || numbers.len() == 7 => {
                     (name, about, numbers)

@@ -6,18 +6,20 @@
 //! begin with mass, place and velocity. The "standard" form is big-endian, the "native" one little-endian; the number of
 //! dimensions tells. Units are the file's own.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::csv::MAX_BODIES;
 use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::error::{Error, Result};
+use crate::files;
 
 /// How such files' names end.
 pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
 
 const HEADER: u64 = 32;
+/// More than a file can be meant to have.
+const MOST_BYTES: u64 = HEADER + 48 * MAX_BODIES as u64;
 /// f32 of a gas, a dark and a star particle.
 const FIELDS: [u64; 3] = [12, 9, 11];
 
@@ -28,8 +30,7 @@ const FIELDS: [u64; 3] = [12, 9, 11];
 /// none, or a number that none can have.
 pub fn load(path: &Path) -> Result<Bodies> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let file = File::open(path).map_err(io_error)?;
-    let length = file.metadata().map_err(io_error)?.len();
+    let (file, length) = files::open(path, MOST_BYTES, "a Tipsy file")?;
     read(BufReader::new(file), length).map_err(|fault| match fault {
         Fault::Io(source) => io_error(source),
         Fault::Wrong(what) => Error::Invalid(format!("{}: {what}", path.display())),
@@ -72,7 +73,8 @@ fn read(mut input: impl Read, length: u64) -> Result<Bodies, Fault> {
         return Err(Fault::Wrong(text));
     }
     let is_big = from(*b"\0\0\0\x01") == 1;
-    let mut bodies = Bodies::with_capacity(all as usize);
+    let no_memory = || Fault::Wrong(format!("there is no memory for its {all} particles"));
+    let mut bodies = Bodies::try_with_capacity(all as usize).ok_or_else(no_memory)?;
     for (count, fields) in kinds.into_iter().zip(FIELDS) {
         let mut row = vec![0; 4 * fields as usize];
         for _ in 0..count {

@@ -6,14 +6,14 @@ mod picture;
 mod words;
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::io::Cursor;
 use std::path::Path;
 
 pub use self::format::{MOST_BYTES, VERSION};
 pub use self::picture::{Carried, Extent, MOST_CARRIED, PICTURE, embed};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::files::{Output, read_bounded};
+use crate::files::{self, Output};
 use crate::modes::Extra;
 use crate::state::State;
 
@@ -96,8 +96,8 @@ impl Snapshot {
     /// # Errors
     /// If it cannot be read, is damaged, of another version, or says what cannot be.
     pub fn load(path: &Path) -> Result<Self> {
-        let bytes = read_bounded(path, MOST_BYTES, "a snapshot")?;
-        format::decode(&bytes, MOST_BYTES).map_err(|error| told(path, &error))
+        let (file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
+        format::decode(file, length, MOST_BYTES).map_err(|error| told(path, &error))
     }
 
     /// What the file `path` is of, from its beginning alone: whether it is whole is not looked at.
@@ -105,9 +105,8 @@ impl Snapshot {
     /// # Errors
     /// If it cannot be read, or its beginning is not that of a snapshot.
     pub fn peek(path: &Path) -> Result<Summary> {
-        let file =
-            File::open(path).map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })?;
-        format::peek(file).map_err(|error| told(path, &error))
+        let (file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
+        format::peek(file, length).map_err(|error| told(path, &error))
     }
 
     /// The same from memory.
@@ -115,7 +114,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        format::decode(bytes, MOST_BYTES)
+        format::decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
     }
 
     /// What [`Snapshot::save`] writes.

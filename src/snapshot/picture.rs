@@ -4,20 +4,22 @@
 //! Programs that do not know them leave them alone. PNGs come from strangers: sizes are bounded, and all else is read as
 //! carefully as those files are.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Run, Snapshot, format, told};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::scene::{Scene, file};
 
 /// How the names of pictures end.
 pub const PICTURE: &str = "png";
 /// The most that a picture carries, in bytes of the file: some 500 000 bodies.
 pub const MOST_CARRIED: usize = 1 << 24;
+/// More than a picture can be meant to have, with all else that may be in a PNG.
+const MOST_BYTES: u64 = 1 << 32;
 /// What that may be unpacked to.
 const MOST_UNPACKED: u64 = 1 << 26;
 
@@ -69,16 +71,16 @@ impl Carried {
         if !path.extension().unwrap_or_default().eq_ignore_ascii_case(PICTURE) {
             return Snapshot::load(path).map(|snapshot| Self::Snapshot(Box::new(snapshot)));
         }
-        let file =
-            File::open(path).map_err(|source| Error::Io { doing: "read", path: path.to_owned(), source })?;
-        Self::read(BufReader::new(file)).map_err(|error| told(path, &error))
+        let (file, _) = files::open(path, MOST_BYTES, "a picture")?;
+        Self::read(file).map_err(|error| told(path, &error))
     }
 
     /// Reads what a picture carries.
     ///
     /// # Errors
     /// As [`Carried::load`].
-    pub fn read(mut png: impl Read + Seek) -> Result<Self> {
+    pub fn read(png: impl Read + Seek) -> Result<Self> {
+        let mut png = BufReader::new(png);
         let cut_off = |_| wrong("the picture is cut off");
         let mut magic = [0; MAGIC.len()];
         png.read_exact(&mut magic).map_err(cut_off)?;
@@ -93,7 +95,11 @@ impl Carried {
             match name {
                 b"IEND" => return Err(wrong("the picture carries no scene of gravitile")),
                 name if name == SNAPSHOT || name == SCENE => return carried(name, length, &mut png),
-                _ => png.seek(SeekFrom::Current(length as i64 + 4)).map(drop).map_err(cut_off)?,
+                // What is in other chunks is not read, however long they are.
+                name if name.iter().all(u8::is_ascii_alphabetic) => {
+                    png.seek_relative(length as i64 + 4).map_err(cut_off)?;
+                }
+                _ => return Err(wrong("the picture is damaged: it has a chunk without a name")),
             }
         }
     }
@@ -113,7 +119,11 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
         return Err(wrong("what the picture carries is damaged: its checksum is another"));
     }
     if name == SNAPSHOT {
-        return Ok(Carried::Snapshot(Box::new(format::decode(&data, MOST_UNPACKED)?)));
+        return Ok(Carried::Snapshot(Box::new(format::decode(
+            Cursor::new(&data),
+            data.len() as u64,
+            MOST_UNPACKED,
+        )?)));
     }
     let text = String::from_utf8(data).map_err(|_| wrong("the scene in the picture is not UTF-8 text"))?;
     Ok(Carried::Scene(Box::new(Config::of_file(file::parse("picture", &text)?)?)))

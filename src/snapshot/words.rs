@@ -1,19 +1,23 @@
 //! What a snapshot says in words, and which lists of numbers it holds beside them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytemuck::Pod;
 use serde::{Deserialize, Serialize};
 
+use super::format::Room;
 use super::{RecipeWords, Run, Snapshot, Summary};
-use crate::bodies::Bodies;
+use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, MAX_CELLS, Walls};
-use crate::modes::{self, Extra, MODES, Mode, ModeInfo};
+use crate::lattice::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls};
+use crate::modes::{self, Extra, MODES, Mode, ModeInfo, carried};
 use crate::params;
-use crate::scene::{Origin, Scene, file};
+use crate::scene::{self, Origin, Scene, file};
 use crate::state::State;
 use crate::tuned::Tuned;
 
@@ -76,38 +80,93 @@ struct GridWords {
     step: u32,
 }
 
-/// Lists by name, as bytes.
-pub(super) struct Lists<'a>(HashMap<String, &'a [u8]>);
+/// The rows of a list, by what they are read as.
+#[derive(Debug, Clone, Copy)]
+enum Rows {
+    Bytes,
+    Numbers,
+    Pairs,
+    Fours,
+    Cells,
+    Doubles,
+}
 
-impl<'a> Lists<'a> {
-    /// Cuts the bytes into the lists that the words speak of.
-    pub fn new(words: &Words, mut bytes: &'a [u8]) -> Result<Self> {
+/// Lists by name, each a `Vec` of its [`Rows`].
+pub(super) struct Lists(HashMap<String, Box<dyn Any>>);
+
+impl Lists {
+    /// Reads the lists that the words speak of, one after another, after [`Words::check_lists`].
+    pub fn read(words: &Words, input: &mut impl Read) -> Result<Self> {
         let mut lists = HashMap::new();
-        for (name, length) in &words.lists {
-            let length = usize::try_from(*length).unwrap_or(usize::MAX);
-            let (list, rest) = bytes
-                .split_at_checked(length)
-                .ok_or_else(|| wrong(format!("the list {name:?} is cut off")))?;
+        for (name, bytes) in &words.lists {
+            let Expected { rows, .. } = words.expected(name)?;
+            let from = (name.as_str(), *bytes, &mut *input);
+            let list: Box<dyn Any> = match rows {
+                Rows::Bytes => Box::new(read_list::<u8>(from)?),
+                Rows::Numbers => Box::new(read_list::<f32>(from)?),
+                Rows::Pairs => Box::new(read_list::<[f32; 2]>(from)?),
+                Rows::Fours => Box::new(read_list::<[f32; 4]>(from)?),
+                Rows::Cells => Box::new(read_list::<[f32; SPEEDS]>(from)?),
+                Rows::Doubles => Box::new(read_list::<f64>(from)?),
+            };
             lists.insert(name.clone(), list);
-            bytes = rest;
         }
-        match bytes.is_empty() {
-            true => Ok(Self(lists)),
-            false => Err(wrong(format!("{} bytes are left over", bytes.len()))),
-        }
+        Ok(Self(lists))
     }
 
-    fn take<T: Pod>(&self, name: &str) -> Result<Vec<T>> {
-        let bytes = self.0.get(name).ok_or_else(|| wrong(format!("there is no list {name:?}")))?;
-        match bytes.len() % size_of::<T>() {
-            0 => Ok(bytemuck::pod_collect_to_vec(bytes)),
-            _ => Err(wrong(format!("the list {name:?} ends within a number"))),
-        }
+    fn take<T: Pod>(&mut self, name: &str) -> Result<Vec<T>> {
+        let list = self.0.remove(name).and_then(|list| list.downcast().ok());
+        list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
+    }
+}
+
+/// The list `name` of so many bytes. Memory grows with what is there: a length alone takes none.
+fn read_list<T: Pod>((name, bytes, input): (&str, u64, &mut impl Read)) -> Result<Vec<T>> {
+    const BLOCK: usize = 1 << 20;
+    let no_memory = || wrong(format!("there is no memory for the {bytes} bytes of the list {name:?}"));
+    let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
+    let (rows, rest) = (bytes / size_of::<T>(), bytes % size_of::<T>());
+    if rest != 0 {
+        return Err(wrong(format!("the list {name:?} ends within a number")));
+    }
+    let mut list: Vec<T> = Vec::new();
+    list.try_reserve_exact(rows).map_err(|_| no_memory())?;
+    while list.len() < rows {
+        let from = list.len();
+        list.resize(rows.min(from + BLOCK / size_of::<T>()), T::zeroed());
+        input
+            .read_exact(bytemuck::cast_slice_mut(&mut list[from..]))
+            .map_err(|_| wrong(format!("the list {name:?} is cut off")))?;
+    }
+    Ok(list)
+}
+
+/// What a list may be, by what the words say of its scene.
+struct Expected {
+    rows: Rows,
+    bytes: RangeInclusive<u64>,
+    /// Whether it is of bodies, so that the length of the file bounds it (see [`Room::bodies`]).
+    is_bodies: bool,
+}
+
+impl Expected {
+    fn new(rows: Rows, row: usize, count: RangeInclusive<usize>) -> Self {
+        let bytes = |count: usize| (row as u64).saturating_mul(count as u64);
+        Self { rows, bytes: bytes(*count.start())..=bytes(*count.end()), is_bodies: true }
+    }
+
+    fn of_a_flow(self) -> Self {
+        Self { is_bodies: false, ..self }
     }
 }
 
 fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(format!("the snapshot is wrong: {}", what.into()))
+}
+
+/// One length alone.
+fn exactly(count: usize) -> RangeInclusive<usize> {
+    count..=count
 }
 
 impl GridWords {
@@ -151,16 +210,52 @@ impl Words {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// What they and the lists mean.
-    pub fn snapshot(self, lists: Lists) -> Result<Snapshot> {
+    /// Makes sure before any list is read that the words explain each of them, and that so many compressed bytes can hold them; their
+    /// length in bytes.
+    pub fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!("it holds {} scenes", self.runs.len())));
         }
+        let (mut names, mut all, mut of_bodies) = (HashSet::new(), 0u64, 0u64);
+        for (name, bytes) in &self.lists {
+            let Expected { bytes: expected, is_bodies, .. } = self.expected(name)?;
+            if !names.insert(name) {
+                return Err(wrong(format!("the list {name:?} is there twice")));
+            }
+            if !expected.contains(bytes) {
+                let (least, most) = expected.into_inner();
+                return Err(wrong(format!(
+                    "the list {name:?} has {bytes} bytes; expected {least} to {most}"
+                )));
+            }
+            all = all.saturating_add(*bytes);
+            of_bodies = of_bodies.saturating_add(if is_bodies { *bytes } else { 0 });
+        }
+        match of_bodies <= room.bodies() {
+            true => Ok(all),
+            false => Err(wrong(format!("so short a file holds no bodies of {of_bodies} bytes"))),
+        }
+    }
+
+    /// What the list `name` may be.
+    fn expected(&self, name: &str) -> Result<Expected> {
+        let unknown = || wrong(format!("it has a list {name:?}, which nothing explains"));
+        let (nth, list) = name.split_once('.').ok_or_else(unknown)?;
+        let run = nth.parse().ok().and_then(|nth: usize| self.runs.get(nth)).ok_or_else(unknown)?;
+        // `+1` and `01` are numbers too.
+        if !name.starts_with(&format!("{}.", nth.parse::<usize>().unwrap_or_default())) {
+            return Err(unknown());
+        }
+        run.expected(list).ok_or_else(unknown)
+    }
+
+    /// What they and the lists mean.
+    pub fn snapshot(self, mut lists: Lists) -> Result<Snapshot> {
         let runs = self.runs.into_iter().enumerate();
         Ok(Snapshot {
             device: [self.device, self.driver],
             view: self.view,
-            runs: runs.map(|(nth, run)| run.run(nth, &lists)).collect::<Result<_>>()?,
+            runs: runs.map(|(nth, run)| run.run(nth, &mut lists)).collect::<Result<_>>()?,
         })
     }
 
@@ -168,8 +263,12 @@ impl Words {
     pub fn summary(&self) -> Result<Summary> {
         let RunWords { mode, title, size, step, .. } =
             self.runs.first().ok_or_else(|| wrong("there is no scene in it"))?;
-        let (mode, title) = (mode.clone(), title.clone());
-        Ok(Summary { mode, title, size: *size, step: *step })
+        Ok(Summary {
+            mode: mode.clone(),
+            title: scene::label(title, scene::MOST_NAME),
+            size: *size,
+            step: *step,
+        })
     }
 }
 
@@ -238,7 +337,36 @@ impl RunWords {
         })
     }
 
-    fn run(self, nth: usize, lists: &Lists) -> Result<Run> {
+    /// What its list `list` may be.
+    fn expected(&self, list: &str) -> Option<Expected> {
+        let info = modes::find(&self.mode)?;
+        let cells = |grid: Option<GridWords>| {
+            let grid = grid?;
+            grid.nx.checked_mul(grid.ny).filter(|cells| *cells <= MAX_CELLS)
+        };
+        let (flow, size) = (self.grid.is_some(), self.size);
+        let is_own = |expected: Expected| if flow { expected.of_a_flow() } else { expected };
+        Some(match list {
+            "positions" | "velocities" if !flow => Expected::new(Rows::Fours, 16, size..=size),
+            "solid" => Expected::new(Rows::Bytes, 1, exactly(cells(self.grid)?)).of_a_flow(),
+            "cells" => Expected::new(Rows::Cells, 4 * SPEEDS, exactly(cells(self.grid)?)).of_a_flow(),
+            "tracers" if flow => Expected::new(Rows::Pairs, 8, 0..=MAX_TRACERS).of_a_flow(),
+            "scene.positions" | "scene.velocities" if self.walls.is_none() => {
+                Expected::new(Rows::Fours, 16, 1..=info.work.most)
+            }
+            "scene.solid" => Expected::new(Rows::Bytes, 1, exactly(cells(self.walls)?)).of_a_flow(),
+            "told" => {
+                let steps = usize::try_from(self.step).unwrap_or(usize::MAX);
+                Expected::new(Rows::Doubles, 8, 0..=if info.series.is_some() { steps } else { 0 })
+            }
+            _ => {
+                let row = info.carried(list.strip_prefix("extra.")?)?;
+                is_own(Expected::new(Rows::Numbers, 4, 0..=(row.most)(size.min(info.work.most))))
+            }
+        })
+    }
+
+    fn run(self, nth: usize, lists: &mut Lists) -> Result<Run> {
         let info =
             modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))?;
         let config = self.config(info, nth, lists)?;
@@ -246,20 +374,31 @@ impl RunWords {
         if state.is_empty() || state.len() != self.size {
             return Err(wrong(format!("{} {} are not {}", state.len(), info.work.things, self.size)));
         }
-        let prefix = format!("{nth}.extra.");
         let mut extra = Extra::new();
-        for name in lists.0.keys().filter_map(|name| name.strip_prefix(&prefix)) {
-            extra.insert(name.to_owned(), lists.take(&format!("{prefix}{name}"))?);
+        for list in info.carries {
+            let name = format!("{nth}.extra.{}", list.name);
+            if lists.0.contains_key(&name) {
+                extra.insert(list.name.to_owned(), lists.take(&name)?);
+            }
         }
-        let told = lists.take(&format!("{nth}.told"))?;
+        carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
+        let told: Vec<f64> = lists.take(&format!("{nth}.told"))?;
         let Self { recipe, made, touched: is_touched, step, time, baseline, .. } = self;
+        let numbers = [time, baseline.unwrap_or_default()];
+        // A step that nobody waits for would overflow in the ones to come.
+        if !numbers.into_iter().all(f64::is_finite) || step > u64::MAX / 2 {
+            return Err(wrong("its time, its energy or its step is beyond all bounds"));
+        }
+        if !told.iter().all(|told| (0.0..=f64::from(FINITE_LIMIT)).contains(told)) && !state.has_blown_up() {
+            return Err(wrong("what was told of its steps is beyond all bounds"));
+        }
         if made == Some(0) {
             return Err(wrong("bodies are at least 1"));
         }
         Ok(Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told })
     }
 
-    fn config(&self, info: &'static ModeInfo, nth: usize, lists: &Lists) -> Result<Config> {
+    fn config(&self, info: &'static ModeInfo, nth: usize, lists: &mut Lists) -> Result<Config> {
         let scene = self.scene(info, nth, lists)?;
         let mut mode = info.try_mode_for(&scene)?;
         set_all(mode.as_mut(), &self.params)?;
@@ -293,20 +432,20 @@ impl RunWords {
         })
     }
 
-    fn scene(&self, info: &'static ModeInfo, nth: usize, lists: &Lists) -> Result<Arc<Scene>> {
+    fn scene(&self, info: &'static ModeInfo, nth: usize, lists: &mut Lists) -> Result<Arc<Scene>> {
         if self.file.is_empty() {
             let scene = info
                 .scene(&self.scene)
                 .ok_or_else(|| wrong(format!("there is no scene {:?}", self.scene)))?;
             return Ok(scene.clone());
         }
-        let own = |list: &str| lists.0.contains_key(&format!("{nth}.scene.{list}"));
+        let has_bodies = lists.0.contains_key(&format!("{nth}.scene.positions"));
         let origin = match self.walls {
             Some(walls) => {
                 let solid = lists.take(&format!("{nth}.scene.solid"))?;
                 Some(Origin::Walls(walls.walls(solid)?.into()))
             }
-            None if own("positions") => Some(Origin::Bodies(bodies(lists, &format!("{nth}.scene."))?.into())),
+            None if has_bodies => Some(Origin::Bodies(bodies(lists, &format!("{nth}.scene."))?.into())),
             None => None,
         };
         let file = file::complete(&self.scene, &self.file, origin)?;
@@ -316,7 +455,7 @@ impl RunWords {
         }
     }
 
-    fn state(&self, info: &ModeInfo, nth: usize, lists: &Lists) -> Result<State> {
+    fn state(&self, info: &ModeInfo, nth: usize, lists: &mut Lists) -> Result<State> {
         let state: State = match self.grid {
             None => bodies(lists, &format!("{nth}."))?.into(),
             Some(grid) => {
@@ -336,14 +475,12 @@ impl RunWords {
     }
 }
 
-fn bodies(lists: &Lists, prefix: &str) -> Result<Bodies> {
-    let [positions, velocities] =
-        ["positions", "velocities"].map(|name| lists.take(&format!("{prefix}{name}")));
-    let (positions, velocities) = (positions?, velocities?);
-    match positions.len() == velocities.len() && !positions.is_empty() {
-        true => Ok(Bodies { positions, velocities }),
-        false => Err(wrong(format!("{} places and {} velocities", positions.len(), velocities.len()))),
-    }
+fn bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
+    let positions = lists.take(&format!("{prefix}positions"))?;
+    let velocities = lists.take(&format!("{prefix}velocities"))?;
+    let bodies = Bodies { positions, velocities };
+    bodies.check().map_err(wrong)?;
+    if bodies.is_empty() { Err(wrong("it holds no bodies")) } else { Ok(bodies) }
 }
 
 /// Sets parameters so that they come to the same bits: some say the same in two ways, and setting one moves the other.

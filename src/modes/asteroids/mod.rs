@@ -1,5 +1,6 @@
 //! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
 
+mod carried;
 mod columns;
 mod edit;
 mod grid;
@@ -37,6 +38,7 @@ pub static INFO: ModeInfo = ModeInfo {
     scenes: &scene::asteroids::SCENES,
     checks: |info| checks::of_bodies(info, &["belt", "box"]),
     series: None,
+    carries: carried::CARRIES,
     paints: false,
     default: || Box::new(Asteroids::default()),
     // Looking at everyone is the quicker way only while there are few.

@@ -10,7 +10,7 @@ mod simulation;
 pub use self::simulation::FluidSimulation;
 use crate::compute::{Device, DeviceInfo, Kind};
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, MAX_CELLS, SPEEDS, Walls};
+use crate::lattice::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls};
 use crate::modes::{
     Diagnostics, Knob, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Station, Together, Variant, Work,
     variant,
@@ -41,6 +41,7 @@ pub static INFO: ModeInfo = ModeInfo {
         broken: "the flow blew up: it was too fast or too thin for its grid. Restart it with a lower relaxation ω, a weaker \
                  push or a slower inlet",
     }),
+    carries: simulation::CARRIES,
     paints: true,
     default: || Box::new(Fluid::default()),
     auto_variant,
@@ -48,8 +49,6 @@ pub static INFO: ModeInfo = ModeInfo {
 
 /// What a step reads and writes of a cell at the least: nine numbers each.
 const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
-/// The most tracers.
-const MOST_TRACERS: f32 = (1 << 20) as f32;
 
 /// Cells beside each other that a work-group begins with.
 const WIDTH: Knob = Knob {
@@ -337,7 +336,7 @@ impl Params for Fluid {
         v.float(
             &Info::new("tracers", "Tracers", "How many dots go with the flow.").effect(Effect::Rebuild),
             tracers,
-            0.0..=MOST_TRACERS,
+            0.0..=MAX_TRACERS as f32,
             Log,
         );
         v.choice(

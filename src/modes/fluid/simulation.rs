@@ -5,11 +5,12 @@ use std::any::Any;
 use super::grid::{Grid, Layout};
 use super::part::Share;
 use super::{Drive, Fluid, INFO, cells_of_group, steps_of_launch};
-use crate::bodies::Points;
+use crate::bodies::{FINITE_LIMIT, Points};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, Stroke, Walls};
+use crate::lattice::{Flow, MAX_TRACERS, SPEEDS, Stroke, Walls};
 use crate::modes::accuracy::Sample;
+use crate::modes::carried::{self, CarriedList, Carries};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Extra, Mode, Recipe, Simulation, list, source, sources};
@@ -34,6 +35,51 @@ pub(super) const SERIES: usize = 1 << 20;
 const TRACERS: &str = "tracers";
 const SPEEDS_TOLD: &str = "mean_speeds";
 const HALVES: &str = "halves";
+
+/// What a file may say of them.
+pub(super) const CARRIES: &[CarriedList] = &[
+    CarriedList {
+        name: TRACERS,
+        most: |_| 2 * MAX_TRACERS,
+        check: |with, list| {
+            let tracers = with.mode.values().float("tracers").unwrap_or_default() as usize;
+            carried::has(list, 2 * tracers)?;
+            flow_of(with)?.check_tracers(list.as_chunks().0)
+        },
+    },
+    CarriedList {
+        name: SPEEDS_TOLD,
+        most: |_| SERIES,
+        check: |with, list| match list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed))
+            || flow_of(with)?.has_blown_up()
+        {
+            true => Ok(()),
+            false => Err("a mean speed is a number from 0".to_owned()),
+        },
+    },
+    CarriedList {
+        name: HALVES,
+        // The planes are wider than the grid, and longer.
+        most: |cells| 64 * cells + (1 << 16),
+        check: |with, list| {
+            let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
+            let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
+            carried::has(list, grid.len())?;
+            let words: &[u32] = bytemuck::cast_slice(list);
+            let is_same = |(i, cell): (usize, &[f32; SPEEDS])| {
+                grid.cell(words, i).map(f32::to_bits) == cell.map(f32::to_bits)
+            };
+            match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
+                true => Ok(()),
+                false => Err("it is of other cells".to_owned()),
+            }
+        },
+    },
+];
+
+fn flow_of<'a>(with: &Carries<'a>) -> std::result::Result<&'a Flow, String> {
+    with.state.flow().map_err(|error| error.to_string())
+}
 
 /// A flow on a device with the kernels that step it.
 pub struct FluidSimulation {

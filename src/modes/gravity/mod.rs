@@ -37,6 +37,7 @@ pub static INFO: ModeInfo = ModeInfo {
     scenes: &scene::gravity::SCENES,
     checks: |info| checks::of_bodies(info, &["galaxy"]),
     series: None,
+    carries: simulation::CARRIES,
     paints: false,
     default: || Box::new(Gravity::default()),
     auto_variant: |device, bodies| match device.kind {

@@ -11,6 +11,7 @@ use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, 
 use crate::error::{Error, Result};
 use crate::hand::Pull;
 use crate::modes::accuracy::{Effect, Judged, Sample};
+use crate::modes::carried::{self, CarriedList};
 use crate::modes::reduction::Reduction;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, hand, list, source, sources};
@@ -23,6 +24,35 @@ const MEASURE: Source = source!("gravity/measure.cl");
 /// Lists of what is carried on.
 const ACCELERATION: &str = "acceleration";
 const COMMON_MASS: &str = "common_mass";
+
+/// What a file may say of them.
+pub(super) const CARRIES: &[CarriedList] = &[
+    CarriedList {
+        name: ACCELERATION,
+        most: |bodies| 4 * bodies,
+        // One that throws a body out of bounds in a step would hold out all bodies of a file that says so.
+        check: |with, list| {
+            let most = f64::from(FINITE_LIMIT) / with.mode.time_step();
+            let expected = "an acceleration that leaves the body within bounds for a step";
+            carried::each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
+                is_held_out || row[..3].iter().all(|a| f64::from(a.abs()) <= most)
+            })
+        },
+    },
+    CarriedList {
+        name: COMMON_MASS,
+        most: |_| 1,
+        check: |with, list| {
+            carried::has(list, 1)?;
+            let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
+            let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
+            match is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]) {
+                true => Ok(()),
+                false => Err(format!("not all bodies that have a mass have {:e}", list[0])),
+            }
+        },
+    },
+];
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {

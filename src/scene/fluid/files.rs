@@ -10,6 +10,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::lattice::{Flow, MAX_CELLS, Walls};
 use crate::scene::csv::{next_line, quoted, text_of};
 
@@ -50,6 +51,9 @@ impl Case {
     }
 }
 
+/// More than a parameter file can be meant to have, and a line of obstacles for each cell.
+const MOST_BYTES: u64 = 1 << 16;
+const MOST_CELL_BYTES: u64 = 64;
 /// The most columns or rows.
 const MAX_SIDE: usize = 1 << 20;
 const SIDE: &str = "a whole number from 3 to 1048576";
@@ -66,7 +70,7 @@ pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 /// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one is missing, one too many, no number, or
 /// a number that cannot be meant.
 pub fn load_case(path: &Path) -> Result<Case> {
-    read(path, |input| {
+    read(path, (MOST_BYTES, "a parameter file"), |input| {
         let mut lines = Lines::new(input);
         let nx = lines.number("nx", SIDE, 3..=MAX_SIDE)?;
         let ny = lines.number("ny", SIDE, 3..=MAX_SIDE)?;
@@ -99,7 +103,8 @@ pub fn load_case(path: &Path) -> Result<Case> {
 /// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one has not these three numbers or lies outside
 /// the grid, or if all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
-    read(path, |input| {
+    let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
+    read(path, (most, "a list of this grid's obstacles"), |input| {
         let mut lines = Lines::new(input);
         let mut walls = case.open();
         while let Some(text) = lines.next()? {
@@ -164,9 +169,13 @@ enum Fault {
     At(u64, String),
 }
 
-fn read<T>(path: &Path, with: impl FnOnce(BufReader<File>) -> Result<T, Fault>) -> Result<T> {
+fn read<T>(
+    path: &Path,
+    (most, what): (u64, &str),
+    with: impl FnOnce(BufReader<File>) -> Result<T, Fault>,
+) -> Result<T> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let file = File::open(path).map_err(io_error)?;
+    let (file, _) = files::open(path, most, what)?;
     with(BufReader::new(file)).map_err(|fault| match fault {
         Fault::Io(source) => io_error(source),
         Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },
