@@ -163,7 +163,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
                 cell.iter_mut().zip(gravitile::lattice::WEIGHTS.iter().zip(gravitile::lattice::DIRECTIONS))
             {
                 let along = f64::from(e[0]) * u;
-                *f = (w * (1.0 + 3.0 * along + 4.5 * along * along - 1.5 * u * u)) as f32;
+                *f = (w * (3.0 * along + 4.5 * along * along - 1.5 * u * u)) as f32;
             }
         }
         let steps = (1.0 / (mode.viscosity() * k * k)) as u32;
