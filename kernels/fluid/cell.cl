@@ -108,7 +108,8 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
     // the diagonals a quarter of that. All are times the rate.
     const wide axis = rate * (1.0f / 9.0f) * (excess - 1.5f * rho * u2), diagonal = 0.25f * axis;
     const wide square = rate * 0.5f * rho, square_diagonal = 0.25f * square;
-    const wide line = odd_rate * (1.0f / 3.0f), line_diagonal = 0.25f * line;
+    // Rounding a third must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
+    const wide line = odd_rate * (1.0f / 3.0f), line_diagonal = 0.25f * (odd_rate - 2.0f * line);
     const wide sum = ux + uy, rest = uy - ux;
     const wide even13 = axis + square * (ux * ux), odd13 = line * jx;
     const wide even24 = axis + square * (uy * uy), odd24 = line * jy;
