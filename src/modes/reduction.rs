@@ -85,6 +85,11 @@ impl Reduction {
             nonfinite: sum(9) as usize,
             ..Diagnostics::default()
         };
-        Ok(Sums { diagnostics, potential: sum(1), extra: [sum(10), sum(11), sum(12)], maxima: [most(0), most(1)] })
+        Ok(Sums {
+            diagnostics,
+            potential: sum(1),
+            extra: [sum(10), sum(11), sum(12)],
+            maxima: [most(0), most(1)],
+        })
     }
 }

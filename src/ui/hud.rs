@@ -8,8 +8,8 @@ use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea
 use super::keys::{self, Command};
 use super::widgets::Sink;
 use super::{Model, format, spark, theme};
-use crate::modes::{Reading, Sharing};
 use crate::modes::accuracy::{self, WORRYING};
+use crate::modes::{Reading, Sharing};
 use crate::session::{Rung, Stats};
 use crate::state::Matter;
 

@@ -15,8 +15,8 @@ use gravitile::lattice::{Flow, Image, WEIGHTS, Walls};
 use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::modes::fluid::check::{obstacles, stirred};
 use gravitile::modes::fluid::{Collision, Drive, Field, Fluid, FluidSimulation, VARIANTS};
-use gravitile::params::Choice;
 use gravitile::modes::{Recipe, Simulation, Variant};
+use gravitile::params::Choice;
 use support::cpu;
 
 fn open(nx: usize, ny: usize) -> Walls {
@@ -223,7 +223,9 @@ fn sliding(walls: Walls, speed: f64, tracers: usize) -> Flow {
     let [east, west] = [1.0, -1.0].map(|e| 1.0 + e * 3.0 * speed + 3.0 * speed * speed);
     let up = 1.0 - 1.5 * speed * speed;
     for cell in &mut flow.cells {
-        for ((h, w), factor) in cell.iter_mut().zip(WEIGHTS).zip([up, east, up, west, up, east, west, west, east]) {
+        for ((h, w), factor) in
+            cell.iter_mut().zip(WEIGHTS).zip([up, east, up, west, up, east, west, west, east])
+        {
             *h = (w * (factor - 1.0)) as f32;
         }
     }

@@ -96,7 +96,13 @@ impl Teaching {
             let u_sq = u_x * u_x + u_y * u_y;
             let u = [0.0, u_x, u_y, -u_x, -u_y, u_x + u_y, -u_x + u_y, -u_x - u_y, u_x - u_y];
             for k in 0..9 {
-                let w = if k == 0 { 4.0 / 9.0 } else if k < 5 { 1.0 / 9.0 } else { 1.0 / 36.0 };
+                let w = if k == 0 {
+                    4.0 / 9.0
+                } else if k < 5 {
+                    1.0 / 9.0
+                } else {
+                    1.0 / 36.0
+                };
                 let equilibrium = w * density * (1.0 + 3.0 * u[k] + 4.5 * u[k] * u[k] - 1.5 * u_sq);
                 self.cells[i][k] = s[k] + self.params.omega * (equilibrium - s[k]);
             }
@@ -195,9 +201,12 @@ fn compare(name: &str, params: Params, obstacles: &[bool], variants: &[&'static 
         let (means, column, reynolds) = computed(variant, params, obstacles);
         assert_eq!((means.len(), column.len()), (speeds.len(), pressures.len()));
         // Not f64::max, which overlooks NaN.
-        let worst = |off: &mut dyn Iterator<Item = f64>| off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a });
+        let worst = |off: &mut dyn Iterator<Item = f64>| {
+            off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
+        };
         let lines = worst(&mut means.iter().zip(&speeds).map(|(found, right)| (found / right - 1.0).abs()));
-        let pressure = worst(&mut column.iter().zip(&pressures).map(|(found, right)| (found - right).abs() / spread));
+        let pressure =
+            worst(&mut column.iter().zip(&pressures).map(|(found, right)| (found - right).abs() / spread));
         let off = (reynolds / right.reynolds() - 1.0).abs();
         eprintln!(
             "{name}, {}: u/c {mach:.3}, Re {:.9} off by {off:.1e}, av_vels by {lines:.1e}, pressure by {pressure:.1e}",
@@ -234,7 +243,9 @@ fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
     let closed = grid(64, 64, |x, y| is_border(x, y, 64, 64));
     compare("box", CASE, &closed, &exact());
     // A wall from floor to ceiling, and a block in the part that is left.
-    let divided = grid(60, 40, |x, y| x == 20 || is_border(x, y, 60, 40) || ((35..40).contains(&x) && (10..25).contains(&y)));
+    let divided = grid(60, 40, |x, y| {
+        x == 20 || is_border(x, y, 60, 40) || ((35..40).contains(&x) && (10..25).contains(&y))
+    });
     let params = Params { nx: 60, ny: 40, accel: 0.01, ..CASE };
     compare("divided box", params, &divided, &exact());
     // Faster than the method is accurate: past 0.3 of the speed of sound nothing else may happen than below.

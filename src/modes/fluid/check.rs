@@ -16,7 +16,7 @@ const TELLING: [usize; 2] = [37, 23];
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
-        for mode in modes(grid == TELLING) {
+        for (mode, is_main) in modes(grid == TELLING) {
             for (walls, words) in
                 [(Walls::new(nx, ny, 10.0, |_, _| false), "open"), (obstacles(nx, ny), "walls")]
             {
@@ -26,11 +26,13 @@ pub(super) fn starts() -> Vec<Start> {
                     }
                     let (drive, collision) = (mode.drive.name(), mode.collision.name());
                     starts.push(Start {
-                        name: format!("{nx} × {ny}, {words}, drive={drive}, collision={collision}, {steps} steps"),
+                        name: format!(
+                            "{nx} × {ny}, {words}, drive={drive}, collision={collision}, {steps} steps"
+                        ),
                         mode: Box::new(mode.clone()),
                         state: stirred(walls.clone(), mode.density).into(),
                         steps,
-                        telling: grid == TELLING && steps == 10 && words == "walls",
+                        telling: is_main && grid == TELLING && steps == 10 && words == "walls",
                     });
                 }
             }
@@ -39,8 +41,9 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Every drive and every collision operator, once each or in every combination. Without tracers, which nothing is compared of.
-fn modes(every: bool) -> Vec<Fluid> {
+/// Every drive and every collision operator once, and all other combinations of them if `every`; whether it is one of the former.
+/// Without tracers, which nothing is compared of.
+fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
         Fluid { drive: Drive::Row, ..mode.clone() },
@@ -51,7 +54,7 @@ fn modes(every: bool) -> Vec<Fluid> {
     for (nth, drive) in drives.iter().enumerate() {
         for (other, (collision, _)) in Collision::OPTIONS.iter().enumerate() {
             if every || nth == other {
-                modes.push(Fluid { collision: *collision, ..drive.clone() });
+                modes.push((Fluid { collision: *collision, ..drive.clone() }, nth == other));
             }
         }
     }

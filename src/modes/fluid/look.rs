@@ -35,8 +35,7 @@ impl FluidSimulation {
 
     /// The same at some rows.
     pub(super) fn look_at(&mut self, rows: Range<usize>) -> Result<()> {
-        let own =
-            [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
+        let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
         let (mut from, end) = (rows.start * self.walls.nx, rows.end * self.walls.nx);
         while from < end {
@@ -173,7 +172,8 @@ impl FluidSimulation {
             if walls.solid[i] {
                 return None;
             }
-            let cell = |packed: &[u32], i: usize| populations(&grid.cell(packed, i).map(f64::from), grid.rest);
+            let cell =
+                |packed: &[u32], i: usize| populations(&grid.cell(packed, i).map(f64::from), grid.rest);
             let arrived = match has_arrived {
                 true => cell(&before, i),
                 false => params.arrived(&walls, &|i| cell(&before, i), i),

@@ -217,7 +217,13 @@ pub enum Collision {
 
 impl Choice for Collision {
     const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Bgk, Opt { name: "bgk", help: "One relaxation rate for all: the plain method, as in the teaching code." }),
+        (
+            Self::Bgk,
+            Opt {
+                name: "bgk",
+                help: "One relaxation rate for all: the plain method, as in the teaching code.",
+            },
+        ),
         (
             Self::Trt,
             Opt {
@@ -356,8 +362,12 @@ impl Params for Fluid {
             *omega = omega.clamp(*OMEGA.start(), *OMEGA.end());
         }
         v.choice(
-            &Info::new("collision", "Collision", "How the fluid in a cell relaxes towards equilibrium in a step.")
-                .effect(Effect::Rebuild),
+            &Info::new(
+                "collision",
+                "Collision",
+                "How the fluid in a cell relaxes towards equilibrium in a step.",
+            )
+            .effect(Effect::Rebuild),
             collision,
         );
         v.float(
