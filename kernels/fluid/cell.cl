@@ -62,12 +62,14 @@ INLINED wide momentum_y(const Cell *c)
 }
 
 #ifdef LES
-// The relaxation ω of the viscosity and the eddy viscosity (C·|S|^½)² together, which the non-equilibrium stress Π gives in the
-// cell itself: 1/ω = (1/ω₀ + √(1/ω₀² + 18√2·C²·|Π|/ρ))/2. Smagorinsky's model: Hou, Sterling, Chen and Doolen 1996, Fields
-// Inst. Commun. 6, 151. k.s0 is ω₀, k.s5 is 18√2·C².
-INLINED wide turbulent_rate(const Cell *c, wide excess, wide jx, wide jy, wide volume, COEFFICIENTS k)
+// The rate ω of the viscosity and the eddy viscosity C²·|S| together. The non-equilibrium stress Π of the cell itself gives the
+// rate of strain S, so that 1/ω = (1/ω₀ + √(1/ω₀² + 18√2·C²·|Π|/ρ))/2. Smagorinsky's model: Hou, Sterling, Chen and Doolen 1996,
+// Fields Inst. Commun. 6, 151. k.s0 is ω₀, k.s5 is 18√2·C².
+INLINED wide turbulent_rate(const Cell *c, COEFFICIENTS k)
 {
-    const wide diagonals = (c->f5 + c->f7) + (c->f6 + c->f8), pressure = excess * (1.0f / 3.0f);
+    const wide excess = excess_of(c), jx = momentum_x(c), jy = momentum_y(c);
+    const wide volume = 1.0f / (REST(k) + excess), pressure = excess * (1.0f / 3.0f);
+    const wide diagonals = (c->f5 + c->f7) + (c->f6 + c->f8);
     const wide xx = (c->f1 + c->f3) + diagonals - pressure - jx * jx * volume;
     const wide yy = (c->f2 + c->f4) + diagonals - pressure - jy * jy * volume;
     const wide xy = (c->f5 + c->f7) - (c->f6 + c->f8) - jx * jy * volume;
@@ -87,15 +89,15 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 {
     const Cell c = *cell;
     const wide excess = excess_of(cell);
-    const wide rho = REST(k) + excess;
-    const wide volume = 1.0f / rho;
+    const wide volume = 1.0f / (REST(k) + excess);
     const wide jx = momentum_x(cell), jy = momentum_y(cell);
-    const wide ux = jx * volume, uy = jy * volume;
-    const wide u2 = ux * ux + uy * uy;
-    *speed = solid ? (wide)(0.0f) : sqrt(u2);
+    // ρu_x², ρu_y², ρu_x·u_y and ρu².
+    const wide xx = jx * (jx * volume), yy = jy * (jy * volume), xy = jx * (jy * volume);
+    const wide flux = xx + yy;
+    *speed = solid ? (wide)(0.0f) : sqrt(flux * volume);
 
 #ifdef LES
-    const wide rate = turbulent_rate(&c, excess, jx, jy, volume, k);
+    const wide rate = turbulent_rate(&c, k);
 #else
     const float rate = k.s0;
 #endif
@@ -104,17 +106,15 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 #else
 #define odd_rate rate
 #endif
-    // Of the axes: what opposite populations share of the equilibrium without (e·u)², and the factors of (e·u)² and e·u. Of
-    // the diagonals a quarter of that. All are times the rate.
-    const wide axis = rate * (1.0f / 9.0f) * (excess - 1.5f * rho * u2), diagonal = 0.25f * axis;
-    const wide square = rate * 0.5f * rho, square_diagonal = 0.25f * square;
-    // Rounding a third must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
+    // What opposite populations share of the equilibrium (even), and what tells them apart (odd), times their rates. Rounding a third
+    // must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
+    const wide axis = rate * (1.0f / 9.0f) * (excess - 1.5f * flux);
+    const wide diagonal = 0.25f * axis + 0.125f * rate * flux;
     const wide line = odd_rate * (1.0f / 3.0f), line_diagonal = 0.25f * (odd_rate - 2.0f * line);
-    const wide sum = ux + uy, rest = uy - ux;
-    const wide even13 = axis + square * (ux * ux), odd13 = line * jx;
-    const wide even24 = axis + square * (uy * uy), odd24 = line * jy;
-    const wide even57 = diagonal + square_diagonal * (sum * sum), odd57 = line_diagonal * (jx + jy);
-    const wide even68 = diagonal + square_diagonal * (rest * rest), odd68 = line_diagonal * (jy - jx);
+    const wide even13 = axis + 0.5f * rate * xx, odd13 = line * jx;
+    const wide even24 = axis + 0.5f * rate * yy, odd24 = line * jy;
+    const wide even57 = diagonal + 0.25f * rate * xy, odd57 = line_diagonal * (jx + jy);
+    const wide even68 = diagonal - 0.25f * rate * xy, odd68 = line_diagonal * (jy - jx);
 #ifdef TRT
     // (1 − (ω⁺ + ω⁻)/2)·h + (ω⁻ − ω⁺)/2·h of the opposite: half their sum relaxes by ω⁺, half their difference by ω⁻.
     const float kept = 1.0f - 0.5f * (rate + odd_rate), swapped = 0.5f * (odd_rate - rate);

@@ -85,9 +85,8 @@ __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __
 #ifdef LES
     Cell arrived;
     pull(&arrived, &g, f, x, y, c);
-    const float excess = excess_of(&arrived);
     // Not above ω, which what is not finite would make it.
-    rate = fmin(rate, turbulent_rate(&arrived, excess, momentum_x(&arrived), momentum_y(&arrived), 1.0f / (REST(c) + excess), c));
+    rate = fmin(rate, turbulent_rate(&arrived, c));
 #endif
     field[i] = (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, (2.0f / rate - 1.0f) / 6.0f);
 }

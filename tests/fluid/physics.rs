@@ -278,15 +278,26 @@ fn a_narrowed_stream_does_not_blow_up() {
             let flow = simulation.flow().unwrap();
             let column = (0.4 * walls.nx as f64) as usize;
             let blocked = (0..walls.ny).filter(|y| flow.walls.solid[y * walls.nx + column]).count();
-            assert!(!solid || blocked as f64 > 0.6 * walls.ny as f64, "{scene}: {blocked} of {} rows", walls.ny);
+            assert!(
+                !solid || blocked as f64 > 0.6 * walls.ny as f64,
+                "{scene}: {blocked} of {} rows",
+                walls.ny
+            );
             let mut most = 0.0;
             for _ in 0..8 {
                 run(&mut simulation, 500);
                 let mach = reading(&mut simulation, "mach").unwrap().value;
                 most = if mach > most || mach.is_nan() { mach } else { most };
-                assert_eq!(simulation.diagnostics().unwrap().nonfinite, 0, "{scene}, solid {solid}: it blew up");
+                assert_eq!(
+                    simulation.diagnostics().unwrap().nonfinite,
+                    0,
+                    "{scene}, solid {solid}: it blew up"
+                );
             }
-            eprintln!("{scene}, solid {solid}, {blocked} of {} rows: up to {most:.3} of the speed of sound", walls.ny);
+            eprintln!(
+                "{scene}, solid {solid}, {blocked} of {} rows: up to {most:.3} of the speed of sound",
+                walls.ny
+            );
             assert!((0.05..0.65).contains(&most), "{scene}, solid {solid}: {most}");
         }
     }
