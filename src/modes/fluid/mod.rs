@@ -373,8 +373,8 @@ impl Params for Fluid {
         v.float(
             &Info::new(
                 "smagorinsky",
-                "Smagorinsky constant",
-                "How strong the eddy viscosity of the collision les is; 0.1 to 0.2 are usual. The others do not use it.",
+                "Smagorinsky",
+                "The Smagorinsky constant: how strong the eddy viscosity of the collision les is; 0.1 to 0.2 are usual. The others do not use it.",
             ),
             smagorinsky,
             0.0..=0.5,
