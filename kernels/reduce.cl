@@ -76,7 +76,7 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of SUMS sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, two of the mode's own.
+// A row of SUMS sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, three of the mode's own.
 #define POTENTIAL 1
 #define EXTRA 10
 

@@ -93,7 +93,7 @@ fn mistakes_show() {
     let asteroids = &gravitile::modes::asteroids::INFO;
     let fluid = &gravitile::modes::fluid::INFO;
     let mistakes: [(&'static ModeInfo, _, _, _); 11] = [
-        (fluid, "split", "settle(&cell, 0, c.s0, &speed)", "settle(&cell, 0, 0.5f * c.s0, &speed)"),
+        (fluid, "split", "settle(&cell, 0, c, &speed)", "settle(&cell, 0, 0.5f * c, &speed)"),
         (fluid, "soa", "SOLID(solid + single(&g, p.x, p.y))", "1"),
         (fluid, "vector", "pull(&cell, &g, f_in, p.x, p.y, c)", "get(&cell, &g, f_in, p.x, p.y)"),
         (gravity(), "naive", "j < n", "j + 10 < n"),

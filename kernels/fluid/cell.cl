@@ -3,9 +3,12 @@
 //
 //     6 2 5
 //      \|/      Speeds: 0 rests, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE, with weights 4/9, 1/9 and 1/36. Units are
-//     3-0-1     those of the lattice: a cell, a step; the speed of sound is √(1/3). BGK: Qian, d'Humières and Lallemand
-//      /|\      1992, Europhys. Lett. 17, 479.
+//     3-0-1     those of the lattice: a cell, a step; the speed of sound is √(1/3).
+//      /|\
 //     7 4 8
+//
+// A cell holds the deviation h = f − w·ρ₀ of each population f from a fluid at rest of density ρ₀, and no term below adds
+// w·ρ₀ again: seven digits of h resolve a slow flow that seven digits of f lose (Skordos 1993, Phys. Rev. E 48, 4823).
 #ifndef LANES
 #define LANES 1
 #endif
@@ -33,14 +36,17 @@ typedef int which;
 // Left to itself PoCL calls these functions, and keeps the cells in memory for them: four times as slow.
 #define INLINED __attribute__((always_inline))
 
+// Deviations of the nine populations.
 typedef struct {
     wide f0, f1, f2, f3, f4, f5, f6, f7, f8;
 } Cell;
 
-// c = (omega, density·accel/9, density·accel/36, inlet's speed, density)
+// c = (omega, density·accel/9, density·accel/36, inlet's speed, ρ₀, what the collision operator needs besides)
 #define COEFFICIENTS float8
+#define REST(c) ((c).s4)
 
-INLINED wide density_of(const Cell *c)
+// δρ = ρ − ρ₀.
+INLINED wide excess_of(const Cell *c)
 {
     return c->f0 + ((c->f1 + c->f3) + (c->f2 + c->f4)) + ((c->f5 + c->f7) + (c->f6 + c->f8));
 }
@@ -55,45 +61,78 @@ INLINED wide momentum_y(const Cell *c)
     return (c->f2 - c->f4) + (c->f5 - c->f7) + (c->f6 - c->f8);
 }
 
-// Beyond 0.3 of the speed of sound, where u² is 0.03, the method does not hold: there the fluid is made thicker, so that a jet through a
-// narrow gap is slowed down and does not blow up. The rate of relaxation falls by so much for each u² beyond, down to 1, where a
-// step forgets all but density and velocity.
-#define FAST 0.03f
-#define THICKENING 20.0f
+#ifdef LES
+// The rate ω of the viscosity and the eddy viscosity C²·|S| together. The non-equilibrium stress Π of the cell itself gives the
+// rate of strain S, so that 1/ω = (1/ω₀ + √(1/ω₀² + 18√2·C²·|Π|/ρ))/2. Smagorinsky's model: Hou, Sterling, Chen and Doolen 1996,
+// Fields Inst. Commun. 6, 151. k.s0 is ω₀, k.s5 is 18√2·C².
+INLINED wide turbulent_rate(const Cell *c, COEFFICIENTS k)
+{
+    const wide excess = excess_of(c), jx = momentum_x(c), jy = momentum_y(c);
+    const wide volume = 1.0f / (REST(k) + excess), pressure = excess * (1.0f / 3.0f);
+    const wide diagonals = (c->f5 + c->f7) + (c->f6 + c->f8);
+    const wide xx = (c->f1 + c->f3) + diagonals - pressure - jx * jx * volume;
+    const wide yy = (c->f2 + c->f4) + diagonals - pressure - jy * jy * volume;
+    const wide xy = (c->f5 + c->f7) - (c->f6 + c->f8) - jx * jy * volume;
+    const wide stress = sqrt(xx * xx + yy * yy + 2.0f * (xy * xy));
+    return 2.0f * k.s0 / (1.0f + sqrt(1.0f + k.s0 * k.s0 * k.s5 * stress * volume));
+}
+#endif
 
-// Solid cells send back what came in; all others relax towards equilibrium. `speed` gets |u|, 0 of solid cells.
-INLINED void settle(Cell *cell, which solid, float omega, wide *speed)
+// Solid cells send back what came in; all others relax towards equilibrium,
+//     h_eq = w·(δρ + ρ·(3 e·u + 4.5 (e·u)² − 1.5 u²)),
+// by the collision operator that is compiled in. `speed` gets |u|, 0 of solid cells.
+//     BGK: one rate ω for all. Qian, d'Humières and Lallemand 1992, Europhys. Lett. 17, 479.
+//     TRT: ω for what opposite populations share, k.s5 for what tells them apart. Ginzburg, Verhaeghe and d'Humières 2008,
+//          Commun. Comput. Phys. 3, 427.
+//     LES: BGK with the rate of `turbulent_rate`.
+INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 {
     const Cell c = *cell;
-    const wide rho = density_of(cell);
-    const wide volume = 1.0f / rho;
-    const wide ux = momentum_x(cell) * volume;
-    const wide uy = momentum_y(cell) * volume;
-    const wide u2 = ux * ux + uy * uy;
-    *speed = solid ? (wide)(0.0f) : sqrt(u2);
+    const wide excess = excess_of(cell);
+    const wide volume = 1.0f / (REST(k) + excess);
+    const wide jx = momentum_x(cell), jy = momentum_y(cell);
+    // ρu_x², ρu_y², ρu_x·u_y and ρu².
+    const wide xx = jx * (jx * volume), yy = jy * (jy * volume), xy = jx * (jy * volume);
+    const wide flux = xx + yy;
+    *speed = solid ? (wide)(0.0f) : sqrt(flux * volume);
 
-    const wide rate = fmax(omega - THICKENING * fmax(u2 - FAST, 0.0f), (wide)(fmin(omega, 1.0f)));
+#ifdef LES
+    const wide rate = turbulent_rate(&c, k);
+#else
+    const float rate = k.s0;
+#endif
+#ifdef TRT
+    const float odd_rate = k.s5;
+#else
+#define odd_rate rate
+#endif
+    // What opposite populations share of the equilibrium (even), and what tells them apart (odd), times their rates. Rounding a third
+    // must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
+    const wide axis = rate * (1.0f / 9.0f) * (excess - 1.5f * flux);
+    const wide diagonal = 0.25f * axis + 0.125f * rate * flux;
+    const wide line = odd_rate * (1.0f / 3.0f), line_diagonal = 0.25f * (odd_rate - 2.0f * line);
+    const wide even13 = axis + 0.5f * rate * xx, odd13 = line * jx;
+    const wide even24 = axis + 0.5f * rate * yy, odd24 = line * jy;
+    const wide even57 = diagonal + 0.25f * rate * xy, odd57 = line_diagonal * (jx + jy);
+    const wide even68 = diagonal - 0.25f * rate * xy, odd68 = line_diagonal * (jy - jx);
+#ifdef TRT
+    // (1 − (ω⁺ + ω⁻)/2)·h + (ω⁻ − ω⁺)/2·h of the opposite: half their sum relaxes by ω⁺, half their difference by ω⁻.
+    const float kept = 1.0f - 0.5f * (rate + odd_rate), swapped = 0.5f * (odd_rate - rate);
+#define KEPT(own, opposite) (kept * (own) + swapped * (opposite))
+#else
     const wide kept = 1.0f - rate;
-    const wide axis = rate * rho * (1.0f / 9.0f);
-    const wide diagonal = 0.25f * axis;
-    const wide still = 1.0f - 1.5f * u2;
-    const wide sum = ux + uy;
-    const wide rest = uy - ux;
-    // What opposite speeds share, and what tells them apart.
-    const wide even13 = axis * (still + 4.5f * (ux * ux)), odd13 = axis * (3.0f * ux);
-    const wide even24 = axis * (still + 4.5f * (uy * uy)), odd24 = axis * (3.0f * uy);
-    const wide even57 = diagonal * (still + 4.5f * (sum * sum)), odd57 = diagonal * (3.0f * sum);
-    const wide even68 = diagonal * (still + 4.5f * (rest * rest)), odd68 = diagonal * (3.0f * rest);
-    cell->f1 = kept * c.f1 + (even13 + odd13);
-    cell->f3 = kept * c.f3 + (even13 - odd13);
-    cell->f2 = kept * c.f2 + (even24 + odd24);
-    cell->f4 = kept * c.f4 + (even24 - odd24);
-    cell->f5 = kept * c.f5 + (even57 + odd57);
-    cell->f7 = kept * c.f7 + (even57 - odd57);
-    cell->f6 = kept * c.f6 + (even68 + odd68);
-    cell->f8 = kept * c.f8 + (even68 - odd68);
+#define KEPT(own, opposite) (kept * (own))
+#endif
+    cell->f1 = KEPT(c.f1, c.f3) + (even13 + odd13);
+    cell->f3 = KEPT(c.f3, c.f1) + (even13 - odd13);
+    cell->f2 = KEPT(c.f2, c.f4) + (even24 + odd24);
+    cell->f4 = KEPT(c.f4, c.f2) + (even24 - odd24);
+    cell->f5 = KEPT(c.f5, c.f7) + (even57 + odd57);
+    cell->f7 = KEPT(c.f7, c.f5) + (even57 - odd57);
+    cell->f6 = KEPT(c.f6, c.f8) + (even68 + odd68);
+    cell->f8 = KEPT(c.f8, c.f6) + (even68 - odd68);
     // What rests is what is left: the rounding of the weights would add a bias to the mass in every step.
-    cell->f0 = rho - (((cell->f1 + cell->f3) + (cell->f2 + cell->f4)) + ((cell->f5 + cell->f7) + (cell->f6 + cell->f8)));
+    cell->f0 = excess - (((cell->f1 + cell->f3) + (cell->f2 + cell->f4)) + ((cell->f5 + cell->f7) + (cell->f6 + cell->f8)));
 
     cell->f0 = solid ? c.f0 : cell->f0;
     cell->f1 = solid ? c.f3 : cell->f1;
@@ -106,10 +145,11 @@ INLINED void settle(Cell *cell, which solid, float omega, wide *speed)
     cell->f8 = solid ? c.f6 : cell->f8;
 }
 
-// Turns westward speeds into eastward ones, in free cells where some are left.
+// Turns westward populations into eastward ones, in free cells where some of each westward population is left.
 INLINED void push(Cell *c, which solid, COEFFICIENTS k)
 {
-    const which able = (solid == 0) & (c->f3 > k.s1) & (c->f6 > k.s2) & (c->f7 > k.s2);
+    const float least = k.s1 - REST(k) / 9.0f, least_diagonal = k.s2 - REST(k) / 36.0f;
+    const which able = (solid == 0) & (c->f3 > least) & (c->f6 > least_diagonal) & (c->f7 > least_diagonal);
     const wide axis = able ? (wide)(k.s1) : (wide)(0.0f);
     const wide diagonal = able ? (wide)(k.s2) : (wide)(0.0f);
     c->f1 += axis;
@@ -122,13 +162,13 @@ INLINED void push(Cell *c, which solid, COEFFICIENTS k)
 
 // What comes in from the left so that the first of the cells moves right at a given speed: Zou and He 1997, Phys. Fluids
 // 9, 1591; what is not in equilibrium bounces back in diagonals too.
-INLINED void enter(Cell *c, float speed)
+INLINED void enter(Cell *c, COEFFICIENTS k)
 {
-    const float rho = (FIRST(c->f0) + FIRST(c->f2) + FIRST(c->f4)
-                       + 2.0f * (FIRST(c->f3) + FIRST(c->f6) + FIRST(c->f7))) / (1.0f - speed);
-    FIRST(c->f1) = FIRST(c->f3) + (2.0f / 3.0f) * rho * speed;
-    FIRST(c->f5) = FIRST(c->f7) + (1.0f / 6.0f) * rho * speed;
-    FIRST(c->f8) = FIRST(c->f6) + (1.0f / 6.0f) * rho * speed;
+    const float rho = (REST(k) + (FIRST(c->f0) + FIRST(c->f2) + FIRST(c->f4)
+                                  + 2.0f * (FIRST(c->f3) + FIRST(c->f6) + FIRST(c->f7)))) / (1.0f - k.s3);
+    FIRST(c->f1) = FIRST(c->f3) + (2.0f / 3.0f) * rho * k.s3;
+    FIRST(c->f5) = FIRST(c->f7) + (1.0f / 6.0f) * rho * k.s3;
+    FIRST(c->f8) = FIRST(c->f6) + (1.0f / 6.0f) * rho * k.s3;
 }
 
 INLINED float total(wide v)

@@ -56,27 +56,39 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
         // What bounced about in it goes with its surroundings; the scene's density would be a bang where that is another.
         Cell cell;
         get(&cell, &g, f, x, y);
-        const float held = density_of(&cell);
-        const float density = held > 0.5f * c.s4 && held < 2.0f * c.s4 ? held : c.s4;
-        const float axis = density / 9.0f, diagonal = density / 36.0f;
+        const float held = excess_of(&cell);
+        const float excess = held > -0.5f * REST(c) && held < REST(c) ? held : 0.0f;
+        const float axis = excess / 9.0f, diagonal = excess / 36.0f;
         const Cell rest = { 4.0f * axis, axis, axis, axis, axis, diagonal, diagonal, diagonal, diagonal };
         put(&g, f, x, y, &rest);
     }
 }
 
-// (ux, uy, ρ, free) of each cell; nothing of a solid one.
-__kernel void survey(GRID, __global const uchar *solid, __global const stored *f, __global float4 *field)
+// (ux, uy, ρ, ν) of each cell; nothing of a solid one. The viscosity ν is that of the step to come, which under LES differs from
+// cell to cell; it is positive.
+__kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __global const stored *f,
+                     __global float4 *field)
 {
     const Grid g = THE_GRID;
     const uint i = get_global_id(0);
     const uint x = i % nx, y = i / nx;
     if (y >= ny)
         return;
+    if (solid[single(&g, x, y)]) {
+        field[i] = (float4)(0.0f);
+        return;
+    }
     Cell cell;
     get(&cell, &g, f, x, y);
-    const float rho = density_of(&cell);
-    field[i] = solid[single(&g, x, y)]
-        ? (float4)(0.0f) : (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, 1.0f);
+    const float rho = REST(c) + excess_of(&cell);
+    float rate = c.s0;
+#ifdef LES
+    Cell arrived;
+    pull(&arrived, &g, f, x, y, c);
+    // Not above ω, which what is not finite would make it.
+    rate = fmin(rate, turbulent_rate(&arrived, c));
+#endif
+    field[i] = (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, (2.0f / rate - 1.0f) / 6.0f);
 }
 
 // The column before the first and behind the last.

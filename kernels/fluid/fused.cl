@@ -16,7 +16,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
         wide each;
         Cell cell;
         pull(&cell, &g, f_in, p.x, p.y, c);
-        settle(&cell, blocked, c.s0, &each);
+        settle(&cell, blocked, c, &each);
         if (p.y >= first && p.y < end)
             push(&cell, blocked, c);
         put(&g, f_out, p.x, p.y, &cell);

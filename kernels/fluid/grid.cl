@@ -2,9 +2,8 @@
 //
 // Without PLANES they lie together, cell by cell; with it, each speed has a plane of its own. With GHOST > 0 each row
 // has so many columns before its first cell and some behind its last, and the nearest of either hold what wraps
-// around: then neighbours in a row are always one place apart. With HALVES a number is kept in 16 bits: how far it is from
-// what rests, over that density, and so that slow flows do not fall below what 16 bits tell apart (Lehmann et al. 2022, Phys.
-// Rev. E 106, 015308: FP16S).
+// around: then neighbours in a row are always one place apart. With HALVES a number is kept in 16 bits, over ρ₀ and scaled so
+// that slow flows do not fall below what 16 bits tell apart (Lehmann et al. 2022, Phys. Rev. E 106, 015308: FP16S).
 #ifndef GHOST
 #define GHOST 0
 #endif
@@ -40,15 +39,10 @@ INLINED uint at(const Grid *g, uint speed, uint x, uint y)
 #endif
 }
 
-INLINED float weight(uint speed)
-{
-    return speed == 0 ? 4.0f / 9.0f : speed < 5 ? 1.0f / 9.0f : 1.0f / 36.0f;
-}
-
 INLINED wide number(const Grid *g, __global const stored *f, uint speed, uint x, uint y)
 {
 #ifdef HALVES
-    return g->rest * (vload_half(at(g, speed, x, y), f) * (1.0f / FINENESS) + weight(speed));
+    return vload_half(at(g, speed, x, y), f) * (g->rest * (1.0f / FINENESS));
 #else
     return LOAD(f + at(g, speed, x, y));
 #endif
@@ -93,7 +87,7 @@ INLINED void pull(Cell *n, const Grid *g, __global const stored *f, uint x, uint
     n->f8 = number(g, f, 8, west, north);
 #ifdef INLET
     if (x == 0)
-        enter(n, c.s3);
+        enter(n, c);
 #endif
 }
 
@@ -114,7 +108,7 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
 {
     __global stored *p = f + at(g, speed, x, y);
 #ifdef HALVES
-    vstore_half((v / g->rest - weight(speed)) * FINENESS, 0, p);
+    vstore_half(v * (FINENESS / g->rest), 0, p);
 #elif LANES == 1
     *p = v;
 #else

@@ -1,5 +1,5 @@
 // What is told of a flow. Per work-group: the sums of `add_body` over its cells with their densities for masses, the
-// free cells and their mass, and the largest speed.
+// free cells, their mass and their viscosity, and the largest speed and viscosity.
 __kernel void measure(const uint n, __global const float4 *field, __global real *rows, __global float2 *maxima)
 {
     __local real scratch[REDUCE_GROUP];
@@ -13,7 +13,8 @@ __kernel void measure(const uint n, __global const float4 *field, __global real 
             continue;
         s[EXTRA] = real_add(s[EXTRA], real_of(1.0f));
         s[EXTRA + 1] = real_add(s[EXTRA + 1], real_of(u.z));
-        most.x = fmax(most.x, length(u.xy));
+        s[EXTRA + 2] = real_add(s[EXTRA + 2], real_of(u.w));
+        most = fmax(most, (float2)(length(u.xy), u.w));
     }
     store_sums(s, rows, scratch);
     store_maxima(most, maxima, scratch_max);

@@ -22,7 +22,7 @@ __kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uc
         Cell cell;
         float speed;
         get(&cell, &g, arrived, p.x, p.y);
-        settle(&cell, 1, c.s0, &speed);
+        settle(&cell, 1, c, &speed);
         put(&g, f, p.x, p.y, &cell);
     }
 }
@@ -37,12 +37,12 @@ __kernel WHOLE_GROUPS void relax(GRID, const COEFFICIENTS c, __global const ucha
         Cell cell;
         float speed;
         get(&cell, &g, arrived, p.x, p.y);
-        settle(&cell, 0, c.s0, &speed);
+        settle(&cell, 0, c, &speed);
         put(&g, f, p.x, p.y, &cell);
     }
 }
 
-__kernel WHOLE_GROUPS void add_speeds(GRID, __global const uchar *solid, __global const stored *f,
+__kernel WHOLE_GROUPS void add_speeds(GRID, const COEFFICIENTS c, __global const uchar *solid, __global const stored *f,
                                       __global float *sums, const uint from)
 {
     __local float scratch[WORK_GROUP];
@@ -53,7 +53,7 @@ __kernel WHOLE_GROUPS void add_speeds(GRID, __global const uchar *solid, __globa
         Cell cell;
         get(&cell, &g, f, p.x, p.y);
         const float ux = momentum_x(&cell), uy = momentum_y(&cell);
-        speed = sqrt(ux * ux + uy * uy) / density_of(&cell);
+        speed = sqrt(ux * ux + uy * uy) / (REST(c) + excess_of(&cell));
     }
     store_group_sum(speed, scratch, &sums[from + group_number()]);
 }

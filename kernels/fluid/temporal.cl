@@ -84,13 +84,13 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
                 pull_near(&cell, near + lane, east);
 #ifdef INLET
                 if (x == 0)
-                    enter(&cell, c.s3);
+                    enter(&cell, c);
 #endif
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         float speed;
-        settle(&cell, blocked, c.s0, &speed);
+        settle(&cell, blocked, c, &speed);
         speeds[s] = is_own ? speed : 0.0f;
         if (is_driven)
             push(&cell, blocked, c);

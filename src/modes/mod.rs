@@ -486,6 +486,9 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether it is one to worry about.
     pub warns: bool,
+    /// What a person is told to do where it warns; empty if its help says it.
+    #[serde(skip)]
+    pub advice: &'static str,
     /// Whether it counts things.
     #[serde(skip)]
     pub counts: bool,
@@ -494,7 +497,7 @@ pub struct Reading {
 impl Reading {
     /// A number without worries.
     pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { key, label, value, help, warns: false, counts: false }
+        Self { key, label, value, help, warns: false, advice: "", counts: false }
     }
 
     /// A number of things.
@@ -505,6 +508,16 @@ impl Reading {
     /// One to worry about, if `warns`.
     pub fn warns(self, warns: bool) -> Self {
         Self { warns, ..self }
+    }
+
+    /// With a sentence that says what to do where it warns.
+    pub fn advises(self, advice: &'static str) -> Self {
+        Self { advice, ..self }
+    }
+
+    /// The sentence that says what to do, where it warns.
+    pub fn warning(&self) -> Option<&'static str> {
+        (self.warns && !self.advice.is_empty()).then_some(self.advice)
     }
 }
 

@@ -12,7 +12,7 @@ const GROUP: usize = Pass::CHEAP_GROUP;
 /// Work-groups of `measure`, and so rows: enough to fill a device, few enough to add up here.
 const ROWS: usize = 256;
 /// Sums in a row, in the order of `kernels/reduce.cl`.
-const SUMS: usize = 12;
+const SUMS: usize = 13;
 
 /// The reduction kernel with its scratch memory.
 pub(super) struct Reduction {
@@ -31,7 +31,7 @@ pub(super) struct Sums {
     pub diagnostics: Diagnostics,
     pub potential: f64,
     /// What the mode adds up besides.
-    pub extra: [f64; 2],
+    pub extra: [f64; 3],
     pub maxima: [f64; 2],
 }
 
@@ -85,6 +85,11 @@ impl Reduction {
             nonfinite: sum(9) as usize,
             ..Diagnostics::default()
         };
-        Ok(Sums { diagnostics, potential: sum(1), extra: [sum(10), sum(11)], maxima: [most(0), most(1)] })
+        Ok(Sums {
+            diagnostics,
+            potential: sum(1),
+            extra: [sum(10), sum(11), sum(12)],
+            maxima: [most(0), most(1)],
+        })
     }
 }

@@ -14,7 +14,7 @@ use super::{RecipeWords, Run, Snapshot, Summary};
 use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::lattice::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls};
+use crate::lattice::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls, deviations};
 use crate::modes::{self, Extra, MODES, Mode, ModeInfo, carried};
 use crate::params;
 use crate::scene::{self, Origin, Scene, file};
@@ -78,6 +78,10 @@ struct GridWords {
     ny: usize,
     length: f32,
     step: u32,
+    /// The density that the list `deviations` counts from. Files of earlier versions hold whole populations in a list `cells`
+    /// instead, and scenes' walls hold neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rest: Option<f32>,
 }
 
 /// The rows of a list, by what they are read as.
@@ -171,7 +175,7 @@ fn exactly(count: usize) -> RangeInclusive<usize> {
 
 impl GridWords {
     fn of(walls: &Walls, step: u32) -> Self {
-        Self { nx: walls.nx, ny: walls.ny, length: walls.length, step }
+        Self { nx: walls.nx, ny: walls.ny, length: walls.length, step, rest: None }
     }
 
     fn walls(self, solid: Vec<u8>) -> Result<Walls> {
@@ -285,9 +289,9 @@ impl RunWords {
             }
             State::Flow(flow) => {
                 add("solid", solid(&flow.walls).into());
-                add("cells", borrowed(&flow.cells));
+                add("deviations", borrowed(&flow.cells));
                 add("tracers", borrowed(&flow.tracers));
-                Some(GridWords::of(&flow.walls, flow.step))
+                Some(GridWords { rest: Some(flow.rest), ..GridWords::of(&flow.walls, flow.step) })
             }
         };
         let walls = match &scene.origin {
@@ -349,7 +353,9 @@ impl RunWords {
         Some(match list {
             "positions" | "velocities" if !flow => Expected::new(Rows::Fours, 16, size..=size),
             "solid" => Expected::new(Rows::Bytes, 1, exactly(cells(self.grid)?)).of_a_flow(),
-            "cells" => Expected::new(Rows::Cells, 4 * SPEEDS, exactly(cells(self.grid)?)).of_a_flow(),
+            "cells" | "deviations" => {
+                Expected::new(Rows::Cells, 4 * SPEEDS, exactly(cells(self.grid)?)).of_a_flow()
+            }
             "tracers" if flow => Expected::new(Rows::Pairs, 8, 0..=MAX_TRACERS).of_a_flow(),
             "scene.positions" | "scene.velocities" if self.walls.is_none() => {
                 Expected::new(Rows::Fours, 16, 1..=info.work.most)
@@ -370,7 +376,7 @@ impl RunWords {
         let info =
             modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))?;
         let config = self.config(info, nth, lists)?;
-        let state = self.state(info, nth, lists)?;
+        let state = self.state(&config, nth, lists)?;
         if state.is_empty() || state.len() != self.size {
             return Err(wrong(format!("{} {} are not {}", state.len(), info.work.things, self.size)));
         }
@@ -455,19 +461,20 @@ impl RunWords {
         }
     }
 
-    fn state(&self, info: &ModeInfo, nth: usize, lists: &mut Lists) -> Result<State> {
+    fn state(&self, config: &Config, nth: usize, lists: &mut Lists) -> Result<State> {
         let state: State = match self.grid {
             None => bodies(lists, &format!("{nth}."))?.into(),
             Some(grid) => {
                 let walls = grid.walls(lists.take(&format!("{nth}.solid"))?)?;
-                let cells: Vec<_> = lists.take(&format!("{nth}.cells"))?;
+                let (rest, cells) = cells(lists, nth, grid.rest, config)?;
                 if cells.len() != walls.cells() {
                     return Err(wrong(format!("{} cells fill no grid of {}", cells.len(), walls.cells())));
                 }
                 let tracers = lists.take(&format!("{nth}.tracers"))?;
-                Flow { walls, cells, tracers, step: grid.step }.into()
+                Flow { walls, rest, cells, tracers, step: grid.step }.into()
             }
         };
+        let info = config.mode.info();
         match state.matter() == info.work.matter {
             true => Ok(state),
             false => Err(wrong(format!("it holds what {} does not step", info.name))),
@@ -481,6 +488,26 @@ fn bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let bodies = Bodies { positions, velocities };
     bodies.check().map_err(wrong)?;
     if bodies.is_empty() { Err(wrong("it holds no bodies")) } else { Ok(bodies) }
+}
+
+/// The density of a flow at rest and the deviations from it, which files of earlier versions hold as whole populations.
+fn cells(
+    lists: &mut Lists,
+    nth: usize,
+    rest: Option<f32>,
+    config: &Config,
+) -> Result<(f32, Vec<[f32; SPEEDS]>)> {
+    let is_density = |rest: &f32| rest.is_finite() && *rest > 0.0;
+    match rest {
+        Some(rest) if is_density(&rest) => Ok((rest, lists.take(&format!("{nth}.deviations"))?)),
+        Some(rest) => Err(wrong(format!("{rest} is no density of a fluid at rest"))),
+        None => {
+            let populations: Vec<[f32; SPEEDS]> = lists.take(&format!("{nth}.cells"))?;
+            let rest = config.mode.values().float("density").unwrap_or(1.0);
+            let deviations = |cell: [f32; SPEEDS]| deviations(&cell.map(f64::from), rest).map(|h| h as f32);
+            Ok((rest, populations.into_iter().map(deviations).collect()))
+        }
+    }
 }
 
 /// Sets parameters so that they come to the same bits: some say the same in two ways, and setting one moves the other.

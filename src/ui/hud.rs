@@ -8,8 +8,8 @@ use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea
 use super::keys::{self, Command};
 use super::widgets::Sink;
 use super::{Model, format, spark, theme};
-use crate::modes::Sharing;
 use crate::modes::accuracy::{self, WORRYING};
+use crate::modes::{Reading, Sharing};
 use crate::session::{Rung, Stats};
 use crate::state::Matter;
 
@@ -126,6 +126,7 @@ fn numbers(ui: &mut egui::Ui, model: &Model) {
     ui.add_space(6.0);
     truth(model).iter().for_each(|row| line(ui, row));
     held_out(ui, stats.nonfinite);
+    warnings(ui, stats);
     spark::show(ui, model);
     let shares = sharing(model);
     if !shares.is_empty() {
@@ -349,6 +350,14 @@ fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
         let text = format!("{} bodies not finite, left out", format::count(nonfinite as u64));
         ui.label(RichText::new(text).color(theme::of(ui).warning))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
+    }
+}
+
+/// What a person is told to do about readings that warn.
+fn warnings(ui: &mut egui::Ui, stats: &Stats) {
+    let readings = stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
+    for warning in readings.filter_map(Reading::warning) {
+        ui.label(RichText::new(format!("{warning}.")).small().color(theme::of(ui).warning));
     }
 }
 

@@ -398,7 +398,7 @@ impl Simulation for AsteroidSimulation {
         let sums = self.reduction.run(&args)?;
         let [deepest, fastest] = sums.maxima;
         let step = fastest * f64::from(dt) / f64::from(self.radii[0] * radius).max(f64::MIN_POSITIVE);
-        let [hits, met] = sums.extra;
+        let [hits, met, _] = sums.extra;
         let cells = met / (27.0 * self.count as f64);
         let mut readings = vec![
                 Reading::count("collisions", "Collisions", hits / 2.0, "pairs that hit each other in the last step"),

@@ -3,7 +3,7 @@
 use half::f16;
 
 use crate::compute::Arg;
-use crate::lattice::{SPEEDS, WEIGHTS, Walls};
+use crate::lattice::{SPEEDS, Walls};
 
 /// What each variant's grid is like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,7 +12,7 @@ pub(super) enum Layout {
     Cells,
     /// A plane for each speed.
     Planes,
-    /// Planes of numbers of 16 bits: how far they are from what rests.
+    /// Planes of numbers of 16 bits.
     Halves,
     /// Planes, and columns around each row for what wraps around: neighbours are one place apart everywhere.
     Haloed,
@@ -21,7 +21,7 @@ pub(super) enum Layout {
 /// The columns before the first and, at the least, behind the last: a whole vector, so that rows are aligned.
 const GHOST: usize = 16;
 
-/// Sixteen bits hold multiples of this share of the density down to what they can tell apart.
+/// Sixteen bits hold a deviation over the density at rest times this, so that slow flows are not below what they tell apart.
 const FINENESS: f32 = 32768.0;
 
 /// A grid in a layout.
@@ -32,8 +32,8 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
-    /// The density that rests.
-    rest: f32,
+    /// The density at rest, from which deviations count.
+    pub rest: f32,
     /// Whether rows end instead of wrapping around.
     ends: bool,
 }
@@ -95,10 +95,9 @@ impl Grid {
         }
     }
 
-    /// Whether the cells as the device has them say no more than as the host has them.
-    pub fn is_exact(&self) -> bool {
-        // Near 0 the 16 bits that are stored are finer than the last bit of the density that they mean.
-        self.layout != Layout::Halves
+    /// Whether a number takes 16 bits.
+    pub fn has_halves(&self) -> bool {
+        self.layout == Layout::Halves
     }
 
     fn ghost(&self) -> usize {
@@ -116,14 +115,13 @@ impl Grid {
         }
     }
 
-    fn write(&self, packed: &mut [u32], (speed, x, y): (usize, usize, usize), f: f32) {
+    fn write(&self, packed: &mut [u32], (speed, x, y): (usize, usize, usize), h: f32) {
         let at = self.at(speed, x, y);
         match self.layout {
             Layout::Halves => {
-                let off = (f / self.rest - WEIGHTS[speed] as f32) * FINENESS;
-                bytemuck::cast_slice_mut::<u32, f16>(packed)[at] = f16::from_f32(off);
+                bytemuck::cast_slice_mut::<u32, f16>(packed)[at] = f16::from_f32(h / self.rest * FINENESS);
             }
-            _ => packed[at] = f.to_bits(),
+            _ => packed[at] = h.to_bits(),
         }
     }
 
@@ -131,19 +129,19 @@ impl Grid {
         let at = self.at(speed, x, y);
         match self.layout {
             Layout::Halves => {
-                let off = bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS;
-                self.rest * (off + WEIGHTS[speed] as f32)
+                // A product and a quotient round by less than 16 bits tell: written again it is the same.
+                bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
             }
             _ => f32::from_bits(packed[at]),
         }
     }
 
-    /// The cells as the device has them.
+    /// The deviations of all cells as the device has them.
     pub fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
         let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
-            for (k, f) in cell.iter().enumerate() {
-                self.write(&mut packed, (k, i % self.nx, i / self.nx), *f);
+            for (k, h) in cell.iter().enumerate() {
+                self.write(&mut packed, (k, i % self.nx, i / self.nx), *h);
             }
         }
         if self.layout == Layout::Haloed {
@@ -157,7 +155,7 @@ impl Grid {
         packed
     }
 
-    /// One of the cells that the device has.
+    /// The deviations of one of the cells that the device has.
     pub fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
         std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }

@@ -3,16 +3,20 @@
 use std::ops::Range;
 
 use super::simulation::{FluidSimulation, SERIES};
-use super::{Colour, Field, check_walls};
+use super::{Collision, Colour, Field, check_walls};
 use crate::bodies::{Points, Shape};
 use crate::compute::{Arg, Pass, Pending};
 use crate::error::Result;
-use crate::lattice::{Image, SPEEDS, Tones, WEIGHTS};
+use crate::lattice::{Image, SPEEDS, Tones, deviations, populations};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::{Diagnostics, Reading};
 
 /// The most pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
+
+/// The most of the speed of sound at which the method is accurate: errors grow with the square of it.
+const MOST_MACH: f64 = 0.3;
+const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, and the method is inaccurate there: lower the inlet speed or the push";
 
 /// As the kernel `image` counts them.
 const SPEED: u32 = 0;
@@ -31,7 +35,7 @@ impl FluidSimulation {
 
     /// The same at some rows.
     pub(super) fn look_at(&mut self, rows: Range<usize>) -> Result<()> {
-        let own = [(&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
+        let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
         let (mut from, end) = (rows.start * self.walls.nx, rows.end * self.walls.nx);
         while from < end {
@@ -157,9 +161,8 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// What the last step made of the cells `chosen` that are free, and the same in f64: how far each of the nine densities is
-    /// from 99 % of what it is at rest. So an error is relative to what moves the fluid, and where next to nothing does, to a
-    /// hundredth of what rests, since no number of seven digits tells more.
+    /// What the last step made of the cells `chosen` that are free, and the same in f64: the deviations of the nine populations
+    /// from a fluid at rest. So an error is relative to what moves the fluid.
     pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
@@ -169,15 +172,14 @@ impl FluidSimulation {
             if walls.solid[i] {
                 return None;
             }
-            let cell = |packed: &[u32], i: usize| -> [f64; SPEEDS] { grid.cell(packed, i).map(f64::from) };
+            let cell =
+                |packed: &[u32], i: usize| populations(&grid.cell(packed, i).map(f64::from), grid.rest);
             let arrived = match has_arrived {
                 true => cell(&before, i),
                 false => params.arrived(&walls, &|i| cell(&before, i), i),
             };
-            let off = |cell: [f64; SPEEDS]| -> [f64; SPEEDS] {
-                std::array::from_fn(|k| cell[k] - 0.99 * WEIGHTS[k] * f64::from(params.density))
-            };
-            let (computed, right) = (off(cell(&now, i)), off(params.relaxed(&arrived)));
+            let computed = grid.cell(&now, i).map(f64::from);
+            let right = deviations(&params.relaxed(&arrived), grid.rest);
             let moving = |[_, a, b, c, d, e, f, g, h]: [f64; SPEEDS]| Effect {
                 velocity: [a, b, c, d],
                 position: [e, f, g, h],
@@ -197,14 +199,30 @@ impl FluidSimulation {
         self.look()?;
         self.lane.flush()?;
         let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
-        let [free, mass] = sums.extra;
+        let [free, mass, viscosity] = sums.extra;
         let mach = sums.maxima[0] * 3f64.sqrt();
+        // The eddy viscosity makes the nominal numbers others than those in force.
+        let is_turbulent = self.params.collision == Collision::Les && free > 0.0;
+        let (viscosity, largest) = (viscosity / free, sums.maxima[1]);
+        let nominal = |plain: &'static str, nominal: &'static str| if is_turbulent { nominal } else { plain };
         let mut readings = Vec::new();
         // Before the first step nobody knows, nor once it blew up.
         if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
-            let help = "mean speed × the scene's length over the viscosity: the higher, the wilder";
-            readings.push(Reading::new("reynolds", "Reynolds number", reynolds, help));
+            readings.push(Reading::new(
+                "reynolds",
+                nominal("Reynolds number", "Nominal Reynolds number"),
+                reynolds,
+                "mean speed × the scene's length over the viscosity that ω makes: the higher, the wilder",
+            ));
+            if is_turbulent {
+                readings.push(Reading::new(
+                    "effective_reynolds",
+                    "Effective Reynolds number",
+                    reynolds * self.params.viscosity() / viscosity,
+                    "mean speed × the scene's length over the mean effective viscosity",
+                ));
+            }
             readings.push(Reading::new(
                 "mean_speed",
                 "Mean speed",
@@ -212,15 +230,37 @@ impl FluidSimulation {
                 "cells a step, over the free cells",
             ));
         }
+        readings.push(Reading::new(
+            "viscosity",
+            nominal("Viscosity", "Nominal viscosity"),
+            self.params.viscosity(),
+            "(2/ω − 1)/6, in cells² a step",
+        ));
+        if is_turbulent {
+            readings.extend([
+                Reading::new(
+                    "effective_viscosity",
+                    "Mean effective viscosity",
+                    viscosity,
+                    "the nominal viscosity and the eddy viscosity together, in the mean over the free cells, in cells² a step",
+                ),
+                Reading::new(
+                    "largest_viscosity",
+                    "Largest effective viscosity",
+                    largest,
+                    "the same in the cell where it is largest, in cells² a step",
+                ),
+            ]);
+        }
         readings.extend([
-            Reading::new("viscosity", "Viscosity", self.params.viscosity(), "(2/ω − 1)/6, in cells² a step"),
             Reading::new(
                 "mach",
                 "Largest u/c",
                 mach,
-                "the largest speed over that of sound; past 0.3 the method no longer holds: the fluid is squeezed, and made thicker so as not to blow up",
+                "the largest speed over the speed of sound; past 0.3 the method is inaccurate, since the fluid is compressed",
             )
-            .warns(mach > 0.3),
+            .warns(mach > MOST_MACH)
+            .advises(TOO_FAST),
             Reading::new("mass", "Mass", mass, "in the free cells"),
             Reading::count("free", "Free cells", free, "cells that are not solid and still have numbers"),
         ]);

@@ -1,16 +1,13 @@
 //! The same step in f64, written for reading: what the kernels are checked against.
 
-use super::{Drive, Fluid};
-use crate::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, macroscopic};
+use super::{Collision, Drive, Fluid};
+use crate::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
 use crate::modes::Diagnostics;
 
 /// The speed that goes the other way.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
 /// The speeds that go right.
 const EAST: [usize; 3] = [1, 5, 8];
-/// The u² from which on the fluid is made thicker, and by how much the rate falls for what is beyond: why, `cell.cl` says.
-const FAST: f64 = 0.03;
-const THICKENING: f64 = 20.0;
 
 impl Fluid {
     /// Takes `steps` steps; the mean speed over the free cells after each of them.
@@ -21,10 +18,11 @@ impl Fluid {
     fn reference_step(&self, flow: &mut Flow<f64>) -> f64 {
         self.push(flow);
         let arrived: Vec<_> =
-            (0..flow.cells.len()).map(|i| self.arrived(&flow.walls, &|cell| flow.cells[cell], i)).collect();
+            (0..flow.cells.len()).map(|i| self.arrived(&flow.walls, &|i| flow.populations(i), i)).collect();
         let mut speeds = 0.0;
         for (i, cell) in arrived.into_iter().enumerate() {
-            flow.cells[i] = if flow.walls.solid[i] { OPPOSITE.map(|k| cell[k]) } else { self.relaxed(&cell) };
+            let after = if flow.walls.solid[i] { OPPOSITE.map(|k| cell[k]) } else { self.relaxed(&cell) };
+            flow.cells[i] = deviations(&after, flow.rest);
             if !flow.walls.solid[i] {
                 let [ux, uy] = flow.at(i).1;
                 speeds += ux.hypot(uy);
@@ -38,16 +36,16 @@ impl Fluid {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);
         for i in first * flow.walls.nx..(first + rows) * flow.walls.nx {
-            let cell = flow.cells[i];
+            let cell = flow.populations(i);
             let pushed: [f64; SPEEDS] =
                 std::array::from_fn(|k| cell[k] + by * WEIGHTS[k] * f64::from(DIRECTIONS[k][0]));
             if !flow.walls.solid[i] && pushed.iter().all(|f| *f > 0.0) {
-                flow.cells[i] = pushed;
+                flow.cells[i] = deviations(&pushed, flow.rest);
             }
         }
     }
 
-    /// What reaches cell `i` from the `cells` around it.
+    /// The populations that reach cell `i` from the populations of the `cells` around it.
     pub(super) fn arrived(
         &self,
         walls: &Walls,
@@ -75,19 +73,47 @@ impl Fluid {
         cell
     }
 
-    /// f + rate·(equilibrium − f), with w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) for equilibrium and c² = 1/3; the rate is omega, and less
-    /// where it is too fast.
+    /// What the collision operator makes of the populations of a cell.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
-        let (density, [ux, uy]) = macroscopic(cell);
-        let u2 = ux * ux + uy * uy;
+        let equilibrium = equilibrium(cell);
+        let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);
         let omega = f64::from(self.omega);
-        let rate = (omega - THICKENING * (u2 - FAST).max(0.0)).max(omega.min(1.0));
-        std::array::from_fn(|k| {
-            let along = f64::from(DIRECTIONS[k][0]) * ux + f64::from(DIRECTIONS[k][1]) * uy;
-            let factor = 1.0 + 3.0 * along + 4.5 * along * along - 1.5 * u2;
-            cell[k] + rate * (WEIGHTS[k] * density * factor - cell[k])
-        })
+        match self.collision {
+            Collision::Bgk => std::array::from_fn(|k| cell[k] - omega * off[k]),
+            Collision::Trt => std::array::from_fn(|k| {
+                let shared = 0.5 * (off[k] + off[OPPOSITE[k]]);
+                let apart = 0.5 * (off[k] - off[OPPOSITE[k]]);
+                cell[k] - omega * shared - self.odd_rate() * apart
+            }),
+            Collision::Les => {
+                let rate = self.turbulent_rate(cell, &off);
+                std::array::from_fn(|k| cell[k] - rate * off[k])
+            }
+        }
     }
+
+    /// ω of the viscosity and the eddy viscosity C²·|S| together. The rate of strain S is −3/(2ρτ)·Π with the non-equilibrium
+    /// stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so that τ = τ₀ + 3·C²·|S| is a quadratic equation for τ.
+    fn turbulent_rate(&self, cell: &[f64; SPEEDS], off: &[f64; SPEEDS]) -> f64 {
+        let stress = |a: usize, b: usize| -> f64 {
+            let products = off.iter().zip(DIRECTIONS).map(|(f, e)| f * f64::from(e[a]) * f64::from(e[b]));
+            products.sum()
+        };
+        let squares = stress(0, 0).powi(2) + stress(1, 1).powi(2) + 2.0 * stress(0, 1).powi(2);
+        let (density, _) = macroscopic(cell);
+        let time = 1.0 / f64::from(self.omega);
+        2.0 / (time + (time * time + self.eddy_factor() * squares.sqrt() / density).sqrt())
+    }
+}
+
+/// w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) with c² = 1/3.
+fn equilibrium(cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
+    let (density, [ux, uy]) = macroscopic(cell);
+    let u2 = ux * ux + uy * uy;
+    std::array::from_fn(|k| {
+        let along = f64::from(DIRECTIONS[k][0]) * ux + f64::from(DIRECTIONS[k][1]) * uy;
+        WEIGHTS[k] * density * (1.0 + 3.0 * along + 4.5 * along * along - 1.5 * u2)
+    })
 }
 
 /// Energy and momentum of the free cells.

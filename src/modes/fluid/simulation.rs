@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::grid::{Grid, Layout};
 use super::part::Share;
-use super::{Drive, Fluid, INFO, cells_of_group, steps_of_launch};
+use super::{Collision, Drive, Fluid, INFO, cells_of_group, steps_of_launch};
 use crate::bodies::{FINITE_LIMIT, Points};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -34,6 +34,7 @@ pub(super) const SERIES: usize = 1 << 20;
 /// Lists of what is carried on.
 const TRACERS: &str = "tracers";
 const SPEEDS_TOLD: &str = "mean_speeds";
+/// Cells as `half` has them, in files of the time when whole populations were kept, which do not tell 16 bits of a deviation.
 const HALVES: &str = "halves";
 
 /// What a file may say of them.
@@ -66,8 +67,10 @@ pub(super) const CARRIES: &[CarriedList] = &[
             let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
             carried::has(list, grid.len())?;
             let words: &[u32] = bytemuck::cast_slice(list);
+            // Whole populations in single precision tell deviations to a few parts in ten million of the density.
             let is_same = |(i, cell): (usize, &[f32; SPEEDS])| {
-                grid.cell(words, i).map(f32::to_bits) == cell.map(f32::to_bits)
+                let pairs = grid.cell(words, i).into_iter().zip(cell);
+                pairs.into_iter().all(|(half, h)| (half - h).abs() <= 1e-6 * density)
             };
             match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
                 true => Ok(()),
@@ -145,6 +148,15 @@ fn stages_of(variant: &str) -> (&'static [&'static str], Layout) {
     }
 }
 
+/// What the kernels are compiled with for a collision operator.
+fn operator(collision: Collision) -> Vec<(&'static str, String)> {
+    match collision {
+        Collision::Bgk => Vec::new(),
+        Collision::Trt => vec![("TRT", "1".to_owned())],
+        Collision::Les => vec![("LES", "1".to_owned())],
+    }
+}
+
 impl FluidSimulation {
     pub(super) fn new(
         device: &Device,
@@ -155,7 +167,7 @@ impl FluidSimulation {
     ) -> Result<Self> {
         let (names, layout) = stages_of(recipe.variant.name);
         let walls = flow.walls.clone();
-        let grid = Grid::new(layout, &walls, params.density, params.drive == Drive::Inlet);
+        let grid = Grid::new(layout, &walls, flow.rest, params.drive == Drive::Inlet);
         let bytes = (grid.len() * size_of::<u32>()) as u64;
         let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
         if bytes > most {
@@ -174,7 +186,7 @@ impl FluidSimulation {
             Program::build(
                 device,
                 &sources(&[CELL, GRID, file]),
-                &[grid.defines().as_slice(), defines].concat(),
+                &[grid.defines().as_slice(), &operator(params.collision), defines].concat(),
             )
         };
         let stepping = build(recipe.variant.source(), &recipe.defines())?;
@@ -255,7 +267,12 @@ impl FluidSimulation {
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
-        Arg::Float8([omega, push / 9.0, push / 36.0, inlet, density, 0.0, 0.0, 0.0])
+        let operator = match self.params.collision {
+            Collision::Bgk => 0.0,
+            Collision::Trt => self.params.odd_rate(),
+            Collision::Les => self.params.eddy_factor(),
+        };
+        Arg::Float8([omega, push / 9.0, push / 36.0, inlet, self.grid.rest, operator as f32, 0.0, 0.0])
     }
 
     fn driven_rows(&self) -> [usize; 2] {
@@ -309,7 +326,7 @@ impl FluidSimulation {
                 own
             }
             (_, 0) => vec![c, f, other],
-            (_, 3) => vec![solid, f, sums, from],
+            (_, 3) => vec![c, solid, f, sums, from],
             (_, _) => vec![c, solid, other, f],
         };
         let args = [grid.as_slice(), &own].concat();
@@ -415,6 +432,7 @@ impl FluidSimulation {
     pub fn flow(&mut self) -> Result<Flow> {
         Ok(Flow {
             walls: self.walls.clone(),
+            rest: self.grid.rest,
             cells: self.grid.unpack(&self.f[0].read()?),
             tracers: self.tracers.read()?,
             step: self.now,
@@ -464,22 +482,17 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Tracers, which a new simulation would carry on at once; the mean speeds of the last burst; and the cells, where the
-    /// device has them in another way.
+    /// Tracers, which a new simulation would carry on at once, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();
-        let mut extra = Extra::from([(TRACERS.to_owned(), tracers), (SPEEDS_TOLD.to_owned(), series)]);
-        if !self.grid.is_exact() {
-            extra.insert(HALVES.to_owned(), bytemuck::cast_vec(self.f[0].read()?));
-        }
-        Ok(extra)
+        Ok(Extra::from([(TRACERS.to_owned(), tracers), (SPEEDS_TOLD.to_owned(), series)]))
     }
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
         let tracers = list(extra, TRACERS, 2 * self.tracer_count)?.as_chunks().0;
         self.tracers = Buffer::from_slice(&self.device, tracers)?;
-        if !self.grid.is_exact() && extra.contains_key(HALVES) {
+        if self.grid.has_halves() && extra.contains_key(HALVES) {
             let words: &[u32] = bytemuck::cast_slice(list(extra, HALVES, self.grid.len())?);
             let f = || Buffer::from_slice(&self.device, words);
             self.f = [f()?, f()?];

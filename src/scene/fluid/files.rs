@@ -39,11 +39,12 @@ impl Case {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// The parameters in it, as `--set` would take them.
-    pub fn params(&self) -> [(&'static str, String); 4] {
+    /// The parameters in it, as `--set` would take them, and the teaching code's collision operator.
+    pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
             ("drive", "row".to_owned()),
+            ("collision", "bgk".to_owned()),
             ("density", density.to_string()),
             ("accel", accel.to_string()),
             ("omega", omega.to_string()),
