@@ -35,7 +35,7 @@ __kernel void finish(const uint first, const uint count, const uint devices, con
     float3 sum = vload3(i, parts);
     for (uint d = 0; d < devices; ++d)
         sum += vload3(nth, others + 3 * stride * (size_t)d);
-    sum = gravity(sum, c);
+    sum = gravity(sum, c) * UNIT_SUM;
     a[i] = (float4)(sum, 0.0f);
     finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
 }

@@ -35,7 +35,11 @@ pub static INFO: ModeInfo = ModeInfo {
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: &scene::gravity::SCENES,
-    checks: |info| checks::of_bodies(info, &["galaxy"]),
+    checks: |info| {
+        let mut starts = checks::of_bodies(info, &["galaxy"])?;
+        starts.extend(checks::at_all_scales(info, "galaxy")?);
+        Ok(starts)
+    },
     series: None,
     paints: false,
     default: || Box::new(Gravity::default()),

@@ -114,7 +114,7 @@ impl Part for GravitySimulation {
                 let eps2 = Arg::Float(self.params.eps * self.params.eps);
                 if share.stage == 1 && !share.is_fed {
                     let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
-                    let c = Arg::Float8(step.coefficients(self.common_mass.unwrap_or(1.0)));
+                    let c = Arg::Float8(step.coefficients(tiles.mass_unit()));
                     sums.finish(lane, c, (&share.duty.own, share.duty.of), state)?;
                     share.is_fed = true;
                 }

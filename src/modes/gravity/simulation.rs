@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::mutual::Tiles;
+use super::mutual::{self, Tiles};
 use super::part::Share;
 use super::step::Step;
 use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
@@ -117,7 +117,7 @@ impl GravitySimulation {
         let program = build(device, recipe, params, common_mass)?;
         let advance = program.kernel("advance")?;
         let tiles = match recipe.variant.name {
-            "mutual" => Some(Tiles::new(device, &program, (recipe, side), bodies.len())?),
+            "mutual" => Some(Tiles::new(device, &program, (recipe, side), (bodies.len(), mutual::mass_unit(bodies)))?),
             name => {
                 advance.check_work_group(name, recipe.work_group)?;
                 None
@@ -166,6 +166,14 @@ impl GravitySimulation {
         }
     }
 
+    /// The mass that a sum over all bodies is in units of.
+    fn mass_unit(&self) -> f32 {
+        match &self.tiles {
+            Some(tiles) => tiles.mass_unit(),
+            None => self.common_mass.unwrap_or(1.0),
+        }
+    }
+
     /// Work-items of a pass that evaluates forces.
     fn items(&self) -> usize {
         self.tiles.as_ref().map_or_else(|| self.recipe.items(self.count), Tiles::items)
@@ -197,7 +205,7 @@ impl GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let c = Arg::Float8(step.coefficients(if forces { self.common_mass.unwrap_or(1.0) } else { 1.0 }));
+        let c = Arg::Float8(step.coefficients(if forces { self.mass_unit() } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
         self.burst.from = if !forces {
