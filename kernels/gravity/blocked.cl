@@ -83,8 +83,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
 #ifdef EQUAL_MASS
             sum *= UNIT_SUM;
 #endif
-            a[i] = (float4)(sum, 0.0f);
-            finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+            end_pass(sum, a[i], i, n, c, x_in, x_out, v, a);
         }
     }
 }

@@ -166,7 +166,5 @@ __kernel void advance(const uint n, const uint length, const uint depth, const C
         __global const float *felt = slots + 3 * length * (size_t)s + i;
         sum += (float3)(felt[0], felt[length], felt[2 * length]);
     }
-    sum = gravity(sum, c) * UNIT_SUM;
-    a[i] = (float4)(sum, 0.0f);
-    finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+    end_pass(gravity(sum, c) * UNIT_SUM, a[i], i, n, c, x_in, x_out, v, a);
 }

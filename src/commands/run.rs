@@ -225,6 +225,9 @@ fn print(report: &Report) {
         let warning = if reading.warns { " (!)" } else { "" };
         let value = if reading.counts { reading.value.to_string() } else { significant(reading.value, 5) };
         println!("{} {value}{warning}", reading.label);
+        if let Some(advice) = reading.advice {
+            println!("{advice}");
+        }
     }
     if report.nonfinite > 0 {
         println!("{} {} stopped being finite", report.nonfinite, report.info.work.things);

@@ -232,6 +232,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
 
+    /// How often a step goes over all pairs or cells: [`Work::in_step`] counts one of them.
+    fn force_evaluations(&self) -> u32 {
+        1
+    }
+
     /// The same mode with time going backwards: so many steps of it undo as many steps, but for rounding.
     ///
     /// # Errors
@@ -481,6 +486,9 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether it is one to worry about.
     pub warns: bool,
+    /// The cause and a remedy, as a sentence, where it is one to worry about and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
     /// Whether it counts things.
     #[serde(skip)]
     pub counts: bool,
@@ -489,7 +497,7 @@ pub struct Reading {
 impl Reading {
     /// A number without worries.
     pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { key, label, value, help, warns: false, counts: false }
+        Self { key, label, value, help, warns: false, advice: None, counts: false }
     }
 
     /// A number of things.
@@ -500,6 +508,11 @@ impl Reading {
     /// One to worry about, if `warns`.
     pub fn warns(self, warns: bool) -> Self {
         Self { warns, ..self }
+    }
+
+    /// One to worry about, if `warns`, with the cause and a remedy.
+    pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
+        Self { warns, advice: warns.then_some(advice), ..self }
     }
 }
 

@@ -125,6 +125,7 @@ fn numbers(ui: &mut egui::Ui, model: &Model) {
     speed(model).iter().for_each(|row| line(ui, row));
     ui.add_space(6.0);
     truth(model).iter().for_each(|row| line(ui, row));
+    advice(ui, model);
     held_out(ui, stats.nonfinite);
     spark::show(ui, model);
     let shares = sharing(model);
@@ -158,7 +159,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
 
 fn headline(ui: &mut egui::Ui, model: &Model, (folded, waits): (bool, Option<&str>), sink: &mut Sink) {
     let work = &model.config.mode.info().work;
-    let rate = model.stats.work_per_second(work);
+    let rate = model.stats.work_per_second();
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
     let (number, words, aside) = match (model.started(), waits) {
         (false, _) => (String::new(), "starting…", String::new()),
@@ -214,9 +215,7 @@ fn speed(model: &Model) -> Vec<Row> {
         ),
         row(
             "Share of limit",
-            stats
-                .share_of_limit(&info.work)
-                .map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
             info.limit.help(),
         ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
@@ -342,6 +341,14 @@ fn shortened(name: &str) -> String {
 /// 0 where there is nothing to compare with.
 fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
+}
+
+/// The cause of each number that warns, and a remedy, where the mode knows them.
+fn advice(ui: &mut egui::Ui, model: &Model) {
+    let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
+    for advice in readings.filter_map(|reading| reading.advice) {
+        ui.label(RichText::new(advice).color(theme::of(ui).warning));
+    }
 }
 
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {

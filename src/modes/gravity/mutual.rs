@@ -190,8 +190,8 @@ pub(super) struct Sums {
 
 impl Sums {
     /// For one of `devices` devices.
-    pub fn new(device: &Device, bodies: usize, devices: usize) -> Result<Self> {
-        let program = Program::build(device, &sources(&[FORCE, SHARES]), &[])?;
+    pub fn new(device: &Device, defines: &[(&str, String)], bodies: usize, devices: usize) -> Result<Self> {
+        let program = Program::build(device, &sources(&[FORCE, SHARES]), defines)?;
         // Two may come to all the rest alone.
         let stride = bodies.div_ceil(2);
         Ok(Self {
@@ -238,10 +238,11 @@ impl Sums {
         (own, devices): (&Range<usize>, usize),
         state: [Arg; 4],
     ) -> Result<()> {
-        let [first, count, others, stride] =
-            [own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
+        let bodies = self.parts.len() / 3;
+        let [n, first, count, others, stride] =
+            [bodies, own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
         let sums = [(&self.parts).into(), (&self.others).into()];
-        let args = [&[first, count, others, stride, coefficients], &sums[..], &state].concat();
+        let args = [&[n, first, count, others, stride, coefficients], &sums[..], &state].concat();
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
     }
 
