@@ -416,7 +416,10 @@ impl Simulation for GravitySimulation {
             let effect = |velocity| Effect { velocity, ..Effect::default() };
             // Beyond all bounds a body is held out, in f64 too.
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
-            bounded.then(|| Judged { computed: effect(a[i].map(f64::from)), right: effect(right) })
+            bounded.then(|| {
+                let [x, y, z, _] = a[i].map(f64::from);
+                Judged { computed: effect([x, y, z, 0.0]), right: effect(right) }
+            })
         };
         Ok(Some(Box::new(chosen.into_iter().filter_map(judge))))
     }
