@@ -265,7 +265,7 @@ fn energies_are_right_far_apart_and_close_by() {
         bodies
     };
     // The first as in a report of no force at all.
-    for (length, mass) in [(2e15, 1e18), (5e17, 1e18), (1e-3, 1e15), (1e-20, 1e-12)] {
+    for (length, mass) in [(2e15, 1e18), (5e17, 1e18), (1.0, 1e15), (1e-20, 1e-12)] {
         for variant in gravity().variants {
             let config = Config { variant: Some(variant), ..loaded(two(length, mass), &[TIGHT]) };
             let expected =
