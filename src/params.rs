@@ -1,6 +1,7 @@
 //! Parameters described once, read by many: the panel, `--set`, scenes, range checks and tests are all
 //! visitors of the one description that a mode gives of its fields in [`Params::visit`].
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -286,7 +287,11 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Every combination of the choices and switches of `params` that the simulation heeds, as `--set` would take them.
+/// The most combinations that are all tried.
+const MOST_COMBINATIONS: usize = 16;
+
+/// Combinations of the choices and switches of `params` that the simulation heeds, as `--set` would take them: all, or
+/// where these are more than [`MOST_COMBINATIONS`] so many that any two of their values meet in at least one.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Product(Vec<Vec<(&'static str, &'static str)>>);
     impl Product {
@@ -310,5 +315,23 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
     }
     let mut product = Product(vec![Vec::new()]);
     params.visit(&mut product);
-    product.0
+    if product.0.len() > MOST_COMBINATIONS { covering(product.0) } else { product.0 }
+}
+
+/// Those of `rows` that it takes for any two values that meet in a row to meet in one of them: the first row, and then
+/// always the one in which most values meet that have not met before.
+fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
+        (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()
+    };
+    let mut left: BTreeSet<(T, T)> = rows.iter().flat_map(pairs).collect();
+    let mut chosen = Vec::new();
+    while !left.is_empty() {
+        let news = |row: &Vec<T>| pairs(row).intersection(&left).count();
+        // The first of those that are as good.
+        let best = rows.iter().rev().max_by_key(|row| news(row)).cloned().unwrap_or_default();
+        left = left.difference(&pairs(&best)).copied().collect();
+        chosen.push(best);
+    }
+    chosen
 }

@@ -139,7 +139,7 @@ impl<'a> Subject<'a> {
             Err(error) => return Err(error),
         };
         let bodies = self.state.len();
-        let pairs = (self.mode.info().work.in_step)(bodies);
+        let pairs = (self.mode.info().work.in_step)(bodies) * f64::from(self.mode.force_evaluations());
         // Compilers build late, in the first step of a size or of a slice, and who cuts long steps learns the speed: so
         // until two steps take about as long.
         let (burst, _) = self.mode.info().work.burst;
@@ -285,7 +285,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(engine::max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();
-    let in_step = config.mode.info().work.in_step;
+    let evaluations = f64::from(config.mode.force_evaluations());
+    let in_step = |count| (config.mode.info().work.in_step)(count) * evaluations;
     let mut slow: Vec<&str> = Vec::new();
     for (nth, &count) in (1..).zip(&counts) {
         let subject = Subject::new(device, config, count);

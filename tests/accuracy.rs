@@ -101,7 +101,7 @@ fn mistakes_show() {
         (gravity(), "tiled", "start < n", "start + WORK_GROUP <= n"),
         (gravity(), "unrolled", "PULL(k + 7)", "PULL(k + 6)"),
         (gravity(), "vector", "other, eps2)", "other, eps2 * 1.01f)"),
-        (gravity(), "blocked", "other, eps2)", "other, eps2 * 1.01f)"),
+        (gravity(), "blocked", "other, soft2)", "other, soft2 * 1.01f)"),
         (gravity(), "mutual", "dz, eps2)", "dz, eps2 * 1.01f)"),
         (asteroids, "naive", "j != i", "j > i"),
     ];

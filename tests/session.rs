@@ -184,7 +184,7 @@ fn the_limit_is_found_while_it_runs() {
     let mut watched = Watched::new(small());
     assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
     let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
-    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit(&gravity().work).unwrap() > 0.0);
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
     // Each mode has its own, and what does not look at all pairs has none.
     let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
     let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };

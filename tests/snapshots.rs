@@ -24,6 +24,8 @@ fn options(info: &ModeInfo) -> &'static [&'static [(&'static str, &'static str)]
             &[("integrator", "euler")],
             &[("integrator", "taylor"), ("softening", "clamp")],
             &[("integrator", "leapfrog"), ("decay", "0.99"), ("flat", "true")],
+            &[("integrator", "yoshida")],
+            &[("integrator", "leapfrog"), ("compensated", "true"), ("decay", "0.99")],
         ],
         "asteroids" => &[&[], &[("colour", "hit")]],
         "fluid" => &[
@@ -369,4 +371,21 @@ fn flows_of_whole_populations_are_opened() {
         eprintln!("{variant}: {mean:e}, before {then:e}");
         assert!((mean / then - 1.0).abs() < allowed, "{variant}: {mean:e} instead of {then:e}");
     }
+}
+
+/// A file of a program that knew neither `compensated` nor `yoshida`: five bodies after seven steps.
+#[test]
+fn a_file_without_newer_parameters_opens_and_goes_on() {
+    let bytes = include_bytes!("golden/gravity-without-compensation.gravitile");
+    let snapshot = Snapshot::from_bytes(bytes).unwrap();
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    let values = engine.config().mode.values();
+    assert_eq!(values.get("compensated"), Some(params::Value::Flag(false)));
+    assert_eq!((engine.clock().0, engine.size()), (7, 5));
+    let mut right = engine.state().unwrap().to_f64();
+    engine.config().mode.reference(&mut right, 10).unwrap();
+    engine.run(10, |_| ()).unwrap();
+    let end = engine.bodies().unwrap();
+    let off = support::distance(&end, &right.into_bodies().unwrap());
+    assert!(engine.clock().0 == 17 && off < 1e-6, "{off}");
 }

@@ -18,9 +18,9 @@ float4 source(uint j, uint n, __global const float4 *x_in)
 {
     float4 body = j < n ? x_in[j] : (float4)(0.0f);
 #ifdef EQUAL_MASS
-    // The common mass stands outside the sum, so who has none is put so far away that the pull is zero.
-    if (body.w == 0.0f)
-        body = (float4)(FINITE_LIMIT);
+    // The common mass stands outside the sum, so a body without mass is put so far away that its pull is zero: at
+    // FINITE_LIMIT units, where all others are within FINITE_LIMIT.
+    body = body.w == 0.0f ? (float4)(FINITE_LIMIT) : body * UNIT;
 #endif
     return body;
 }
@@ -35,10 +35,18 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     const uint share = min(lane / SLOTS, (uint)(SHARES - 1));
     // Not get_group_id: a slice of the bodies begins at a global offset.
     const uint first = get_global_id(0) / WORK_GROUP * (SLOTS * K) + slot;
+#ifdef EQUAL_MASS
+    const float soft2 = eps2 * UNIT * UNIT;
+#else
+    const float soft2 = eps2;
+#endif
     Columns own[K];
 #pragma unroll
     for (uint k = 0; k < K; ++k) {
-        const float4 body = x_in[min(first + k * SLOTS, n - 1)];
+        float4 body = x_in[min(first + k * SLOTS, n - 1)];
+#ifdef EQUAL_MASS
+        body *= UNIT;
+#endif
         Columns start = { body.x, body.y, body.z, 0.0f, 0.0f, 0.0f };
         own[k] = start;
     }
@@ -52,7 +60,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
                 const float4 other = tile[t + u * SHARES];
 #pragma unroll
                 for (uint k = 0; k < K; ++k)
-                    attract_columns(&own[k], other, eps2);
+                    attract_columns(&own[k], other, soft2);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -72,8 +80,10 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
         const uint i = first + k * SLOTS;
         if (lane < SLOTS && i < n) {
             sum = gravity(sum, c);
-            a[i] = (float4)(sum, 0.0f);
-            finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+#ifdef EQUAL_MASS
+            sum *= UNIT_SUM;
+#endif
+            end_pass(sum, a[i], i, n, c, x_in, x_out, v, a);
         }
     }
 }

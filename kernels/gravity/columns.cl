@@ -1,6 +1,7 @@
 // The force for LANES bodies at once, one to a lane, in columns: what `vector`, `blocked` and `mutual` sum over.
 
-// m·s(r) from the squared softened distance.
+// m·s(r) from the squared softened distance. As in `fade` the mass comes before the third power; where it stands outside
+// the sum (m = 1, or EQUAL_MASS) distances are in UNIT.
 wide pull(float m, wide r2)
 {
 #if defined(ROOT_INSTRUCTION) && LANES > 1
@@ -11,7 +12,8 @@ wide pull(float m, wide r2)
     return (1.5f * m * y) * (y2 * (5.0f / 3.0f - r2 * y2));
 #elif LANES > 1
     // CPUs have a vector root and division.
-    return m / (r2 * native_sqrt(r2));
+    const wide y = 1.0f / native_sqrt(r2);
+    return (m * y) * (y * y);
 #else
     const float y = root(r2);
 #ifdef EQUAL_MASS

@@ -1,10 +1,10 @@
-// The opening half of a leapfrog step, from the acceleration that the last step left behind.
+// The opening half of a leapfrog step, from the acceleration that the last pass left behind.
 __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
                     __global float4 *v, __global const float4 *a)
 {
     const uint i = get_global_id(0);
     if (i < n)
-        finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
+        finish_step(a[i].xyz, i, n, c, x_in, x_out, v);
 }
 
 // (x, y, z, m) of each body, and the value that colours it.

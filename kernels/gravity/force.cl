@@ -1,15 +1,18 @@
 // The force between two bodies, and how a step ends. Shared by every variant, so that a variant differs from
 // its neighbours only in how the sum over j runs.
 
-// s(r) of the softening in force, from the squared distance.
-float fade(float r2, float eps2)
+// m·s(r) of the softening in force, from the squared distance. The mass comes before the third power: s³ alone is
+// below the least float from a distance of 4e12 on, where a large mass still pulls. Within FINITE_LIMIT m·s and s² are
+// normal floats, so the result is right to rounding wherever it is a normal float itself. Where it is not, a fall takes
+// more than 1e19 units of time.
+float fade(float m, float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
     float s = reciprocal_root(fmax(r2, eps2));
 #else
     float s = reciprocal_root(r2 + eps2);
 #endif
-    return s * s * s;
+    return (m * s) * (s * s);
 }
 
 // Adds the pull of `other` (x, y, z, m) on a body at `own`, without G. A body does not pull itself: its
@@ -17,10 +20,10 @@ float fade(float r2, float eps2)
 float3 attract(float3 sum, float3 own, float4 other, float eps2)
 {
     float3 d = other.xyz - own;
-    return sum + d * (other.w * fade(dot(d, d), eps2));
+    return sum + d * fade(other.w, dot(d, d), eps2);
 }
 
-// What a step makes of the acceleration a, for all three integrators (see Step in modes/gravity/step.rs):
+// What a step makes of the acceleration a, for all integrators (see Step in modes/gravity/step.rs):
 //   v ← (v + closing·a)·damp; v ← v + opening·a; x ← x + drift·v + drift2·a; v ← v·loss
 // with c = (closing, damp, opening, drift, drift2, loss, flat, G). Explicit fma: whether two steps are queued
 // as one burst or two does not change a bit of the result.
@@ -31,25 +34,112 @@ float3 gravity(float3 sum, COEFFICIENTS c)
     return sum * c.s7;
 }
 
-void finish_step(float3 a, float4 x, float4 v, COEFFICIENTS c, __global float4 *x_out, __global float4 *v_out)
+// A unit of length, 2^20, for sums that leave the mass out: with distances in it the third power s³ is a normal float
+// from the least softening, 1e-5, up to the largest distance within FINITE_LIMIT, and it costs nothing for a pair.
+// Powers of two change no digit.
+#define UNIT 0x1p-20f
+// A sum over distances in that unit, in units of the length again.
+#define UNIT_SUM (UNIT * UNIT)
+
+#ifdef COMPENSATED
+// Places and velocities in two floats each: the high one is the number rounded, as all others see it, and the low one what
+// that rounding cuts off. The high parts stand where they always do; behind the n velocities in v stand the low parts of n
+// places, and then those of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
+
+// a·b, rounded by itself: with -cl-mad-enable a compiler may round it together with a sum that it goes into, and then what
+// `scaled` and `two_sum` take for the rounding error is not. The compiler does not look into a volatile variable.
+float product(float a, float b)
 {
-    float3 moved = fma(a, (float3)(c.s0), v.xyz) * c.s1;
+    volatile float p = a * b;
+    return p;
+}
+
+// a + b and what its rounding cuts off (Knuth, The Art of Computer Programming 2, 4.2.2).
+float2 two_sum(float a, float b)
+{
+    const float s = a + b;
+    const float t = s - a;
+    return (float2)(s, (a - (s - t)) + (b - t));
+}
+
+// a·h for a number in two floats.
+float2 scaled(float2 a, float h)
+{
+    const float p = product(a.x, h);
+    return (float2)(p, fma(a.y, h, fma(a.x, h, -p)));
+}
+
+// a + b for numbers in two floats.
+float2 plus(float2 a, float2 b)
+{
+    const float2 s = two_sum(a.x, b.x);
+    return two_sum(s.x, s.y + (a.y + b.y));
+}
+
+// One coordinate of a step: s is the place and the velocity, each with its low part.
+float4 advanced(float4 s, float along, COEFFICIENTS c)
+{
+    const float2 a = (float2)(along, 0.0f);
+    float2 v = scaled(plus(s.hi, scaled(a, c.s0)), c.s1);
+    v = plus(v, scaled(a, c.s2));
+    const float2 x = plus(plus(s.lo, scaled(v, c.s3)), scaled(a, c.s4));
+    return (float4)(x, scaled(v, c.s5));
+}
+#endif
+
+// Moves body i of n under the acceleration a.
+void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
+                 __global float4 *v)
+{
+    const float4 x_old = x_in[i], v_old = v[i];
+#ifdef COMPENSATED
+    const float4 x_low = v[n + i], v_low = v[2 * n + i];
+    const float4 sx = advanced((float4)(x_old.x, x_low.x, v_old.x, v_low.x), a.x, c);
+    const float4 sy = advanced((float4)(x_old.y, x_low.y, v_old.y, v_low.y), a.y, c);
+    const float4 sz = c.s6 != 0.0f ? (float4)(0.0f)
+                                   : advanced((float4)(x_old.z, x_low.z, v_old.z, v_low.z), a.z, c);
+    const float3 place = (float3)(sx.x, sy.x, sz.x), moved = (float3)(sx.z, sy.z, sz.z);
+    const float3 place_low = (float3)(sx.y, sy.y, sz.y), moved_low = (float3)(sx.w, sy.w, sz.w);
+#else
+    float3 moved = fma(a, (float3)(c.s0), v_old.xyz) * c.s1;
     moved = fma(a, (float3)(c.s2), moved);
-    float3 place = fma(moved, (float3)(c.s3), x.xyz);
+    float3 place = fma(moved, (float3)(c.s3), x_old.xyz);
     place = fma(a, (float3)(c.s4), place);
     moved *= c.s5;
     if (c.s6 != 0.0f) {
         place.z = 0.0f;
         moved.z = 0.0f;
     }
+#endif
     // Quarantine: a body that stops being finite keeps its last place, pulls no one (mass 0), and carries a
     // NaN velocity as its mark, which also makes it end up here in every later step. The group that it came from,
     // v.w, stays.
-    if (all_finite(place) && all_finite(moved)) {
-        *x_out = (float4)(place, x.w);
-        *v_out = (float4)(moved, v.w);
-    } else {
-        *x_out = (float4)(x.xyz, 0.0f);
-        *v_out = (float4)((float3)(NAN), v.w);
-    }
+    const bool finite = all_finite(place) && all_finite(moved);
+    x_out[i] = finite ? (float4)(place, x_old.w) : (float4)(x_old.xyz, 0.0f);
+    v[i] = (float4)(finite ? moved : (float3)(NAN), v_old.w);
+#ifdef COMPENSATED
+    v[n + i] = finite ? (float4)(place_low, 0.0f) : (float4)(0.0f);
+    v[2 * n + i] = finite ? (float4)(moved_low, 0.0f) : (float4)(0.0f);
+#endif
+}
+
+// The most energy that a step got wrong for a body so far, per mass, about: half a kick with the change of its pull from one
+// evaluation to the next, times its speed. Where steps follow an orbit that is a small share of its energy; where one leaps
+// over an encounter it is all of what the encounter gives. `before` is the pull of the evaluation before, with the energy up
+// to then; a pass that moves nothing begins anew.
+float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
+{
+    const float h = fabs(c.s0 != 0.0f ? 2.0f * c.s0 : c.s2);
+    if (h == 0.0f)
+        return 0.0f;
+    const float now = 0.5f * h * length(a - before.xyz) * (length(v) + 0.5f * h * length(a));
+    return is_finite(now) ? fmax(before.w, now) : before.w;
+}
+
+// Ends a pass of body i, whose pulls add up to `sum`: `before` is what a[i] held before the pass.
+void end_pass(float3 sum, float4 before, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in,
+              __global float4 *x_out, __global float4 *v, __global float4 *a)
+{
+    a[i] = (float4)(sum, missed(before, sum, v[i].xyz, c));
+    finish_step(sum, i, n, c, x_in, x_out, v);
 }

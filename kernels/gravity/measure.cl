@@ -36,18 +36,21 @@ __kernel void potential(const uint n, const float eps2, __global const float4 *x
         phi[i] = sum;
 }
 
-// Per work-group: the sums of `add_body`, with ½mφ for the potential.
-__kernel void measure(const uint n, __global const float4 *x, __global const float4 *v,
+// Per work-group: the sums of `add_body`, with ½mφ for the potential, and the most energy that a step got wrong for a body
+// (`missed` in force.cl), which the steps leave in a.w.
+__kernel void measure(const uint n, __global const float4 *x, __global const float4 *v, __global const float4 *a,
                       __global const real *phi, __global real *rows, __global float2 *maxima)
 {
     __local real scratch[REDUCE_GROUP];
     __local float2 scratch_max[REDUCE_GROUP];
     real s[SUMS];
     clear_sums(s);
+    float2 most = (float2)(0.0f);
     for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
         if (add_body(s, x[i].xyz, v[i].xyz, x[i].w))
             s[POTENTIAL] = real_add(s[POTENTIAL], real_scaled(phi[i], 0.5f * x[i].w));
+        most.x = fmax(most.x, x[i].w * a[i].w);
     }
     store_sums(s, rows, scratch);
-    store_maxima((float2)(0.0f), maxima, scratch_max);
+    store_maxima(most, maxima, scratch_max);
 }

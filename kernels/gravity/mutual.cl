@@ -39,7 +39,8 @@ typedef struct {
     wide x, y, z;
 } Pulls;
 
-// Both sides of the pairs of own bodies of masses `m` with another.
+// Both sides of the pairs of own bodies of masses `m` with another. One third power serves both, so it stands without a
+// mass: distances are in UNIT, and masses in a unit of the host's choice that keeps the products finite.
 void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
 {
     const wide dx = other.x - own->x;
@@ -56,17 +57,19 @@ void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
     caused->z -= dz * back;
 }
 
-// Bodies in columns of `length`: behind the last of the n bodies some that pull no one.
-__kernel void spread(const uint n, const uint length, __global const float4 *x_in, __global float *places)
+// Bodies in columns of `length`, places in UNIT and masses `per_mass` times as large: behind the last of the n bodies some that pull
+// no one.
+__kernel void spread(const uint n, const uint length, const float per_mass, __global const float4 *x_in,
+                     __global float *places)
 {
     const uint i = get_global_id(0);
     if (i >= length)
         return;
     const float4 body = i < n ? x_in[i] : (float4)(0.0f);
-    places[i] = body.x;
-    places[length + i] = body.y;
-    places[2 * length + i] = body.z;
-    places[3 * length + i] = body.w;
+    places[i] = body.x * UNIT;
+    places[length + i] = body.y * UNIT;
+    places[2 * length + i] = body.z * UNIT;
+    places[3 * length + i] = body.w * per_mass;
 }
 
 // Tiles are counted along the rings, one distance after the other; those up to `end` are taken.
@@ -87,6 +90,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
     const uint distance = tile / blocks;
     const uint row = tile % blocks;
     const uint column = (row + distance) % blocks;
+    const float soft2 = eps2 * UNIT * UNIT;
     __global float *slot = slots + 6 * length * (size_t)(distance % depth);
     for (uint start = 0; start < side; start += TILE) {
         const uint count = min((uint)TILE, side - start);
@@ -115,7 +119,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
                     Pulls caused = pulls[TEAM_ID][j];
 #pragma unroll
                     for (uint k = 0; k < K; ++k)
-                        meet(&own[k], mass[k], other, &caused, eps2);
+                        meet(&own[k], mass[k], other, &caused, soft2);
                     pulls[TEAM_ID][j] = caused;
                     j = j + 1 < first + TEAM ? j + 1 : first;
                     WAIT
@@ -162,7 +166,5 @@ __kernel void advance(const uint n, const uint length, const uint depth, const C
         __global const float *felt = slots + 3 * length * (size_t)s + i;
         sum += (float3)(felt[0], felt[length], felt[2 * length]);
     }
-    sum = gravity(sum, c);
-    a[i] = (float4)(sum, 0.0f);
-    finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+    end_pass(gravity(sum, c) * UNIT_SUM, a[i], i, n, c, x_in, x_out, v, a);
 }

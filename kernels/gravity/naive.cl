@@ -6,9 +6,9 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     const uint i = get_global_id(0);
     if (i >= n)
         return;
+    const float4 before = a[i];
     a[i] = (float4)(0.0f);
     for (uint j = 0; j < n; ++j)
         a[i].xyz = attract(a[i].xyz, x_in[i].xyz, x_in[j], eps2);
-    a[i].xyz = gravity(a[i].xyz, c);
-    finish_step(a[i].xyz, x_in[i], v[i], c, &x_out[i], &v[i]);
+    end_pass(gravity(a[i].xyz, c), before, i, n, c, x_in, x_out, v, a);
 }

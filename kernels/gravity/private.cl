@@ -10,7 +10,5 @@ __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFIC
     float3 sum = (float3)(0.0f);
     for (uint j = 0; j < n; ++j)
         sum = attract(sum, own.xyz, x_in[j], eps2);
-    sum = gravity(sum, c);
-    a[i] = (float4)(sum, 0.0f);
-    finish_step(sum, own, v[i], c, &x_out[i], &v[i]);
+    end_pass(gravity(sum, c), a[i], i, n, c, x_in, x_out, v, a);
 }

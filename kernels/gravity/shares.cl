@@ -23,8 +23,8 @@ __kernel void collect(const uint n, const uint length, const uint depth, __globa
     vstore3(sum, i, parts);
 }
 
-// Ends the step of `count` bodies from body `first` on.
-__kernel void finish(const uint first, const uint count, const uint devices, const uint stride, const COEFFICIENTS c,
+// Ends the step of `count` of the n bodies, from body `first` on.
+__kernel void finish(const uint n, const uint first, const uint count, const uint devices, const uint stride, const COEFFICIENTS c,
                      __global const float *parts, __global const float *others, __global const float4 *x_in,
                      __global float4 *x_out, __global float4 *v, __global float4 *a)
 {
@@ -35,7 +35,5 @@ __kernel void finish(const uint first, const uint count, const uint devices, con
     float3 sum = vload3(i, parts);
     for (uint d = 0; d < devices; ++d)
         sum += vload3(nth, others + 3 * stride * (size_t)d);
-    sum = gravity(sum, c);
-    a[i] = (float4)(sum, 0.0f);
-    finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+    end_pass(gravity(sum, c) * UNIT_SUM, a[i], i, n, c, x_in, x_out, v, a);
 }

@@ -31,8 +31,7 @@ void finish(const Columns *columns, uint first, uint n, COEFFICIENTS c, __global
     for (uint k = 0; k < LANES && first + k < n; ++k) {
         const uint i = first + k;
         const float3 sum = gravity((float3)(ax.one[k], ay.one[k], az.one[k]), c);
-        a[i] = (float4)(sum, 0.0f);
-        finish_step(sum, x_in[i], v[i], c, &x_out[i], &v[i]);
+        end_pass(sum, a[i], i, n, c, x_in, x_out, v, a);
     }
 }
 

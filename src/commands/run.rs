@@ -225,8 +225,8 @@ fn print(report: &Report) {
         let warning = if reading.warns { " (!)" } else { "" };
         let value = if reading.counts { reading.value.to_string() } else { significant(reading.value, 5) };
         println!("{} {value}{warning}", reading.label);
-        if let Some(warning) = reading.warning() {
-            println!("{warning}.");
+        if let Some(advice) = reading.advice {
+            println!("{advice}");
         }
     }
     if report.nonfinite > 0 {

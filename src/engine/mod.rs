@@ -295,7 +295,8 @@ impl Engine {
 
     /// Pairs or cells that a step goes over: the unit of speed.
     pub fn work_in_step(&self) -> f64 {
-        (self.config.mode.info().work.in_step)(self.size)
+        let mode = &self.config.mode;
+        (mode.info().work.in_step)(self.size) * f64::from(mode.force_evaluations())
     }
 
     /// Queues the read-back of what is drawn into the memory of `points` (see [`Simulation::publish`]).

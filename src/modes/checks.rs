@@ -16,6 +16,24 @@ const TELLING: [usize; 3] = [1, 65, 1000];
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
+/// A size and a total mass at which a kernel's intermediate numbers come near the ends of f32, and numbers of bodies
+/// (see [`at_scale`]).
+struct Extent {
+    name: &'static str,
+    length: f32,
+    mass: f32,
+    bodies: &'static [usize],
+}
+
+/// The third power of a distance of 5e12 is beyond f32, and so is that of most of these distances. Tiny bodies are all
+/// within the softening length.
+const EXTENTS: [Extent; 4] = [
+    Extent { name: "far apart", length: 1e15, mass: 1e18, bodies: &[2, 65] },
+    Extent { name: "as far apart as can be", length: 5e16, mass: 1e18, bodies: &[65] },
+    Extent { name: "heavy and close", length: 1.0, mass: 1e15, bodies: &[2, 65] },
+    Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
+];
+
 /// A start to be compared from.
 pub struct Start {
     /// In words.
@@ -57,6 +75,40 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
     Ok(starts)
 }
 
+/// Bodies in a scene of gravity at the [`EXTENTS`], at the least softening.
+///
+/// # Errors
+/// If the scene is not there.
+pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
+    let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("there is no scene {scene}")))?;
+    let mut mode = info.mode_for(scene);
+    params::set(mode.as_mut(), "eps", "1e-5")?;
+    let mut starts = Vec::new();
+    for extent in &EXTENTS {
+        let kinds = [Masses::Various, Masses::Equal];
+        for (n, masses) in extent.bodies.iter().flat_map(|&n| kinds.map(|masses| (n, masses))) {
+            if n == 2 && masses == Masses::Equal {
+                // One of them would have no mass, and the other nothing to pull it.
+                continue;
+            }
+            let mut start = start(scene, mode.as_ref(), "", n, (masses, n == 65))?;
+            at_scale(start.state.bodies_mut()?, extent);
+            start.name = format!("{} {}", start.name, extent.name);
+            starts.push(start);
+        }
+    }
+    Ok(starts)
+}
+
+/// Bodies at rest, so that a velocity tells of nothing but the pull, however weak that is.
+fn at_scale(bodies: &mut Bodies, extent: &Extent) {
+    bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
+    for x in &mut bodies.positions {
+        x[..3].iter_mut().for_each(|c| *c *= extent.length);
+        x[3] *= extent.mass;
+    }
+}
+
 /// Equal masses would hide a mass taken from the wrong body; but there are kernels for them alone.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
@@ -95,7 +147,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// How much happens from `start` to `end`: the RMS change of the bodies' velocities, or the largest speed of the fluid.
+/// How much happens from `start` to `end`: the RMS change of the bodies' velocities over their RMS speed at the end, at
+/// whatever scale they move; or the largest speed of the fluid.
 ///
 /// # Errors
 /// If they are of different matter.
@@ -107,7 +160,8 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
 }
 
 /// How far `found` is from the `right` end of what was at `start`. Of bodies, the relative RMS error of the change of
-/// velocity and of position. Of a fluid, the largest error of a velocity over the largest speed, or of a density over the
+/// velocity and of position, where the right place is rounded to f32: far from the origin a body moves by less than a
+/// float can tell, and there it stays where it is. Of a fluid, the largest error of a velocity over the largest speed, or of a density over the
 /// mean one: the numbers in a cell are some hundred times as large as what moves it, and a change would vanish beside their
 /// rounding.
 ///
@@ -129,15 +183,21 @@ fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64
             position: minus(&now.positions[i], &start.positions[i]),
         }
     };
-    let judge = |i| Judged { computed: change(found, i), right: change(right, i) };
+    let right = Bodies {
+        positions: right.positions.iter().map(|x| x.map(|c| f64::from(c as f32))).collect(),
+        velocities: right.velocities.clone(),
+    };
+    let judge = |i| Judged { computed: change(found, i), right: change(&right, i) };
     relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
 }
 
-/// The RMS change of velocity.
+/// The RMS change of velocity over the RMS speed at the end; 0 where nothing moves.
 fn rms_change(start: &Bodies, end: &Bodies<f64>) -> f64 {
     let rows = start.velocities.iter().zip(&end.velocities);
-    let squares = rows.flat_map(|(start, end)| (0..4).map(|k| (end[k] - f64::from(start[k])).powi(2)));
-    (squares.sum::<f64>() / start.len() as f64).sqrt()
+    let change = rows.flat_map(|(start, end)| (0..3).map(|k| (end[k] - f64::from(start[k])).powi(2)));
+    let speed = end.velocities.iter().flat_map(|end| end[..3].iter().map(|c| c.powi(2)));
+    let ratio = (change.sum::<f64>() / speed.sum::<f64>()).sqrt();
+    if ratio.is_nan() { 0.0 } else { ratio }
 }
 
 fn free(flow: &Flow<f64>) -> impl Iterator<Item = usize> {

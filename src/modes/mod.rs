@@ -236,6 +236,11 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
 
+    /// How often a step goes over all pairs or cells: [`Work::in_step`] counts one of them.
+    fn force_evaluations(&self) -> u32 {
+        1
+    }
+
     /// The same mode with time going backwards: so many steps of it undo as many steps, but for rounding.
     ///
     /// # Errors
@@ -486,9 +491,9 @@ pub struct Reading {
     pub help: &'static str,
     /// Whether it is one to worry about.
     pub warns: bool,
-    /// What a person is told to do where it warns; empty if its help says it.
-    #[serde(skip)]
-    pub advice: &'static str,
+    /// The cause and a remedy, as a sentence, where it is one to worry about and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
     /// Whether it counts things.
     #[serde(skip)]
     pub counts: bool,
@@ -497,7 +502,7 @@ pub struct Reading {
 impl Reading {
     /// A number without worries.
     pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { key, label, value, help, warns: false, advice: "", counts: false }
+        Self { key, label, value, help, warns: false, advice: None, counts: false }
     }
 
     /// A number of things.
@@ -510,14 +515,9 @@ impl Reading {
         Self { warns, ..self }
     }
 
-    /// With a sentence that says what to do where it warns.
-    pub fn advises(self, advice: &'static str) -> Self {
-        Self { advice, ..self }
-    }
-
-    /// The sentence that says what to do, where it warns.
-    pub fn warning(&self) -> Option<&'static str> {
-        (self.warns && !self.advice.is_empty()).then_some(self.advice)
+    /// One to worry about, if `warns`, with the cause and a remedy.
+    pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
+        Self { warns, advice: warns.then_some(advice), ..self }
     }
 }
 

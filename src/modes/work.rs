@@ -17,7 +17,7 @@ pub struct Work {
     pub unit: &'static str,
     /// What that speed is.
     pub help: &'static str,
-    /// How many of these there are in a step of N.
+    /// How many of these there are in a step of N that evaluates forces once.
     pub in_step: fn(usize) -> f64,
     /// The key of the speed in reports, and how many it counts in.
     pub report: (&'static str, f64),
@@ -52,7 +52,7 @@ impl Work {
             things: "bodies",
             label: ("Bodies", "How many bodies there are: the work grows with the square."),
             unit,
-            help: "pairs of bodies a second: N² for each step, looked at or not; in brackets at 20 operations a pair",
+            help: "pairs of bodies a second: N² for each evaluation of the forces, looked at or not; in brackets at 20 operations a pair",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,

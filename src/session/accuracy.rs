@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 
 use super::{Rung, Stats};
-use crate::modes::Work;
 use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
 /// Bodies are judged at most this often.
@@ -126,10 +125,10 @@ pub(super) struct Ladder(Vec<(&'static str, usize, Rung)>);
 
 impl Ladder {
     /// Takes note of what is in force, and tells `stats` of those like it.
-    pub fn note(&mut self, stats: &mut Stats, work: &Work) {
+    pub fn note(&mut self, stats: &mut Stats) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;
-        if let Some(pairs_per_second) = stats.device_work_per_second(work) {
+        if let Some(pairs_per_second) = stats.device_work_per_second() {
             match self.0.iter_mut().filter(is_like).find(|row| row.2.variant == variant) {
                 Some((.., rung)) => {
                     rung.pairs_per_second = pairs_per_second;

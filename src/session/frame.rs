@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::bodies::Points;
 use crate::hand::{Deed, Held};
-use crate::modes::{Diagnostics, Sharing, Work};
+use crate::modes::{Diagnostics, Sharing};
 
 /// One picture's worth of data.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +37,8 @@ pub struct Stats {
     pub work_group: usize,
     /// Its knobs.
     pub knobs: BTreeMap<&'static str, u32>,
+    /// Pairs or cells that a step goes over.
+    pub work_in_step: f64,
     /// The burst in force, in steps.
     pub steps_per_frame: u32,
     /// Steps a second by the clock on the wall, over the last second or so.
@@ -99,19 +101,19 @@ pub struct Rung {
 }
 
 impl Stats {
-    /// Pairs or cells a second, as `work` counts them.
-    pub fn work_per_second(&self, work: &Work) -> f64 {
-        (work.in_step)(self.bodies) * self.steps_per_second
+    /// Pairs or cells a second.
+    pub fn work_per_second(&self) -> f64 {
+        self.work_in_step * self.steps_per_second
     }
 
     /// The same of the device's time; none before a step was measured.
-    pub fn device_work_per_second(&self, work: &Work) -> Option<f64> {
+    pub fn device_work_per_second(&self) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
-        (seconds > 0.0).then(|| (work.in_step)(self.bodies) / seconds)
+        (seconds > 0.0).then(|| self.work_in_step / seconds)
     }
 
     /// The speed of the device while it steps over the limit, where both are known.
-    pub fn share_of_limit(&self, work: &Work) -> Option<f64> {
-        Some(self.device_work_per_second(work)? / self.limit?)
+    pub fn share_of_limit(&self) -> Option<f64> {
+        Some(self.device_work_per_second()? / self.limit?)
     }
 }

@@ -8,8 +8,8 @@ use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea
 use super::keys::{self, Command};
 use super::widgets::Sink;
 use super::{Model, format, spark, theme};
+use crate::modes::Sharing;
 use crate::modes::accuracy::{self, WORRYING};
-use crate::modes::{Reading, Sharing};
 use crate::session::{Rung, Stats};
 use crate::state::Matter;
 
@@ -125,8 +125,8 @@ fn numbers(ui: &mut egui::Ui, model: &Model) {
     speed(model).iter().for_each(|row| line(ui, row));
     ui.add_space(6.0);
     truth(model).iter().for_each(|row| line(ui, row));
+    advice(ui, model);
     held_out(ui, stats.nonfinite);
-    warnings(ui, stats);
     spark::show(ui, model);
     let shares = sharing(model);
     if !shares.is_empty() {
@@ -159,7 +159,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
 
 fn headline(ui: &mut egui::Ui, model: &Model, (folded, waits): (bool, Option<&str>), sink: &mut Sink) {
     let work = &model.config.mode.info().work;
-    let rate = model.stats.work_per_second(work);
+    let rate = model.stats.work_per_second();
     let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
     let (number, words, aside) = match (model.started(), waits) {
         (false, _) => (String::new(), "starting…", String::new()),
@@ -215,9 +215,7 @@ fn speed(model: &Model) -> Vec<Row> {
         ),
         row(
             "Share of limit",
-            stats
-                .share_of_limit(&info.work)
-                .map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+            stats.share_of_limit().map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
             info.limit.help(),
         ),
         row("Read back", ms(stats.read_ms), "time to copy the bodies from the device"),
@@ -345,19 +343,19 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b == 0.0 { 0.0 } else { a / b }
 }
 
+/// The cause of each number that warns, and a remedy, where the mode knows them.
+fn advice(ui: &mut egui::Ui, model: &Model) {
+    let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
+    for advice in readings.filter_map(|reading| reading.advice) {
+        ui.label(RichText::new(advice).small().color(theme::of(ui).warning));
+    }
+}
+
 fn held_out(ui: &mut egui::Ui, nonfinite: usize) {
     if nonfinite > 0 {
         let text = format!("{} bodies not finite, left out", format::count(nonfinite as u64));
         ui.label(RichText::new(text).color(theme::of(ui).warning))
             .on_hover_text("these bodies flew off all bounds; try a smaller time step or more softening");
-    }
-}
-
-/// What a person is told to do about readings that warn.
-fn warnings(ui: &mut egui::Ui, stats: &Stats) {
-    let readings = stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
-    for warning in readings.filter_map(Reading::warning) {
-        ui.label(RichText::new(format!("{warning}.")).small().color(theme::of(ui).warning));
     }
 }
 

@@ -221,7 +221,7 @@ fn a_flow_that_is_too_fast_is_told() {
         run(&mut simulation, 2);
         let mach = reading(&mut simulation, "mach").unwrap();
         assert!((mach.value / (speed * 3f64.sqrt()) - 1.0).abs() < 0.02, "{mach:?}");
-        let told = mach.warning();
+        let told = mach.advice;
         assert_eq!(
             (mach.warns, told.is_some_and(|text| text.contains("lower the inlet speed"))),
             (is_told, is_told)

@@ -67,10 +67,28 @@ pub fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'stat
     Box::leak(Box::new(Variant { source, ..*variant }))
 }
 
+/// The bodies with what rounding cut off, where that is carried.
+pub fn whole(engine: &mut Engine) -> Bodies<f64> {
+    let snapshot = engine.snapshot().unwrap();
+    let mut bodies = engine.bodies().unwrap().to_f64();
+    if let Some(low) = snapshot.runs[0].extra.get("low_parts") {
+        assert_eq!(low.len(), 8 * bodies.len());
+        let rows = bodies.positions.iter_mut().chain(&mut bodies.velocities);
+        for (row, low) in rows.zip(low.chunks(4)) {
+            row.iter_mut().zip(low).for_each(|(c, low)| *c += f64::from(*low));
+        }
+    }
+    bodies
+}
+
 /// The RMS distance between two sets of places.
 pub fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
+    distance64(&a.to_f64(), b)
+}
+
+/// The same of places in double precision.
+pub fn distance64(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
     let squares = a
-        .to_f64()
         .positions
         .iter()
         .zip(&b.positions)

@@ -378,7 +378,7 @@ impl<P: Part> Simulation for Fleet<P> {
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.gather(Need::Picture)?;
+        self.gather(Need::Sums)?;
         self.lead().diagnostics()
     }
 

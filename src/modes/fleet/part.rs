@@ -109,8 +109,10 @@ pub(in crate::modes) trait Part: Simulation {
 /// What the parts are brought together for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::modes) enum Need {
-    /// To be drawn and measured.
+    /// To be drawn.
     Picture,
+    /// To be drawn and measured.
+    Sums,
     /// To be put aside, or to go on.
     State,
     /// That, and what the last step began from.

@@ -16,7 +16,7 @@ const IMAGE_SIDE: usize = 1024;
 
 /// The most of the speed of sound at which the method is accurate: errors grow with the square of it.
 const MOST_MACH: f64 = 0.3;
-const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, and the method is inaccurate there: lower the inlet speed or the push";
+const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, and the method is inaccurate there: lower the inlet speed or the push.";
 
 /// As the kernel `image` counts them.
 const SPEED: u32 = 0;
@@ -259,8 +259,7 @@ impl FluidSimulation {
                 mach,
                 "the largest speed over the speed of sound; past 0.3 the method is inaccurate, since the fluid is compressed",
             )
-            .warns(mach > MOST_MACH)
-            .advises(TOO_FAST),
+            .warns_of(mach > MOST_MACH, TOO_FAST),
             Reading::new("mass", "Mass", mass, "in the free cells"),
             Reading::count("free", "Free cells", free, "cells that are not solid and still have numbers"),
         ]);

@@ -168,7 +168,7 @@ impl Part for FluidSimulation {
 
     fn kept(&self, need: Need) -> Vec<Field<'_>> {
         match need {
-            Need::Picture => vec![Field::new(&self.field, self.walls.nx, 1, 0)],
+            Need::Picture | Need::Sums => vec![Field::new(&self.field, self.walls.nx, 1, 0)],
             Need::State => vec![self.rows(0)],
             Need::LastStep => vec![self.rows(0), self.rows(1)],
         }
@@ -183,7 +183,7 @@ impl Part for FluidSimulation {
     }
 
     fn show(&mut self, need: Need, own: &Range<usize>) -> Result<()> {
-        self.share.is_shown = need == Need::Picture;
+        self.share.is_shown = need <= Need::Sums;
         if self.share.is_shown { self.look_at(own.clone()) } else { Ok(()) }
     }
 

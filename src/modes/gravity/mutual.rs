@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::FORCE;
+use crate::bodies::Bodies;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Source};
 use crate::error::Result;
 use crate::modes::{Recipe, common_multiple, source, sources};
@@ -52,6 +53,20 @@ pub(super) struct Tiles {
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
+    /// The unit of masses in `places`.
+    mass_unit: f32,
+}
+
+/// A unit of mass for sums with the third power of a distance: the power of two that makes the heaviest body weigh
+/// 2¹⁵ to 2¹⁶ of it. In the units of `kernels/gravity/mutual.cl` the pull of such a body stays finite down to the least
+/// softening, and above zero up to the largest distance.
+pub(super) fn mass_unit(bodies: &Bodies) -> f32 {
+    let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
+    match heaviest > 0.0 && heaviest.is_finite() {
+        // A mass can be as small as 2⁻¹⁴⁹; the unit and what it is a part of are normal floats.
+        true => (f64::from(heaviest).log2().floor() - 15.0).max(-110.0).exp2() as f32,
+        false => 1.0,
+    }
 }
 
 /// The length of the blocks that suit all of `recipes`, and the first of them best.
@@ -67,7 +82,7 @@ impl Tiles {
         device: &Device,
         program: &Program,
         (recipe, side): (Recipe, usize),
-        bodies: usize,
+        (bodies, mass_unit): (usize, f32),
     ) -> Result<Self> {
         let meet = program.kernel("meet_blocks")?;
         meet.check_work_group(recipe.variant.name, recipe.work_group)?;
@@ -88,7 +103,13 @@ impl Tiles {
             places: Buffer::new(device, 4 * length)?,
             // Half of the greatest distance is never written, if the number of blocks is even.
             slots: Buffer::zeroed(device, a_distance * depth)?,
+            mass_unit,
         })
+    }
+
+    /// What the sums over masses are in units of.
+    pub fn mass_unit(&self) -> f32 {
+        self.mass_unit
     }
 
     /// How many tiles there are.
@@ -130,7 +151,8 @@ impl Tiles {
     /// Puts the bodies in columns.
     fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
         let [n, length, _] = self.sizes();
-        lane.whole(Pass::cheap(&self.spread, &[n, length, x, (&self.places).into()], self.length))
+        let args = [n, length, Arg::Float(1.0 / self.mass_unit), x, (&self.places).into()];
+        lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
     /// Queues the next slice of the tiles before work-item `last`.
@@ -168,8 +190,8 @@ pub(super) struct Sums {
 
 impl Sums {
     /// For one of `devices` devices.
-    pub fn new(device: &Device, bodies: usize, devices: usize) -> Result<Self> {
-        let program = Program::build(device, &sources(&[FORCE, SHARES]), &[])?;
+    pub fn new(device: &Device, defines: &[(&str, String)], bodies: usize, devices: usize) -> Result<Self> {
+        let program = Program::build(device, &sources(&[FORCE, SHARES]), defines)?;
         // Two may come to all the rest alone.
         let stride = bodies.div_ceil(2);
         Ok(Self {
@@ -216,10 +238,11 @@ impl Sums {
         (own, devices): (&Range<usize>, usize),
         state: [Arg; 4],
     ) -> Result<()> {
-        let [first, count, others, stride] =
-            [own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
+        let bodies = self.parts.len() / 3;
+        let [n, first, count, others, stride] =
+            [bodies, own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
         let sums = [(&self.parts).into(), (&self.others).into()];
-        let args = [&[first, count, others, stride, coefficients], &sums[..], &state].concat();
+        let args = [&[n, first, count, others, stride, coefficients], &sums[..], &state].concat();
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
     }
 

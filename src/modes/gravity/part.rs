@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::mutual::{self, Sums};
-use super::simulation::{Burst, GravitySimulation};
+use super::simulation::{Burst, GravitySimulation, planes, step_defines};
 use super::{Colour, Gravity};
 use crate::bodies::Bodies;
 use crate::compute::{Arg, Field, Lane};
@@ -42,7 +42,7 @@ pub(super) fn together(
         let mut part = GravitySimulation::new(device, params, (*recipe, side), bodies)?;
         part.share.grain = grain;
         if part.tiles.is_some() {
-            part.share.sums = Some(Sums::new(device, bodies.len(), stations.len())?);
+            part.share.sums = Some(Sums::new(device, &step_defines(params), bodies.len(), stations.len())?);
         }
         Ok(part)
     };
@@ -114,7 +114,7 @@ impl Part for GravitySimulation {
                 let eps2 = Arg::Float(self.params.eps * self.params.eps);
                 if share.stage == 1 && !share.is_fed {
                     let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
-                    let c = Arg::Float8(step.coefficients(self.common_mass.unwrap_or(1.0)));
+                    let c = Arg::Float8(step.coefficients(tiles.mass_unit()));
                     sums.finish(lane, c, (&share.duty.own, share.duty.of), state)?;
                     share.is_fed = true;
                 }
@@ -155,7 +155,11 @@ impl Part for GravitySimulation {
         let v = Field::new(&self.v, 1, 1, 0);
         match need {
             Need::Picture if self.params.colour != Colour::Acceleration => vec![v],
-            _ => vec![v, Field::new(&self.a, 1, 1, 0)],
+            Need::Picture | Need::Sums => vec![v, Field::new(&self.a, 1, 1, 0)],
+            Need::State | Need::LastStep => {
+                let with_low_parts = Field::new(&self.v, 1, planes(&self.params), self.count);
+                vec![with_low_parts, Field::new(&self.a, 1, 1, 0)]
+            }
         }
     }
 

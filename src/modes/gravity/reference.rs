@@ -1,6 +1,6 @@
 //! The same step in f64, written for reading: what the kernels are checked against.
 
-use super::{Gravity, Integrator, Softening};
+use super::{Gravity, Integrator, OUTER, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::hand::Field;
 use crate::modes::Diagnostics;
@@ -77,18 +77,26 @@ impl Gravity {
                 });
             }
             Integrator::Leapfrog => {
-                let before = self.accelerations(bodies);
-                self.update(bodies, |i, x, v| {
-                    *v += before[i] * (0.5 * dt);
-                    *x += *v * dt;
-                });
-                let after = self.accelerations(bodies);
-                self.update(bodies, |i, _, v| {
-                    *v += after[i] * (0.5 * dt);
-                    *v *= f64::from(self.decay);
-                });
+                self.kick_drift_kick(bodies, dt);
+                self.update(bodies, |_, _, v| *v *= f64::from(self.decay));
+            }
+            Integrator::Yoshida => {
+                for share in [OUTER, 1.0 - 2.0 * OUTER, OUTER] {
+                    self.kick_drift_kick(bodies, share * dt);
+                }
+                self.update(bodies, |_, _, v| *v *= f64::from(self.decay));
             }
         }
+    }
+
+    fn kick_drift_kick(&self, bodies: &mut Bodies<f64>, dt: f64) {
+        let before = self.accelerations(bodies);
+        self.update(bodies, |i, x, v| {
+            *v += before[i] * (0.5 * dt);
+            *x += *v * dt;
+        });
+        let after = self.accelerations(bodies);
+        self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
     /// Moves every body, keeps the plane if asked to, and quarantines what stops being finite.

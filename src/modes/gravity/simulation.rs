@@ -2,10 +2,10 @@
 
 use std::any::Any;
 
-use super::mutual::Tiles;
+use super::mutual::{self, Tiles};
 use super::part::Share;
 use super::step::Step;
-use super::{Colour, FORCE, Gravity, INFO, Integrator, Softening};
+use super::{Colour, FORCE, Gravity, INFO, LOW_PARTS, Softening};
 use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -33,9 +33,12 @@ pub(super) const CARRIES: &[CarriedList] = &[
         // One that throws a body out of bounds in a step would hold out all bodies of a file that says so.
         check: |with, list| {
             let most = f64::from(FINITE_LIMIT) / with.mode.time_step();
-            let expected = "an acceleration that leaves the body within bounds for a step";
+            let expected =
+                "an acceleration that leaves the body within bounds for a step, and an energy from 0";
             carried::each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
-                is_held_out || row[..3].iter().all(|a| f64::from(a.abs()) <= most)
+                let [pull @ .., missed] = row;
+                let is_bounded = pull.iter().all(|a| f64::from(a.abs()) <= most);
+                is_held_out || is_bounded && (0.0..=f32::MAX).contains(missed)
             })
         },
     },
@@ -50,6 +53,15 @@ pub(super) const CARRIES: &[CarriedList] = &[
                 true => Ok(()),
                 false => Err(format!("not all bodies that have a mass have {:e}", list[0])),
             }
+        },
+    },
+    CarriedList {
+        name: LOW_PARTS,
+        most: |bodies| 8 * bodies,
+        check: |with, list| {
+            let bodies = with.bodies()?;
+            carried::has(list, 8 * bodies.len())?;
+            check_low_parts(bodies, list.as_chunks().0)
         },
     },
 ];
@@ -72,7 +84,10 @@ pub(super) struct GravitySimulation {
     pub(super) potential: Kernel,
     /// Positions now, and where the next pass puts them: swapped by arguments.
     pub(super) x: [Buffer<[f32; 4]>; 2],
+    /// Velocities; behind them the low parts of all places and velocities, where these are carried.
     pub(super) v: Buffer<[f32; 4]>,
+    /// Accelerations, each with the most energy that a step got wrong for its body so far (`missed` in
+    /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
     pub(super) snapshot: Snapshot,
     /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
@@ -101,7 +116,8 @@ pub(super) struct Burst {
     pub(super) passes: u64,
     /// The work-item at which that pass goes on.
     pub(super) from: usize,
-    /// Whether the first pass only evaluates the force for an opening drift.
+    /// Whether the first pass only evaluates the force: for an opening drift, or to tell what the first step gets
+    /// wrong.
     pub(super) evaluates: bool,
 }
 
@@ -110,6 +126,18 @@ fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;
     masses.all(|mass| mass == first).then_some(first)
+}
+
+/// Fails unless the low parts of places are what rounding cuts off, so that adding one changes nothing, and those of
+/// velocities are finite: a velocity that was changed since, by hand or by a loss of speed, may be the smaller.
+fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> std::result::Result<(), String> {
+    let (places, velocities) = low.split_at(bodies.len());
+    let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);
+    let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
+    match bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite) {
+        true => Ok(()),
+        false => Err("it holds more than what rounding cuts off".to_owned()),
+    }
 }
 
 /// What the softening law is called in kernels.
@@ -124,10 +152,27 @@ fn mode_of(params: &Gravity) -> &dyn Mode {
     params
 }
 
+/// What all kernels that end a step are built with.
+pub(super) fn step_defines(params: &Gravity) -> Vec<(&'static str, String)> {
+    if params.compensated { vec![("COMPENSATED", "1".to_owned())] } else { Vec::new() }
+}
+
+/// Rows of the buffer of velocities for each body.
+pub(super) fn planes(params: &Gravity) -> usize {
+    if params.compensated { 3 } else { 1 }
+}
+
+/// An encounter is too fast for the time step if a step gets as much of the energy wrong.
+const WORRYING_SHARE: f64 = 0.1;
+/// What to do about it.
+const ENCOUNTER_ADVICE: &str =
+    "A close encounter is faster than the time step can follow: reduce Time step or raise Softening.";
+
 /// The program of a recipe.
 fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<f32>) -> Result<Program> {
     let mut defines = recipe.defines();
     defines.push((softening(params), "1".to_owned()));
+    defines.extend(step_defines(params));
     if common_mass.is_some() {
         defines.push(("EQUAL_MASS", "1".to_owned()));
     }
@@ -147,13 +192,15 @@ impl GravitySimulation {
         let program = build(device, recipe, params, common_mass)?;
         let advance = program.kernel("advance")?;
         let tiles = match recipe.variant.name {
-            "mutual" => Some(Tiles::new(device, &program, (recipe, side), bodies.len())?),
+            "mutual" => {
+                Some(Tiles::new(device, &program, (recipe, side), (bodies.len(), mutual::mass_unit(bodies)))?)
+            }
             name => {
                 advance.check_work_group(name, recipe.work_group)?;
                 None
             }
         };
-        let small = Program::build(device, &sources(&[FORCE, DRIFT]), &[])?;
+        let small = Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))?;
         let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
         Ok(Self {
             lane: Lane::new(device),
@@ -170,7 +217,7 @@ impl GravitySimulation {
             reduction,
             phi: Buffer::new(device, bodies.len())?,
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
-            v: Buffer::from_slice(device, &bodies.velocities)?,
+            v: Self::velocities(device, params, bodies, &[])?,
             a: Buffer::zeroed(device, bodies.len())?,
             snapshot: Snapshot::new(device, bodies.len())?,
             a_is_current: false,
@@ -182,17 +229,42 @@ impl GravitySimulation {
         })
     }
 
-    /// The coefficients of a pass; none for the drift that opens a leapfrog burst.
+    /// The buffer of velocities, with the low parts behind them, or zeros if there are none.
+    fn velocities(
+        device: &Device,
+        params: &Gravity,
+        bodies: &Bodies,
+        low: &[[f32; 4]],
+    ) -> Result<Buffer<[f32; 4]>> {
+        let mut rows = bodies.velocities.clone();
+        rows.extend_from_slice(low);
+        rows.resize(planes(params) * bodies.len(), [0.0; 4]);
+        Buffer::from_slice(device, &rows)
+    }
+
+    /// Whether a pass evaluates forces, as all do but the drift that opens a burst of kick–drift–kicks; and its coefficients.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
-        if p.integrator != Integrator::Leapfrog {
+        let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
+            return (true, Step::still(p));
+        };
+        if !p.integrator.is_symmetric() {
             return (true, Step::whole(p));
         }
-        match pass.checked_sub(u64::from(self.burst.evaluates)) {
-            None => (true, Step::still(p)),
-            Some(0) => (false, Step::open(p)),
-            Some(n) if n < u64::from(self.burst.steps) => (true, Step::close_and_open(p)),
-            Some(_) => (true, Step::close(p)),
+        let evaluations = p.integrator.evaluations();
+        let Some(ended) = nth.checked_sub(1) else { return (false, Step::open(p, 0)) };
+        let substep = (ended % u64::from(evaluations)) as u32;
+        match nth < u64::from(self.burst.steps) * u64::from(evaluations) {
+            true => (true, Step::close_and_open(p, substep)),
+            false => (true, Step::close(p, substep)),
+        }
+    }
+
+    /// The mass that a sum over all bodies is in units of.
+    fn mass_unit(&self) -> f32 {
+        match &self.tiles {
+            Some(tiles) => tiles.mass_unit(),
+            None => self.common_mass.unwrap_or(1.0),
         }
     }
 
@@ -227,7 +299,7 @@ impl GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let n = Arg::Uint(self.count as u32);
         let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let c = Arg::Float8(step.coefficients(if forces { self.common_mass.unwrap_or(1.0) } else { 1.0 }));
+        let c = Arg::Float8(step.coefficients(if forces { self.mass_unit() } else { 1.0 }));
         let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
         let from = self.burst.from;
         self.burst.from = if !forces {
@@ -268,11 +340,14 @@ impl Simulation for GravitySimulation {
     fn start(&mut self, steps: u32) {
         self.burst = Burst { steps, ..Burst::default() };
         if steps > 0 {
-            let leapfrog = self.params.integrator == Integrator::Leapfrog;
-            self.burst.evaluates = leapfrog && !self.a_is_current;
-            self.burst.passes = u64::from(steps) + u64::from(leapfrog) + u64::from(self.burst.evaluates);
+            let integrator = self.params.integrator;
+            let is_symmetric = integrator.is_symmetric();
+            self.burst.evaluates = if is_symmetric { !self.a_is_current } else { !self.stepped };
+            self.burst.passes = u64::from(steps) * u64::from(integrator.evaluations())
+                + u64::from(is_symmetric)
+                + u64::from(self.burst.evaluates);
             // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
-            (self.a_is_current, self.a_is_there, self.stepped) = (leapfrog, true, true);
+            (self.a_is_current, self.a_is_there, self.stepped) = (is_symmetric, true, true);
         }
     }
 
@@ -299,11 +374,13 @@ impl Simulation for GravitySimulation {
     }
 
     fn state(&mut self) -> Result<State> {
-        Ok(Bodies { positions: self.x[0].read()?, velocities: self.v.read()? }.into())
+        let mut velocities = self.v.read()?;
+        velocities.truncate(self.count);
+        Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// The acceleration that leapfrog opens the next burst with; and the mass outside the sum, which those who are held
-    /// out had too.
+    /// The acceleration that the next burst opens with, and what steps got wrong so far; the mass outside the sum, which those who are
+    /// held out had too; and what rounding cut off.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = Extra::new();
         if self.a_is_current {
@@ -311,6 +388,9 @@ impl Simulation for GravitySimulation {
         }
         if let Some(mass) = self.common_mass {
             extra.insert(COMMON_MASS.to_owned(), vec![mass]);
+        }
+        if self.params.compensated {
+            extra.insert(LOW_PARTS.to_owned(), self.v.read()?[self.count..].as_flattened().to_vec());
         }
         Ok(extra)
     }
@@ -320,6 +400,11 @@ impl Simulation for GravitySimulation {
             let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
             self.a = Buffer::from_slice(&self.device, rows)?;
             (self.a_is_current, self.a_is_there) = (true, true);
+        }
+        if self.params.compensated && extra.contains_key(LOW_PARTS) {
+            let low = list(extra, LOW_PARTS, 8 * self.count)?.as_chunks().0;
+            let bodies = self.state()?.into_bodies()?;
+            self.v = Self::velocities(&self.device, &self.params, &bodies, low)?;
         }
         let common_mass = match extra.contains_key(COMMON_MASS) {
             true => Some(list(extra, COMMON_MASS, 1)?[0]),
@@ -370,7 +455,10 @@ impl Simulation for GravitySimulation {
             let effect = |velocity| Effect { velocity, ..Effect::default() };
             // Beyond all bounds a body is held out, in f64 too.
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
-            bounded.then(|| Judged { computed: effect(a[i].map(f64::from)), right: effect(right) })
+            bounded.then(|| {
+                let [x, y, z, _] = a[i].map(f64::from);
+                Judged { computed: effect([x, y, z, 0.0]), right: effect(right) }
+            })
         };
         Ok(Some(Box::new(chosen.into_iter().filter_map(judge))))
     }
@@ -378,17 +466,25 @@ impl Simulation for GravitySimulation {
     fn diagnostics(&mut self) -> Result<Diagnostics> {
         let Gravity { eps, g, .. } = self.params;
         let n = Arg::Uint(self.count as u32);
-        let (x, v, phi) = (Arg::from(&self.x[0]), Arg::from(&self.v), Arg::from(&self.phi));
+        let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
+        let phi = Arg::from(&self.phi);
         let args = &[n, Arg::Float(eps * eps), x, phi];
         let cost = self.count as f64;
         let group = Pass::CHEAP_GROUP;
         self.reduction.prepare(Pass { kernel: &self.potential, args, items: self.count, group, cost })?;
-        let sums = self.reduction.run(&[n, x, v, phi])?;
+        let sums = self.reduction.run(&[n, x, v, a, phi])?;
         let potential = -f64::from(g) * sums.potential;
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
         let help = "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together";
-        let readings = vec![Reading::new("virial_ratio", "2T / |V|", balance, help)];
+        let scale = kinetic + potential.abs();
+        let missed = if scale == 0.0 { 0.0 } else { sums.maxima[0] / scale };
+        let missed_help = "about the most energy that a step got wrong for one body, over kinetic and potential energy together, since the scene began or a parameter was last changed: above 0.1 a close encounter was too fast for the time step";
+        let readings = vec![
+            Reading::new("virial_ratio", "2T / |V|", balance, help),
+            Reading::new("encounter_error", "Encounter error", missed, missed_help)
+                .warns_of(missed > WORRYING_SHARE, ENCOUNTER_ADVICE),
+        ];
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })
     }
 }

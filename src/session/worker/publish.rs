@@ -102,6 +102,7 @@ impl Worker<'_> {
             variant: resolved.recipe.variant.name,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),
+            work_in_step: self.engine.work_in_step(),
             steps_per_frame: self.burst,
             steps_per_second,
             device_ms_per_step: step_seconds * 1e3,
@@ -128,7 +129,7 @@ impl Worker<'_> {
             nonfinite: 0, // counted when the frame is whole
             series: Vec::new(),
         };
-        self.ladder.note(&mut stats, &self.engine.config().mode.info().work);
+        self.ladder.note(&mut stats);
         stats
     }
 }
