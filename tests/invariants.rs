@@ -13,6 +13,7 @@ use gravitile::hand::{Edit, Launch};
 use gravitile::modes::{Diagnostics, MODES, Variant};
 use gravitile::params;
 use gravitile::scene::Scene;
+use gravitile::snapshot::Snapshot;
 use gravitile::state::{Matter, State};
 use support::{cpu, distance, distance64, engine, gravity, scene, whole};
 
@@ -332,7 +333,7 @@ fn what_rounding_cut_off_stays_with_its_body_through_changes() {
     // A file that says they are more than rounding is refused.
     let mut snapshot = engine.snapshot().unwrap();
     snapshot.runs[0].extra.get_mut("low_parts").unwrap()[0] = 0.5;
-    let refused = Engine::resume(cpu(), snapshot, &Default::default()).err().expect("it is refused");
+    let refused = Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).expect_err("it is refused");
     assert!(refused.to_string().contains("low_parts"), "{refused}");
 }
 
