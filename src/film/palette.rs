@@ -256,10 +256,15 @@ mod tests {
         let shown = shown(&Indexed::new(&picture));
         for (left, top) in [(16, 16), (100, 30), (40, 200), (200, 200)] {
             let places = || (top..top + 32).flat_map(|y| (left..left + 32).map(move |x| (x, y)));
-            for axis in 0..3 {
-                let was: u32 =
-                    places().map(|(x, y)| u32::from(picture.get_pixel(x as u32, y as u32)[axis])).sum();
-                let is: u32 = places().map(|(x, y)| u32::from(shown[y * 256 + x][axis])).sum();
+            let sum = |colour: &dyn Fn(usize, usize) -> [u8; 3]| {
+                places().fold([0u32; 3], |sum, (x, y)| {
+                    let colour = colour(x, y);
+                    std::array::from_fn(|axis| sum[axis] + u32::from(colour[axis]))
+                })
+            };
+            let was = sum(&|x, y| picture.get_pixel(x as u32, y as u32).0);
+            let is = sum(&|x, y| shown[y * 256 + x]);
+            for (was, is) in was.into_iter().zip(is) {
                 let off = was.abs_diff(is) as f64 / 1024.0;
                 assert!(off < 1.5, "{off} levels at {left}, {top}");
             }
