@@ -403,7 +403,7 @@ mod tests {
     fn only_what_is_outside_of_texts_and_comments_counts() {
         for (text, structure) in [
             ("a = 1\n", 6),
-            ("a='#\"\\'#x\"\n", 4),
+            ("a='#\"\\'#x\"\n", 5),
             ("a=\"\\\"#\\\\\"b", 4),
             ("a=\"\"\"x\n\"y\"\\\"\"\"\"\nb", 5),
             ("a='''x\n'y'''\nb", 5),

@@ -1,6 +1,7 @@
 //! Nothing is lost: settings, and what runs, are kept from one start of the program to the next.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -136,13 +137,21 @@ fn place(folder: &Path) -> (PathBuf, Option<File>) {
     loop {
         let name = if nth == 1 { "autosave".to_owned() } else { format!("autosave-{nth}") };
         let file = folder.join(format!("{name}.{}", snapshot::EXTENSION));
-        let lock = fs::create_dir_all(folder).and_then(|()| File::create(file.with_extension(LOCK)));
+        let lock = fs::create_dir_all(folder).and_then(|()| lock_file(&file.with_extension(LOCK)));
         match lock.map(|lock| (lock.try_lock(), lock)) {
             Ok((Err(TryLockError::WouldBlock), _)) => nth += 1,
             Ok((_, lock)) => return (file, Some(lock)),
             // Where nothing can be written nobody gets in another's way.
             Err(_) => return (file, None),
         }
+    }
+}
+
+/// The file `path`, made if there is none. Something else in its place, such as a pipe, could block for ever.
+fn lock_file(path: &Path) -> io::Result<File> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is no regular file")),
+        _ => File::create(path),
     }
 }
 
