@@ -8,7 +8,7 @@ mod reference;
 mod simulation;
 
 use self::columns::Columns;
-use self::simulation::AsteroidSimulation;
+use self::simulation::{AsteroidSimulation, Second};
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
@@ -91,8 +91,38 @@ pub struct Asteroids {
     pub planet_radius: f32,
     /// Gravitational constant.
     pub g: f32,
+    /// How the impulses of a body's contacts are put together.
+    pub contact_law: ContactLaw,
     /// What colours show.
     pub colour: Colour,
+}
+
+/// How the impulses of a body's contacts are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContactLaw {
+    /// Two passes: contacts are counted, then impulses are shared between them.
+    Match,
+    /// One pass: every contact adds its whole impulse.
+    Simple,
+}
+
+impl Choice for ContactLaw {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (
+            Self::Match,
+            Opt {
+                name: "match",
+                help: "Two passes: contacts are counted first, then impulses are shared. Crowds keep their energy, piles rest.",
+            },
+        ),
+        (
+            Self::Simple,
+            Opt {
+                name: "simple",
+                help: "One pass, as tutorials have it: each contact adds its whole impulse. Right for two bodies; crowds heat and sink.",
+            },
+        ),
+    ];
 }
 
 /// What the colour of a body shows, in the order in which `kernels/prelude.cl` counts it.
@@ -138,6 +168,7 @@ impl Default for Asteroids {
             planet_mass: 1.0,
             planet_radius: 0.3,
             g: 1.0,
+            contact_law: ContactLaw::Match,
             colour: Colour::Speed,
         }
     }
@@ -146,8 +177,19 @@ impl Default for Asteroids {
 impl Params for Asteroids {
     fn visit(&mut self, v: &mut dyn Visitor) {
         use Scale::{Linear, Log};
-        let Self { dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, colour } =
-            self;
+        let Self {
+            dt,
+            decay,
+            restitution,
+            friction,
+            radius,
+            push,
+            planet_mass,
+            planet_radius,
+            g,
+            contact_law,
+            colour,
+        } = self;
         v.float(
             &Info::new(
                 "dt",
@@ -169,7 +211,7 @@ impl Params for Asteroids {
             &Info::new(
                 "restitution",
                 "Restitution",
-                "How hard bodies bounce: 1 keeps their speed, 0 none of it. In a dense crowd, where one meets many at once, high values heat.",
+                "How hard bodies bounce: 1 keeps their speed, 0 none of it.",
             ),
             restitution,
             0.0..=1.0,
@@ -222,6 +264,15 @@ impl Params for Asteroids {
             Linear,
         );
         v.choice(
+            &Info::new(
+                "contact_law",
+                "Contact law",
+                "How the impulses of a body's contacts are put together.",
+            )
+            .effect(Effect::Rebuild),
+            contact_law,
+        );
+        v.choice(
             &Info::new("colour", "Colour", "What the colour of a body shows.").effect(Effect::View),
             colour,
         );
@@ -270,8 +321,12 @@ impl Mode for Asteroids {
 
     fn bytes_per_body(&self) -> usize {
         // Places and velocities twice, and once more sorted or in columns; contacts; groups; what is drawn; the cell list, or
-        // who touches whom.
-        7 * size_of::<[f32; 4]>() + size_of::<f32>() + Snapshot::BYTES_PER_BODY + Columns::BYTES_PER_BODY
+        // who touches whom; what the first pass of a step leaves for the second one.
+        7 * size_of::<[f32; 4]>()
+            + size_of::<f32>()
+            + Snapshot::BYTES_PER_BODY
+            + Columns::BYTES_PER_BODY
+            + Second::BYTES_PER_BODY
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

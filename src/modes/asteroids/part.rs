@@ -61,11 +61,15 @@ impl Part for AsteroidSimulation {
     }
 
     fn stages(&self) -> usize {
-        1
+        if self.second.is_some() { 2 } else { 1 }
     }
 
-    fn begin(&mut self, _stage: usize, duty: &Duty) -> Result<()> {
-        let items = |bodies: usize| bodies.div_ceil(self.recipe.bodies_per_group()) * self.recipe.work_group;
+    fn begin(&mut self, stage: usize, duty: &Duty) -> Result<()> {
+        self.burst.is_second = stage > 0;
+        let items = |bodies: usize| match stage {
+            0 => bodies.div_ceil(self.recipe.bodies_per_group()) * self.recipe.work_group,
+            _ => bodies,
+        };
         (self.share.start, self.share.end) = (items(duty.own.start), items(duty.own.end));
         self.burst.from = self.share.start;
         Ok(())
@@ -73,13 +77,20 @@ impl Part for AsteroidSimulation {
 
     fn feed(&mut self) -> Result<bool> {
         while self.burst.from < self.share.end && !self.lane.is_full() {
-            self.slice_of_step(self.burst.from == self.share.start, self.share.end)?;
+            match self.burst.is_second {
+                false => self.slice_of_first(self.burst.from == self.share.start, self.share.end)?,
+                true => self.slice_of_second(self.share.end)?,
+            }
         }
         Ok(self.burst.from >= self.share.end)
     }
 
-    fn traffic(&self, _stage: usize) -> Traffic<'_> {
-        Traffic::All(vec![Field::new(&self.x[1], 1, 1, 0), Field::new(&self.v[1], 1, 1, 0)])
+    /// Between the passes the devices exchange what the first one tells of each body, after the last one the bodies.
+    fn traffic(&self, stage: usize) -> Traffic<'_> {
+        match &self.second {
+            Some(second) if stage == 0 => Traffic::All(vec![Field::new(&second.roles, 1, 1, 0)]),
+            _ => Traffic::All(vec![Field::new(&self.x[1], 1, 1, 0), Field::new(&self.v[1], 1, 1, 0)]),
+        }
     }
 
     fn end_pass(&mut self) -> Result<()> {

@@ -7,8 +7,8 @@ use glam::DVec3;
 use super::columns::Columns;
 use super::grid::Grid;
 use super::part::Share;
-use super::reference::{body, finite};
-use super::{Asteroids, INFO, unit_radii};
+use super::reference::{Step, body, finite};
+use super::{Asteroids, ContactLaw, INFO, unit_radii};
 use crate::bodies::{Bodies, Points, Shape};
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
 use crate::error::{Error, Result};
@@ -38,7 +38,10 @@ pub(super) struct AsteroidSimulation {
     pub(super) params: Asteroids,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
+    /// The first pass of a step over the bodies; under the law `simple` the only one.
     pub(super) advance: Kernel,
+    /// The second pass, under the law `match`.
+    pub(super) second: Option<Second>,
     pub(super) finder: Finder,
     pub(super) pack: Kernel,
     pub(super) reduction: Reduction,
@@ -63,6 +66,38 @@ pub(super) struct AsteroidSimulation {
     pull: Option<Kernel>,
 }
 
+/// The second pass of a step, and what the first one leaves for it.
+pub(super) struct Second {
+    kernel: Kernel,
+    /// The best partner, counts and flags of each body, as `kernels/asteroids/contact.cl` packs them.
+    pub(super) roles: Buffer<[u32; 4]>,
+    /// The bodies that each body touches: the first of all bodies, then the second of all bodies, and so on.
+    partners: Buffer<u32>,
+}
+
+impl Second {
+    /// Partners that are listed with a body: as many equal spheres as can touch one, and some more that overlap. The second
+    /// pass searches again for those of a body with more.
+    const PARTNERS: usize = 16;
+    /// Bytes of a body in both lists.
+    pub const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
+    /// What a body costs in the second pass, in pairs of bodies.
+    const COST: f64 = 16.0;
+
+    /// What the kernels of both passes are compiled with.
+    fn defines() -> [(&'static str, String); 2] {
+        [("MATCH", "1".to_owned()), ("PARTNERS", Self::PARTNERS.to_string())]
+    }
+
+    fn new(device: &Device, program: &Program, recipe: Recipe, count: usize) -> Result<Self> {
+        let kernel =
+            program.kernel(if recipe.variant.name == "grid" { "resolve_sorted" } else { "resolve" })?;
+        kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
+        let (roles, partners) = (Buffer::new(device, count)?, Buffer::new(device, Self::PARTNERS * count)?);
+        Ok(Self { kernel, roles, partners })
+    }
+}
+
 /// What a variant prepares before it looks for contacts.
 pub(super) enum Finder {
     /// Nothing.
@@ -79,6 +114,8 @@ pub(super) struct Burst {
     pub(super) steps: u32,
     /// The step that comes next.
     pub(super) step: u32,
+    /// Whether its first pass is all queued, and the second one comes next.
+    pub(super) is_second: bool,
     /// The work-item at which it goes on.
     pub(super) from: usize,
 }
@@ -86,10 +123,18 @@ pub(super) struct Burst {
 impl AsteroidSimulation {
     pub fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
         let variant = recipe.variant;
-        let program = Program::build(device, &INFO.sources(variant), &recipe.defines())?;
+        let mut defines = recipe.defines();
+        if params.contact_law == ContactLaw::Match {
+            defines.extend(Second::defines());
+        }
+        let program = Program::build(device, &INFO.sources(variant), &defines)?;
         let advance = program.kernel("advance")?;
         advance.check_work_group(variant.name, recipe.work_group)?;
         let count = bodies.len();
+        let second = match params.contact_law {
+            ContactLaw::Match => Some(Second::new(device, &program, recipe, count)?),
+            ContactLaw::Simple => None,
+        };
         let finder = match variant.name {
             "vector" => Finder::Columns(Box::new(Columns::new(device, &program, recipe, count)?)),
             "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
@@ -104,6 +149,7 @@ impl AsteroidSimulation {
             count,
             recipe,
             advance,
+            second,
             finder,
             pack: reduction.program().kernel("pack")?,
             reduction,
@@ -125,10 +171,10 @@ impl AsteroidSimulation {
         let Asteroids {
             dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, ..
         } = self.params;
-        Arg::Float8([dt, decay, 1.0 + restitution, friction, push, radius, g * planet_mass, planet_radius])
+        Arg::Float8([dt, decay, restitution, friction, push, radius, g * planet_mass, planet_radius])
     }
 
-    /// Work-items of a step of all bodies.
+    /// Work-items of the first pass over all bodies.
     fn items(&self) -> usize {
         match &self.finder {
             Finder::Columns(columns) => columns.items(&self.recipe, self.count),
@@ -138,13 +184,18 @@ impl AsteroidSimulation {
 
     /// Queues a slice of the next step.
     fn slice(&mut self) -> Result<()> {
-        let items = self.items();
+        let items = if self.burst.is_second { self.count } else { self.items() };
         match &self.finder {
+            _ if self.burst.is_second => self.slice_of_second(items)?,
             Finder::Columns(_) => self.slice_of_search(items)?,
-            Finder::AllPairs | Finder::Cells(_) => self.slice_of_step(self.burst.from == 0, items)?,
+            Finder::AllPairs | Finder::Cells(_) => self.slice_of_first(self.burst.from == 0, items)?,
         }
         if self.burst.from >= items {
-            self.end_step();
+            if self.second.is_some() && !self.burst.is_second {
+                (self.burst.is_second, self.burst.from) = (true, 0);
+            } else {
+                self.end_step();
+            }
         }
         Ok(())
     }
@@ -153,10 +204,10 @@ impl AsteroidSimulation {
         self.x.swap(0, 1);
         self.v.swap(0, 1);
         self.burst.step += 1;
-        self.burst.from = 0;
+        (self.burst.is_second, self.burst.from) = (false, 0);
     }
 
-    /// Queues a slice of the search for all who touch, each pair once; after the last their step.
+    /// Queues a slice of the search for all who touch, each pair once; after the last one the first pass over the lists.
     fn slice_of_search(&mut self, items: usize) -> Result<()> {
         let Finder::Columns(columns) = &self.finder else { return Ok(()) };
         let (n, c, x) = (Arg::Uint(self.count as u32), self.coefficients(), Arg::from(&self.x[0]));
@@ -169,16 +220,32 @@ impl AsteroidSimulation {
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
         if self.burst.from >= items {
             let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
-            let common = [&[n, c, x, (&self.v[0]).into()], &to[..]].concat();
+            let common = common([n, c], [x, (&self.v[0]).into()], to, self.second.as_ref());
             columns.finish(&mut self.lane, &common, self.count)?;
         }
         Ok(())
     }
 
-    /// Queues a slice of the next step up to the work-item `end`, and where it `starts` what the variant prepares.
-    pub(super) fn slice_of_step(&mut self, starts: bool, end: usize) -> Result<()> {
+    /// Queues a slice of the second pass up to the body `end`.
+    pub(super) fn slice_of_second(&mut self, end: usize) -> Result<()> {
+        let Some(second) = &self.second else { return Ok(()) };
+        let (bodies, more) = match &self.finder {
+            Finder::Cells(grid) => (grid.sorted(), grid.args(self.radii[1] * self.params.radius)),
+            Finder::AllPairs | Finder::Columns(_) => ([&self.x[0], &self.v[0]].map(Arg::from), Vec::new()),
+        };
+        let head = [Arg::Uint(self.count as u32), self.coefficients()];
+        let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
+        let args = [common(head, bodies, to, self.second.as_ref()), more].concat();
+        let (kernel, group) = (&second.kernel, self.recipe.work_group);
+        let pass = Pass { kernel, args: &args, items: end, group, cost: Second::COST };
+        self.burst.from = self.lane.slice(pass, self.burst.from)?;
+        Ok(())
+    }
+
+    /// Queues a slice of the first pass up to the work-item `end`, and where it `starts` what the variant prepares.
+    pub(super) fn slice_of_first(&mut self, starts: bool, end: usize) -> Result<()> {
         let n = Arg::Uint(self.count as u32);
-        let ([x, x_out], [v, v_out]) = (&self.x, &self.v);
+        let (x, v) = (&self.x[0], &self.v[0]);
         let largest = self.radii[1] * self.params.radius;
         let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
         let mut cost = self.count as f64 * self.recipe.bodies_per_item();
@@ -197,21 +264,25 @@ impl AsteroidSimulation {
                 (bodies, more, cost) = (grid.sorted(), grid.args(largest), GRID_COST);
             }
         }
-        let common = [
-            n,
-            self.coefficients(),
-            bodies[0],
-            bodies[1],
-            x_out.into(),
-            v_out.into(),
-            (&self.contact).into(),
-        ];
-        let args = [&common[..], &more].concat();
+        let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
+        let args = [common([n, self.coefficients()], bodies, to, self.second.as_ref()), more].concat();
         let group = self.recipe.work_group;
         let pass = Pass { kernel: &self.advance, args: &args, items: end, group, cost };
         self.burst.from = self.lane.slice(pass, self.burst.from)?;
         Ok(())
     }
+}
+
+/// What every kernel takes that looks for contacts or resolves them: the number of bodies and the coefficients, the bodies in
+/// the variant's order, what a step writes, and what the passes share.
+fn common<'a>(
+    head: [Arg<'a>; 2],
+    from: [Arg<'a>; 2],
+    to: [Arg<'a>; 3],
+    second: Option<&'a Second>,
+) -> Vec<Arg<'a>> {
+    let shared = second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
+    [&head[..], &from, &to, shared.as_ref().map_or(&[], |shared| &shared[..])].concat()
 }
 
 fn mode_of(params: &Asteroids) -> &dyn Mode {
@@ -271,8 +342,10 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn progress(&self) -> f32 {
-        let Burst { steps, step, from } = self.burst;
-        (step as f32 + from as f32 / self.items().max(1) as f32) / steps.max(1) as f32
+        let Burst { steps, step, is_second, from } = self.burst;
+        // The second pass takes hardly any time beside the search for contacts.
+        let begun = if is_second { 1.0 } else { from as f32 / self.items().max(1) as f32 };
+        (step as f32 + begun) / steps.max(1) as f32
     }
 
     fn take_seconds(&mut self) -> f64 {
@@ -372,14 +445,19 @@ impl Simulation for AsteroidSimulation {
             positions.iter_mut().zip(&velocities).for_each(|(x, v)| x[3] = v[3]);
             Ok((Bodies { positions, velocities }, radii))
         };
-        let (params, (before, radii), (after, _)) = (self.params.clone(), read(1)?, read(0)?);
+        let ((before, radii), (after, _)) = (read(1)?, read(0)?);
+        let (dt, step) = (f64::from(self.params.dt), Step::new(&self.params, before, radii));
         let judge = move |i: usize| {
-            let (x_before, v_before, _) = body(&before, i);
+            let (x_before, v_before, _) = step.body(i);
             let (x_after, v_after, _) = body(&after, i);
-            let (x_right, v_right) = params.moved(i, &before, &radii);
-            let row = |v: DVec3| v.extend(0.0).to_array();
-            let effect =
-                |x: DVec3, v: DVec3| Effect { velocity: row(v - v_before), position: row(x - x_before) };
+            // A contact that single precision may take for another kind says nothing of a kernel.
+            let (x_right, v_right) = step.moved(i).filter(|_| !step.is_in_doubt(i))?;
+            // Contacts may cancel the pull, and yet it acted.
+            let pull = step.pull(i).length() * dt;
+            let effect = |x: DVec3, v: DVec3| Effect {
+                velocity: (v - v_before).extend(pull).to_array(),
+                position: (x - x_before).extend(pull * dt).to_array(),
+            };
             // What comes of storing the bodies in f32 is no kernel's error.
             let stored = |v: DVec3| v.as_vec3().as_dvec3();
             let judged = Judged {
