@@ -79,7 +79,12 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
             let told = sample(&mut watched).unwrap().len();
             // Of a grid, those of the chosen cells that are free, each in two parts.
             let of_grid = matter(&watched) == Matter::Flow;
-            assert!(told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE), "{}: {told}", name());
+            // Of asteroids, those whose contacts are no matter of rounding.
+            let is_right = match watched.config().mode.info().name {
+                "asteroids" => (SAMPLE * 9 / 10..=SAMPLE).contains(&told),
+                _ => told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE),
+            };
+            assert!(is_right, "{}: {told}", name());
             // Where there is an error to tell, there is an effect that it is relative to.
             let error = error(&mut watched).unwrap();
             assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());

@@ -43,6 +43,26 @@ typedef struct {
     float3 rel;
 } Touch;
 
+// What a + b leaves out, of which `sum` is rounded (Knuth, The Art of Computer Programming 2, 4.2.2).
+float sum_rest(float a, float b, float sum)
+{
+    float t = sum - a;
+    return (a - (sum - t)) + (b - t);
+}
+
+// (reach + rest) − |d|, of which r is |d| rounded. A pile rests on overlaps that are far smaller than the radii, so that
+// the rounding of reach and r would count: r is corrected by (|d|² − r²)/2r, with products and sums kept exactly.
+float overlap_of(float reach, float rest, float3 d, float r)
+{
+    float3 p = d * d;
+    float q = r * r;
+    float a = p.x - q, b = a + p.y, e = b + p.z;
+    float lost = sum_rest(p.x, -q, a) + sum_rest(a, p.y, b) + sum_rest(b, p.z, e);
+    lost += fma(d.x, d.x, -p.x) + fma(d.y, d.y, -p.y) + fma(d.z, d.z, -p.z) - fma(r, r, -q);
+    float beyond = r > 0.0f ? 0.5f * (e + lost) / r : 0.0f;
+    return (reach - r) + (rest - beyond);
+}
+
 // Body i at (a, va) touches body j at (b, vb). Bodies in the same place are parted along x, the first to the left.
 Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFICIENTS c)
 {
@@ -50,7 +70,8 @@ Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFIC
     float r = sqrt(square(d));
     Touch t;
     t.n = r > 0.0f ? d / r : (float3)(i < j ? 1.0f : -1.0f, 0.0f, 0.0f);
-    t.overlap = (a.w + b.w) * c.s5 - r;
+    float both = a.w + b.w, reach = both * c.s5;
+    t.overlap = overlap_of(reach, fma(both, c.s5, -reach) + sum_rest(a.w, b.w, both) * c.s5, d, r);
     t.rel = va.xyz - vb.xyz;
     return t;
 }
@@ -67,7 +88,8 @@ Touch touch_of_planet(float4 a, float4 va, COEFFICIENTS c)
     float r = sqrt(square(a.xyz));
     Touch t;
     t.n = r > 0.0f ? -a.xyz / r : (float3)(-1.0f, 0.0f, 0.0f);
-    t.overlap = c.s7 + a.w * c.s5 - r;
+    float radius = a.w * c.s5, reach = c.s7 + radius;
+    t.overlap = overlap_of(reach, fma(a.w, c.s5, -radius) + sum_rest(c.s7, radius, reach), a.xyz, r);
     t.rel = va.xyz;
     return t;
 }
@@ -331,8 +353,9 @@ float share_of(Masses m, float own, float other)
     return m.other / fmax(fma(own, m.other, other * m.own), FLT_MIN);
 }
 
-// The second pass: adds the impulse and the push of one contact to the body with the part `own`.
-void resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Masses m, COEFFICIENTS c)
+// The second pass: adds the impulse and the push of one contact to the body with the part `own`. Whether it is a hit: an
+// impact, or the approach of two that rest on nothing else. Bodies of a pile hit nobody.
+bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Masses m, COEFFICIENTS c)
 {
     const float step = k.gravity * c.s0 * c.s0;
     const bool is_crowded = own.is_crowded || other.is_crowded;
@@ -346,6 +369,7 @@ void resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Mass
     const float loaded = (k.weight > 0.0f && is_crowded ? CARRIED : 2.0f) * step;
     const float excess = fmax(k.touch.overlap - loaded, 0.0f);
     s->dx -= (share_of(m, own.overlaps, other.overlaps) * c.s4 * excess) * k.touch.n;
+    return acts || (share > 0.0f && !is_crowded && k.u > 0.0f);
 }
 
 // The contact of body i at (a, va), which stands at `from`, with body j at (b, vb), which stands at `at`.
@@ -357,8 +381,7 @@ void resolve_pair(Change *s, Role own, uint from, uint at, uint i, uint j, float
     // Each side names the other as its best, but for a side that is much heavier.
     const bool acts = k.is_impact && (own.best == at || is_light(vb.w, va.w)) &&
                       (other.best == from || is_light(va.w, vb.w));
-    resolve_contact(s, k, acts, own, other, masses_of(va.w, vb.w), c);
-    s->hits += acts;
+    s->hits += resolve_contact(s, k, acts, own, other, masses_of(va.w, vb.w), c);
     note_overlap(s, a, k.touch.overlap, c);
 }
 

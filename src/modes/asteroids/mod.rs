@@ -13,12 +13,13 @@ use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::hand::{Edit, Field};
+use crate::modes::checks::Start;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
     Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
     checks, source, variant,
 };
-use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+use crate::params::{self, Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 use crate::state::State;
 
@@ -35,7 +36,7 @@ pub static INFO: ModeInfo = ModeInfo {
     kernels: &[source!("asteroids/contact.cl")],
     variants: &VARIANTS,
     scenes: &scene::asteroids::SCENES,
-    checks: |info| checks::of_bodies(info, &["belt", "box"]),
+    checks: starts_to_check,
     series: None,
     paints: false,
     default: || Box::new(Asteroids::default()),
@@ -69,6 +70,21 @@ static VARIANTS: [Variant; 5] = [
         ..variant!("asteroids", "grid", "bodies sorted into cells: only neighbours are looked at")
     },
 ];
+
+/// Starts in which few bodies touch, and some in which all do: a box of bodies that grew into each other, with a planet in it.
+fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
+    let mut crowds = checks::of_bodies(info, &["box"])?;
+    crowds.retain(|start| start.telling);
+    for start in &mut crowds {
+        for (key, value) in [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")] {
+            params::set(start.mode.as_mut(), key, value)?;
+        }
+        start.name += " crowded round a planet";
+    }
+    let mut starts = checks::of_bodies(info, &["belt", "box"])?;
+    starts.extend(crowds);
+    Ok(starts)
+}
 
 /// The parameters of asteroids.
 #[derive(Debug, Clone)]
