@@ -251,7 +251,7 @@ impl Params for Asteroids {
             Log,
         );
         v.float(
-            &Info::new("push", "Push-out", "The share of an overlap that is undone in a step."),
+            &Info::new("push", "Push-out", "The share of an overlap that is undone in a step. Under the law match, overlap that carries a load stays."),
             push,
             0.0..=1.0,
             Linear,
