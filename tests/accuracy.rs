@@ -97,7 +97,7 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
 fn mistakes_show() {
     let asteroids = &gravitile::modes::asteroids::INFO;
     let fluid = &gravitile::modes::fluid::INFO;
-    let mistakes: [(&'static ModeInfo, _, _, _); 11] = [
+    let mistakes: [(&'static ModeInfo, _, _, _); 12] = [
         (fluid, "split", "settle(&cell, 0, c.s0, &speed)", "settle(&cell, 0, 0.5f * c.s0, &speed)"),
         (fluid, "soa", "SOLID(solid + single(&g, p.x, p.y))", "1"),
         (fluid, "vector", "pull(&cell, &g, f_in, p.x, p.y, c)", "get(&cell, &g, f_in, p.x, p.y)"),
@@ -109,6 +109,7 @@ fn mistakes_show() {
         (gravity(), "blocked", "other, eps2)", "other, eps2 * 1.01f)"),
         (gravity(), "mutual", "dz, eps2)", "dz, eps2 * 1.01f)"),
         (asteroids, "naive", "j != i", "j > i"),
+        (asteroids, "grid", "nth < touched", "nth + 1 < touched"),
     ];
     for (info, name, right, wrong) in mistakes {
         let error_of = |variant: &'static Variant| {

@@ -545,6 +545,9 @@ fn crowds_do_not_heat() {
             eprintln!("{case}: K/K0 = {end}, largest rise {rise:.1e}");
             let rounding = if n == 600 { 1e-6 } else { 1e-14 };
             assert!(rise <= rounding, "{case}: {rise}");
+            let ((before, scale), (after, _)) = (momentum(&start), momentum(&course.run(0).to_f32()));
+            let drift = (0..3).map(|k| (after[k] - before[k]).powi(2)).sum::<f64>().sqrt();
+            assert!(drift < 1e-6 * scale, "{case}: momentum drifts by {drift} of {scale}");
             match friction {
                 0.0 => assert!((end - 1.0).abs() < 10.0 * rounding, "{case}: {end}"),
                 _ => assert!(end < 0.9, "{case}: {end}"),
