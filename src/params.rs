@@ -286,7 +286,8 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Every combination of the choices and switches of `params` that the simulation heeds, as `--set` would take them.
+/// Every combination of the choices and switches of `params` that the simulation heeds, as `--set` would take them. A choice
+/// among numbers stays what it is, as all other numbers do.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Product(Vec<Vec<(&'static str, &'static str)>>);
     impl Product {
@@ -302,7 +303,8 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
             self.times(info.key, &["false", "true"]);
         }
         fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
-            if info.effect == Effect::View {
+            let counts = options.iter().any(|opt| opt.name.parse::<f32>().is_ok());
+            if info.effect == Effect::View || counts {
                 return;
             }
             self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());

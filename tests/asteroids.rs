@@ -1,19 +1,22 @@
 //! What the collisions promise, on the device, in every variant.
 
+#[path = "asteroids/substeps.rs"]
+mod substeps;
 mod support;
 
 use gravitile::bodies::{Bodies, Points};
 use gravitile::modes::accuracy::{TOLERANCE, relative_error};
-use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO};
+use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO, Substeps};
 use gravitile::modes::{Diagnostics, Mode, Simulation, Variant, checks};
 use gravitile::scene::Setup;
 use gravitile::state::State;
 use support::{cpu, recipe};
 
-/// No planet, no losses, nothing but collisions.
+/// No planet, no losses, nothing but collisions, in undivided steps.
 fn space() -> Asteroids {
     Asteroids {
         dt: 1e-3,
+        substeps: Substeps::Fixed(1),
         restitution: 1.0,
         friction: 0.0,
         push: 0.0,

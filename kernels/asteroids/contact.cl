@@ -9,8 +9,9 @@
 // lists the partners, the second one divides the impulses by the counts of both sides. A variant calls `meet` for each
 // pair that touches and `finish` at the end, under both laws.
 
-// c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius)
-#define COEFFICIENTS float8
+// c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, the part of a step that a substep
+// is, 1 in every substep of a step but the first one, …). dt and decay are those of a substep.
+#define COEFFICIENTS float16
 
 // Explicit fma, so that every variant and both sides of a pair round alike and decide alike.
 float inner(float3 a, float3 b)
@@ -126,8 +127,8 @@ void note_overlap(Change *s, float4 a, float overlap, COEFFICIENTS c)
     s->overlap = fmax(s->overlap, overlap / fmax(a.w * c.s5, FLT_MIN));
 }
 
-// v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. `contact` gets (hits, deepest overlap, steps since the last
-// hit, bodies met).
+// v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. `contact` gets (hits in the step, deepest overlap, steps since the
+// last hit, bodies met).
 void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global float4 *x_out, __global float4 *v_out,
           __global float4 *contact)
 {
@@ -140,8 +141,9 @@ void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global flo
         *x_out = (float4)(a.xyz, NAN);
         *v_out = (float4)((float3)(NAN), va.w);
     }
-    float age = s.hits > 0 ? 0.0f : contact->z + 1.0f;
-    *contact = (float4)((float)s.hits, s.overlap, age, met);
+    float hits = c.s9 > 0.0f ? contact->x + (float)s.hits : (float)s.hits;
+    float age = s.hits > 0 ? 0.0f : contact->z + c.s8;
+    *contact = (float4)(hits, s.overlap, age, met);
 }
 
 #ifndef MATCH

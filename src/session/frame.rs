@@ -41,6 +41,8 @@ pub struct Stats {
     pub steps_per_frame: u32,
     /// Steps a second by the clock on the wall, over the last second or so.
     pub steps_per_second: f64,
+    /// How often a step goes over all pairs or cells, as of the last burst; 0 before any.
+    pub rounds: f64,
     /// Device time of one step in ms, from profiling events where the device has them.
     pub device_ms_per_step: f64,
     /// The share of the time that the device was busy with steps, over the last second or so.
@@ -99,15 +101,19 @@ pub struct Rung {
 }
 
 impl Stats {
+    fn work_in_step(&self, work: &Work) -> f64 {
+        (work.in_step)(self.bodies) * self.rounds.max(1.0)
+    }
+
     /// Pairs or cells a second, as `work` counts them.
     pub fn work_per_second(&self, work: &Work) -> f64 {
-        (work.in_step)(self.bodies) * self.steps_per_second
+        self.work_in_step(work) * self.steps_per_second
     }
 
     /// The same of the device's time; none before a step was measured.
     pub fn device_work_per_second(&self, work: &Work) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
-        (seconds > 0.0).then(|| (work.in_step)(self.bodies) / seconds)
+        (seconds > 0.0).then(|| self.work_in_step(work) / seconds)
     }
 
     /// The speed of the device while it steps over the limit, where both are known.

@@ -6,9 +6,11 @@ mod grid;
 mod part;
 mod reference;
 mod simulation;
+mod substeps;
 
 use self::columns::Columns;
 use self::simulation::{AsteroidSimulation, Second};
+pub use self::substeps::Substeps;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
@@ -33,7 +35,7 @@ pub static INFO: ModeInfo = ModeInfo {
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
     limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 2, 0.0)),
-    kernels: &[source!("asteroids/contact.cl")],
+    kernels: &[source!("asteroids/contact.cl"), source!("asteroids/motion.cl")],
     variants: &VARIANTS,
     scenes: &scene::asteroids::SCENES,
     checks: starts_to_check,
@@ -71,19 +73,32 @@ static VARIANTS: [Variant; 5] = [
     },
 ];
 
-/// Starts in which few bodies touch, and some in which all do: a box of bodies that grew into each other, with a planet in it.
+/// Starts in which few bodies touch, some in which all do: a box of bodies that grew into each other, with a planet in it; and
+/// some whose steps are divided.
 fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
-    let mut crowds = checks::of_bodies(info, &["box"])?;
-    crowds.retain(|start| start.telling);
-    for start in &mut crowds {
-        for (key, value) in [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")] {
-            params::set(start.mode.as_mut(), key, value)?;
+    let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
+        let mut starts = checks::of_bodies(info, &[scene])?;
+        starts.retain(|start| start.telling);
+        for start in &mut starts {
+            for (key, value) in set {
+                params::set(start.mode.as_mut(), key, value)?;
+            }
+            start.name += name;
         }
-        start.name += " crowded round a planet";
-    }
-    let mut starts = checks::of_bodies(info, &["belt", "box"])?;
-    starts.extend(crowds);
-    Ok(starts)
+        Ok(starts)
+    };
+    let crowd = [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")];
+    let starts = [
+        checks::of_bodies(info, &["belt", "box"])?,
+        telling("box", " crowded round a planet", &crowd)?,
+        telling("belt", ", but substeps=4", &[("substeps", "4")])?,
+        telling(
+            "belt",
+            ", but contact_law=simple substeps=2",
+            &[("contact_law", "simple"), ("substeps", "2")],
+        )?,
+    ];
+    Ok(starts.into_iter().flatten().collect())
 }
 
 /// The parameters of asteroids.
@@ -91,6 +106,8 @@ fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
 pub struct Asteroids {
     /// Time step.
     pub dt: f32,
+    /// How many substeps a step is divided into.
+    pub substeps: Substeps,
     /// Factor on the velocities after each step.
     pub decay: f32,
     /// Speed after a collision over speed before, along the line of centres.
@@ -176,6 +193,7 @@ impl Default for Asteroids {
     fn default() -> Self {
         Self {
             dt: 0.005,
+            substeps: Substeps::Auto,
             decay: 1.0,
             restitution: 0.8,
             friction: 0.05,
@@ -195,6 +213,7 @@ impl Params for Asteroids {
         use Scale::{Linear, Log};
         let Self {
             dt,
+            substeps,
             decay,
             restitution,
             friction,
@@ -210,12 +229,20 @@ impl Params for Asteroids {
             &Info::new(
                 "dt",
                 "Time step",
-                "Simulated time per step: bodies that move too far in one miss each other.",
+                "Simulated time per step, which is divided into substeps where bodies would move too far in it.",
             )
             .unit("time"),
             dt,
             1e-5..=0.1,
             Log,
+        );
+        v.choice(
+            &Info::new(
+                "substeps",
+                "Substeps",
+                "How many parts a step is computed in: bodies that move too far in one miss each other, and piles sink.",
+            ),
+            substeps,
         );
         v.float(
             &Info::new("decay", "Decay", "Factor on every velocity after each step: 1 loses nothing."),
@@ -251,7 +278,7 @@ impl Params for Asteroids {
             Log,
         );
         v.float(
-            &Info::new("push", "Push-out", "The share of an overlap that is undone in a step. Under the law match, overlap that carries a load stays."),
+            &Info::new("push", "Push-out", "The share of an overlap that is undone in a substep. Under the law match, overlap that carries a load stays."),
             push,
             0.0..=1.0,
             Linear,
@@ -320,11 +347,15 @@ impl Mode for Asteroids {
         Err("Collisions cannot be undone: bodies forget how they met.")
     }
 
+    fn even(&mut self) {
+        self.substeps = Substeps::Fixed(1);
+    }
+
     fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Sizes and contacts hold.
+    /// Sizes and contacts hold, and substeps tell the parameters that they hold for.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<Field> {
@@ -346,10 +377,7 @@ impl Mode for Asteroids {
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
-        let bodies = state.bodies_mut()?;
-        for _ in 0..steps {
-            self.reference_step(bodies);
-        }
+        self.reference_steps(state.bodies_mut()?, steps);
         Ok(())
     }
 

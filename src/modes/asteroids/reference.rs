@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::substeps::{Motion, Schedule};
 use super::{Asteroids, ContactLaw, unit_radii};
 use crate::bodies::{Bodies, FINITE_LIMIT};
 use crate::hand::Field;
@@ -363,7 +364,45 @@ impl Cells {
 }
 
 impl Asteroids {
-    pub(super) fn reference_step(&self, bodies: &mut Bodies<f64>) {
+    /// Steps, each divided into substeps as the device divides it.
+    pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
+        let mut schedule = Schedule::default();
+        for _ in 0..steps {
+            let count = self.substeps.fixed().unwrap_or_else(|| {
+                let due = schedule.next();
+                if due.look {
+                    schedule.look = Some(self.look(bodies));
+                }
+                if due.answer
+                    && let Some(count) = schedule.look.take()
+                {
+                    schedule.substeps = count;
+                }
+                schedule.substeps
+            });
+            let substep = self.substep(count);
+            (0..count).for_each(|_| substep.reference_step(bodies));
+        }
+    }
+
+    /// The number of substeps that the bodies need from now on.
+    fn look(&self, bodies: &Bodies<f64>) -> u32 {
+        let radii = self.radii(bodies);
+        let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
+        let (ahead, planet) = (Motion::ahead(self), f64::from(self.planet_radius));
+        let mut motion = Motion { rate: 0.0, lands: false };
+        for (i, radius) in radii.iter().map(|radius| radius.max(least)).enumerate() {
+            let (x, v, _) = body(bodies, i);
+            if v.is_finite() {
+                let speed = v.length() + self.pull(x).length() * ahead;
+                motion.rate = motion.rate.max(speed / radius);
+                motion.lands |= planet > 0.0 && x.length() < planet + radius + speed * ahead;
+            }
+        }
+        motion.substeps(self, least)
+    }
+
+    fn reference_step(&self, bodies: &mut Bodies<f64>) {
         let step = Step::new(self, bodies.clone(), self.radii(bodies));
         for i in 0..bodies.len() {
             match step.moved(i).filter(|(x, v)| finite(*x) && finite(*v)) {

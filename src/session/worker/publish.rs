@@ -104,6 +104,7 @@ impl Worker<'_> {
             knobs: resolved.recipe.values(),
             steps_per_frame: self.burst,
             steps_per_second,
+            rounds: self.engine.rounds(),
             device_ms_per_step: step_seconds * 1e3,
             device_busy: busy,
             device_busy_overall: self.meter.busy(),
