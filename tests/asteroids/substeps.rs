@@ -98,13 +98,10 @@ fn four_substeps_are_four_steps_of_a_quarter() {
             let mut hits = 0.0;
             for step in 0..20 {
                 let end = run(divided.as_mut(), 1);
-                hits = (0..4)
-                    .map(|_| {
-                        run(cut.as_mut(), 1);
-                        reading(&cut.diagnostics().unwrap(), "collisions")
-                    })
-                    .sum::<f64>()
-                    + hits;
+                for _ in 0..4 {
+                    run(cut.as_mut(), 1);
+                    hits += reading(&cut.diagnostics().unwrap(), "collisions");
+                }
                 assert_eq!(end, run(cut.as_mut(), 0), "{}, step {step}", variant.name);
                 let told = reading(&divided.diagnostics().unwrap(), "collisions");
                 hits -= told;
