@@ -292,6 +292,7 @@ const MOST_COMBINATIONS: usize = 16;
 
 /// Combinations of the choices and switches of `params` that the simulation heeds, as `--set` would take them: all, or
 /// where these are more than [`MOST_COMBINATIONS`] so many that any two of their values meet in at least one.
+/// A choice among numbers stays what it is, as all other numbers do.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Product(Vec<Vec<(&'static str, &'static str)>>);
     impl Product {
@@ -307,7 +308,8 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
             self.times(info.key, &["false", "true"]);
         }
         fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
-            if info.effect == Effect::View {
+            let counts = options.iter().any(|opt| opt.name.parse::<f32>().is_ok());
+            if info.effect == Effect::View || counts {
                 return;
             }
             self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());

@@ -109,7 +109,7 @@ impl Study {
 /// How `mode` steps `bodies` on `device`.
 struct Subject<'a> {
     device: &'a Device,
-    mode: &'a dyn Mode,
+    mode: Box<dyn Mode>,
     state: State,
 }
 
@@ -121,7 +121,9 @@ impl<'a> Subject<'a> {
             bodies.positions.truncate(count);
             bodies.velocities.truncate(count);
         }
-        Self { device, mode: config.mode.as_ref(), state }
+        let mut mode = config.mode.clone();
+        mode.even();
+        Self { device, mode, state }
     }
 
     /// The guess for a variant of the mode, slowest first.

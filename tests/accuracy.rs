@@ -79,7 +79,12 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
             let told = sample(&mut watched).unwrap().len();
             // Of a grid, those of the chosen cells that are free, each in two parts.
             let of_grid = matter(&watched) == Matter::Flow;
-            assert!(told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE), "{}: {told}", name());
+            // Of asteroids, those whose contacts are no matter of rounding.
+            let is_right = match watched.config().mode.info().name {
+                "asteroids" => (SAMPLE * 9 / 10..=SAMPLE).contains(&told),
+                _ => told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE),
+            };
+            assert!(is_right, "{}: {told}", name());
             // Where there is an error to tell, there is an effect that it is relative to.
             let error = error(&mut watched).unwrap();
             assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());
@@ -92,7 +97,7 @@ fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
 fn mistakes_show() {
     let asteroids = &gravitile::modes::asteroids::INFO;
     let fluid = &gravitile::modes::fluid::INFO;
-    let mistakes: [(&'static ModeInfo, _, _, _); 11] = [
+    let mistakes: [(&'static ModeInfo, _, _, _); 12] = [
         (fluid, "split", "settle(&cell, 0, c, &speed)", "settle(&cell, 0, 0.5f * c, &speed)"),
         (fluid, "soa", "SOLID(solid + single(&g, p.x, p.y))", "1"),
         (fluid, "vector", "pull(&cell, &g, f_in, p.x, p.y, c)", "get(&cell, &g, f_in, p.x, p.y)"),
@@ -104,6 +109,7 @@ fn mistakes_show() {
         (gravity(), "blocked", "other, soft2)", "other, soft2 * 1.01f)"),
         (gravity(), "mutual", "dz, eps2)", "dz, eps2 * 1.01f)"),
         (asteroids, "naive", "j != i", "j > i"),
+        (asteroids, "grid", "nth < touched", "nth + 1 < touched"),
     ];
     for (info, name, right, wrong) in mistakes {
         let error_of = |variant: &'static Variant| {

@@ -12,6 +12,7 @@ use gravitile::engine::Engine;
 use gravitile::hand::{Edit, Pull};
 use gravitile::lattice::Flow;
 use gravitile::modes::{Together, find};
+use gravitile::scene::Scene;
 use gravitile::session::{Command as Order, Notice, Session};
 use gravitile::snapshot::Snapshot;
 use gravitile::state::State;
@@ -143,6 +144,41 @@ fn low_parts_are_shared() {
     assert!(one.1[1].value > 0.0 && one.1[1] == several.1[1], "{:?} {:?}", one.1, several.1);
 }
 
+/// Bodies that fall on a planet, so that a step is divided further and further: bit for bit the same by the variants that
+/// add up the contacts of a body in one order, whoever steps it.
+fn same_substeps(wanted: &str, count: usize) {
+    let info = find("asteroids").unwrap();
+    let mut bodies = Bodies::default();
+    for i in 0..501 {
+        let (far, z, turn) = (0.5 + 1e-3 * i as f32, i as f32 / 250.0 - 1.0, 2.4 * i as f32);
+        let side = (1.0 - z * z).max(0.0).sqrt();
+        bodies.push([side * turn.cos(), side * turn.sin(), z].map(|x| far * x), [0.0; 3], 1.0);
+    }
+    let start = Scene::of_bodies("falling", bodies);
+    for name in ["naive", "tiled", "tiled-both"] {
+        let mut config = Config { start: start.clone(), ..Config::new(info) };
+        config.variant = info.variant(name);
+        for (key, value) in [("planet_mass", "1"), ("g", "10"), ("radius", "0.02"), ("dt", "0.004")] {
+            params::set(config.mode.as_mut(), key, value).unwrap();
+        }
+        let go = |devices: Devices| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let mut rounds = Vec::new();
+            for burst in [1, 6, 13, 20, 30] {
+                engine.run(burst, |_| ()).unwrap();
+                rounds.push(engine.rounds());
+            }
+            (engine.bodies().unwrap(), rounds)
+        };
+        let (one, rounds) = go(devices(wanted).choose(&[0]).unwrap());
+        let (several, again) = go(devices(wanted));
+        eprintln!("asteroids {name} on {count}: {rounds:?} substeps");
+        assert!(rounds.iter().any(|count| *count != rounds[0]), "{rounds:?}");
+        assert_eq!(rounds, again);
+        assert!(one == several, "asteroids {name} on {count} devices: other bits");
+    }
+}
+
 /// Every variant of the fluid, on a grid whose rows no number of devices divides: bit for bit the same.
 fn same_flow(scene: &str, wanted: &str, count: usize) {
     let info = find("fluid").unwrap();
@@ -204,6 +240,7 @@ fn parts_of_a_cpu_step_the_same_bodies() {
         Some(_) => {
             same_bodies("gravity", "plummer", 1001, "sub:2", 2);
             same_bodies("asteroids", "belt", 1001, "sub:2", 2);
+            same_substeps("sub:2", 2);
             same_flow("cylinder", "sub:2", 2);
         }
         None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),

@@ -40,7 +40,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("config", "tuned modes scene bodies lattice error params"),
     ("tuned", "modes compute files error params"),
     ("kernels", "compute files error"),
-    ("modes", "scene compute state bodies hand lattice error params"),
+    ("modes", "scene compute state bodies hand lattice memory error params"),
     ("scene", "state bodies lattice files error params"),
     // Knows no physics: neither bodies nor parameters.
     ("compute", "memory error"),

@@ -389,3 +389,19 @@ fn a_file_without_newer_parameters_opens_and_goes_on() {
     let off = support::distance(&end, &right.into_bodies().unwrap());
     assert!(engine.clock().0 == 17 && off < 1e-6, "{off}");
 }
+
+/// Written by the version before the contact law `match`, which has no parameter for the law.
+#[test]
+fn a_snapshot_from_before_the_contact_law_goes_on() {
+    let bytes = include_bytes!("golden/asteroids-one-pass.snapshot");
+    let snapshot = Snapshot::from_bytes(bytes).unwrap();
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    assert_eq!(engine.clock().0, 40);
+    let law = engine.config().mode.values().get("contact_law");
+    assert_eq!(law, Some(params::Value::Option("match")));
+    let before = engine.bodies().unwrap();
+    engine.run(20, |_| ()).unwrap();
+    let after = engine.bodies().unwrap();
+    assert_eq!((after.len(), after.nonfinite()), (64, 0));
+    assert!(before.positions.iter().zip(&after.positions).all(|(before, after)| before != after));
+}

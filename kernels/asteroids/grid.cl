@@ -116,9 +116,8 @@ __kernel void sort_bodies(const uint n, __global const float4 *x_in, __global co
 }
 
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_sorted,
-                                   __global const float4 *v_sorted, __global float4 *x_out,
-                                   __global float4 *v_out, __global float4 *contact, const float per_cell,
-                                   const uint p, const uint q, const uint buckets, __global const uint *start,
+                                   __global const float4 *v_sorted, OUTPUT, const float per_cell, const uint p,
+                                   const uint q, const uint buckets, __global const uint *start,
                                    __global const uint *number)
 {
     const uint at = get_global_id(0);
@@ -139,11 +138,47 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
             s.met += last - first;
             for (uint k = first; k < last; ++k) {
                 if (touches(own, x_sorted[k], c) && k != at)
-                    collide(&s, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c);
+                    meet(&s, n, at, k, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c, OUT);
             }
             left -= taken;
             bucket = 0;
         }
     }
-    finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+    finish(s, at, i, own, own_v, c, OUT);
 }
+
+#ifdef MATCH
+// The second pass: over the partners that the first pass listed, or over the cells where these were too many for the
+// list.
+__kernel WHOLE_GROUPS void resolve_sorted(const uint n, const COEFFICIENTS c, __global const float4 *x_sorted,
+                                          __global const float4 *v_sorted, OUTPUT, const float per_cell, const uint p,
+                                          const uint q, const uint buckets, __global const uint *start,
+                                          __global const uint *number)
+{
+    const uint at = get_global_id(0);
+    if (at >= n)
+        return;
+    const uint i = number[at];
+    const float4 own = x_sorted[at];
+    const float4 own_v = v_sorted[at];
+    const Role role = role_of(at, roles);
+    const uint touched = roles[at].y;
+    Change s = no_change();
+    if (touched <= PARTNERS) {
+        for (uint nth = 0; nth < touched; ++nth) {
+            const uint k = partners[nth * n + at];
+            resolve_pair(&s, role, at, k, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c, roles);
+        }
+    } else {
+        const uint home = bucket_of(own, per_cell, p, q, buckets);
+        for (uint cell = 0; cell < 27; ++cell) {
+            const uint bucket = (home + cell % 3 + p * (cell / 3 % 3) + q * (cell / 9) - 1 - p - q) & (buckets - 1);
+            for (uint k = start[bucket]; k < start[bucket + 1]; ++k) {
+                if (touches(own, x_sorted[k], c) && k != at)
+                    resolve_pair(&s, role, at, k, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c, roles);
+            }
+        }
+    }
+    finish_second(s, role, i, own, own_v, c, OUT);
+}
+#endif

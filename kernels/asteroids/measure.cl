@@ -1,7 +1,8 @@
 // What is told of asteroids, and what is drawn of them.
 
-// Per work-group: the sums of `add_body`, hits and bodies met, and the maxima of overlap and speed.
-__kernel void measure(const uint n, const float planet_radius, __global const float4 *x, __global const float4 *v,
+// Per work-group: the sums of `add_body`, hits and bodies met, and the maxima of overlap and of speed over ρ, which counts
+// as `least` at least.
+__kernel void measure(const uint n, const float planet_radius, const float least, __global const float4 *x, __global const float4 *v,
                       __global const float4 *contact, __global real *rows, __global float2 *maxima)
 {
     __local real scratch[REDUCE_GROUP];
@@ -18,7 +19,7 @@ __kernel void measure(const uint n, const float planet_radius, __global const fl
         s[POTENTIAL] = real_add(s[POTENTIAL], real_of(u.w / r));
         s[EXTRA] = real_add(s[EXTRA], real_of(contact[i].x));
         s[EXTRA + 1] = real_add(s[EXTRA + 1], real_of(contact[i].w));
-        most = fmax(most, (float2)(contact[i].y, length(u.xyz)));
+        most = fmax(most, (float2)(contact[i].y, length(u.xyz) / fmax(x[i].w, least)));
     }
     store_sums(s, rows, scratch);
     store_maxima(most, maxima, scratch_max);

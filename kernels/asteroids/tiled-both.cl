@@ -1,7 +1,6 @@
 // The tile holds places and velocities: in a crowd, where many pairs touch, velocities come from local memory too.
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
-                                   __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
-                                   __global float4 *contact)
+                                   __global const float4 *v_in, OUTPUT)
 {
     __local float4 tile[WORK_GROUP];
     __local float4 tile_v[WORK_GROUP];
@@ -17,10 +16,10 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = 0; k < WORK_GROUP; ++k) {
             if (touches(own, tile[k], c) && start + k != i)
-                collide(&s, i, start + k, own, own_v, tile[k], tile_v[k], c);
+                meet(&s, n, i, start + k, i, start + k, own, own_v, tile[k], tile_v[k], c, OUT);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (i < n)
-        finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+        finish(s, i, i, own, own_v, c, OUT);
 }

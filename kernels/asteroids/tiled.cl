@@ -4,8 +4,7 @@
 #define TILE ((WORK_GROUP + AT_ONCE - 1) / AT_ONCE * AT_ONCE)
 
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
-                                   __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
-                                   __global float4 *contact)
+                                   __global const float4 *v_in, OUTPUT)
 {
     __local float4 tile[TILE];
     const uint i = get_global_id(0);
@@ -27,10 +26,10 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
                 continue;
             for (uint k = first; k < first + AT_ONCE; ++k)
                 if (touches(own, tile[k], c) && start + k != i)
-                    collide(&s, i, start + k, own, own_v, tile[k], v_in[start + k], c);
+                    meet(&s, n, i, start + k, i, start + k, own, own_v, tile[k], v_in[start + k], c, OUT);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (i < n)
-        finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+        finish(s, i, i, own, own_v, c, OUT);
 }

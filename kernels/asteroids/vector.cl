@@ -139,11 +139,11 @@ __kernel WHOLE_GROUPS void find(const uint n, const COEFFICIENTS c, __global con
     }
 }
 
-// The step of a body that knows whom it touches. They came in any order and count in their own, so that sums are the same
-// every time.
+// What a body does that knows whom it touches. They came in any order and are met in their own, so that sums are the
+// same every time.
 __kernel void collide_listed(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
-                             __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
-                             __global float4 *contact, __global const uint *met, __global const uint *others)
+                             __global const float4 *v_in, OUTPUT, __global const uint *met,
+                             __global const uint *others)
 {
     const uint i = get_global_id(0);
     if (i >= n)
@@ -164,14 +164,14 @@ __kernel void collide_listed(const uint n, const COEFFICIENTS c, __global const 
         } else if (k == i || !touches(own, x_in[k], c)) {
             continue;
         }
-        collide(&s, i, k, own, own_v, x_in[k], v_in[k], c);
+        meet(&s, n, i, k, i, k, own, own_v, x_in[k], v_in[k], c, OUT);
     }
-    finish_step(s, own, own_v, c, &x_out[i], &v_out[i], &contact[i]);
+    finish(s, i, i, own, own_v, c, OUT);
 }
 
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
-                                   __global const float4 *v_in, __global float4 *x_out, __global float4 *v_out,
-                                   __global float4 *contact, const uint rows, __global const float *column)
+                                   __global const float4 *v_in, OUTPUT, const uint rows,
+                                   __global const float *column)
 {
     const uint first = BODIES * get_global_id(0);
     if (first >= n)
@@ -191,10 +191,10 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
                 continue;
             for (uint k = j; k < min(j + 64, n); ++k) {
                 if (touches(few.own[b], x_in[k], c) && k != i)
-                    collide(&s[b], i, k, few.own[b], v_in[i], x_in[k], v_in[k], c);
+                    meet(&s[b], n, i, k, i, k, few.own[b], v_in[i], x_in[k], v_in[k], c, OUT);
             }
         }
     }
     for (uint b = 0; b < BODIES && first + b < n; ++b)
-        finish_step(s[b], few.own[b], v_in[first + b], c, &x_out[first + b], &v_out[first + b], &contact[first + b]);
+        finish(s[b], first + b, first + b, few.own[b], v_in[first + b], c, OUT);
 }

@@ -213,6 +213,7 @@ fn contestants(
                     (Some(bodies), Some(variant), work_group);
                 (config.knobs, config.tuned) = (knobs, tuned.clone());
                 config.mode.unseen();
+                config.mode.even();
                 set_all(config.mode.as_mut(), "--set", &args.set)?;
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
@@ -282,7 +283,7 @@ impl Lap {
         self.seconds.sort_unstable_by(f64::total_cmp);
         let resolved = self.engine.resolved();
         let (size, in_step) = (self.engine.size(), self.engine.work_in_step());
-        let work = in_step * f64::from(self.steps);
+        let work = in_step * self.engine.rounds() * f64::from(self.steps);
         let median = self.seconds[self.seconds.len() / 2];
         let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
         let of_one = (in_step / size as f64).max(1.0);

@@ -146,14 +146,14 @@ impl Outputs {
 /// What came of some steps, and what the mode told of each.
 fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
-    let clock = Instant::now();
+    let (clock, rounds) = (Instant::now(), engine.rounds_run());
     let series = run_with_progress(engine, steps)?;
     let seconds = clock.elapsed().as_secs_f64();
     let (end, _) = engine.diagnostics()?;
     let resolved = engine.resolved();
     let config = engine.config();
     let work = &config.mode.info().work;
-    let work_per_second = engine.work_in_step() * f64::from(steps) / seconds;
+    let work_per_second = engine.work_in_step() * (engine.rounds_run() - rounds) / seconds;
     let conserved = (work.matter == Matter::Bodies).then(|| Conserved {
         energy: Energy {
             start: start.energy(),

@@ -118,6 +118,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
                 config.work_group = args.work_group.first().copied();
                 (config.knobs, config.tuned) = (knobs.clone(), tuned());
                 config.mode.unseen();
+                config.mode.even();
                 set_all(config.mode.as_mut(), "--set", &args.set)?;
                 let resolved = Resolved::new(&config, &all[0].info)?;
                 stations(all, &config, resolved)?;
@@ -170,7 +171,7 @@ fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Re
             devices: count,
             used,
             steps_per_second: 1.0 / step,
-            work_per_second: engine.work_in_step() / step,
+            work_per_second: engine.work_in_step() * engine.rounds() / step,
             speed_up,
             parallel_efficiency: speed_up * base as f64 / count as f64,
             relative_error: sample.and_then(relative_error),

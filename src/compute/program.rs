@@ -205,6 +205,8 @@ pub enum Arg<'a> {
     Float(f32),
     /// `float8`.
     Float8([f32; 8]),
+    /// `float16`.
+    Float16([f32; 16]),
 }
 
 impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
@@ -287,6 +289,8 @@ impl Kernel {
                 // SAFETY: eight floats are as large as the `float8` that the kernel takes, and outlive the
                 // call, which copies them.
                 Arg::Float8(x) => unsafe { ArgVal::from_raw(size_of_val(x), x.as_ptr().cast(), false) },
+                // SAFETY: as above, of sixteen floats.
+                Arg::Float16(x) => unsafe { ArgVal::from_raw(size_of_val(x), x.as_ptr().cast(), false) },
             };
             core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
         }

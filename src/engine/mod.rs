@@ -132,6 +132,8 @@ pub struct Engine {
     /// Whether steps that were taken already are to be taken again, after a loss.
     replays: bool,
     losses: Vec<Loss>,
+    /// How often [`Engine::run`] went over all pairs or cells so far.
+    rounds_run: f64,
 }
 
 impl Engine {
@@ -178,6 +180,7 @@ impl Engine {
             is_fresh: false,
             replays: false,
             losses: Vec::new(),
+            rounds_run: 0.0,
         }
     }
 
@@ -241,7 +244,9 @@ impl Engine {
         while self.advance()? {
             progress(self.simulation.progress());
         }
-        self.insist(|simulation| simulation.finish())
+        self.insist(|simulation| simulation.finish())?;
+        self.rounds_run += f64::from(steps) * self.rounds();
+        Ok(())
     }
 
     /// Measures what is conserved, and the relative change of the energy since that was first measured after the last change
@@ -293,10 +298,20 @@ impl Engine {
         self.size
     }
 
-    /// Pairs or cells that a step goes over: the unit of speed.
+    /// Pairs or cells that a round of a step goes over: the unit of speed.
     pub fn work_in_step(&self) -> f64 {
         let mode = &self.config.mode;
         (mode.info().work.in_step)(self.size) * f64::from(mode.force_evaluations())
+    }
+
+    /// How often a step of the last burst went over all pairs or cells, on average.
+    pub fn rounds(&self) -> f64 {
+        self.simulation.rounds()
+    }
+
+    /// How often [`Engine::run`] went over all pairs or cells so far, in all its steps.
+    pub fn rounds_run(&self) -> f64 {
+        self.rounds_run
     }
 
     /// Queues the read-back of what is drawn into the memory of `points` (see [`Simulation::publish`]).

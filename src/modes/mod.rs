@@ -250,6 +250,9 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Leaves out what only a picture needs.
     fn unseen(&mut self) {}
 
+    /// Makes every step the same work, for measurements of speed.
+    fn even(&mut self) {}
+
     /// Carries out a change that a person makes by hand to bodies, and to what they carry on besides.
     ///
     /// # Errors
@@ -355,6 +358,12 @@ pub trait Simulation {
     /// # Errors
     /// If the device fails.
     fn finish(&mut self) -> Result<()>;
+
+    /// How often a step of the last burst went over all pairs or cells, on average: more than once where steps are divided
+    /// into substeps.
+    fn rounds(&self) -> f64 {
+        1.0
+    }
 
     /// Device time of the steps that ended since this was last asked, in seconds.
     fn take_seconds(&mut self) -> f64;

@@ -52,7 +52,7 @@ impl Work {
             things: "bodies",
             label: ("Bodies", "How many bodies there are: the work grows with the square."),
             unit,
-            help: "pairs of bodies a second: N² for each evaluation of the forces, looked at or not; in brackets at 20 operations a pair",
+            help: "pairs of bodies a second: N² for each evaluation of the forces or substep, looked at or not; in brackets at 20 operations a pair",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,

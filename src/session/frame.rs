@@ -37,7 +37,7 @@ pub struct Stats {
     pub work_group: usize,
     /// Its knobs.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Pairs or cells that a step goes over.
+    /// Pairs or cells that a step goes over, on average in the last burst.
     pub work_in_step: f64,
     /// The burst in force, in steps.
     pub steps_per_frame: u32,

@@ -1,6 +1,9 @@
-//! What files may say of sizes, masses and contacts.
+//! What files may say of sizes, masses, contacts and substeps.
 
-use super::simulation::{CONTACT, MASSES, RADII, SIZES, extent};
+use std::any::Any;
+
+use super::simulation::{CONTACT, MASSES, RADII, SIZES, SUBSTEPS, extent};
+use super::substeps::Schedule;
 use crate::bodies::{FINITE_LIMIT, is_quarantined};
 use crate::modes::carried::{CarriedList, Carries, each_body, has};
 
@@ -31,6 +34,15 @@ pub(super) const CARRIES: &[CarriedList] = &[
         },
     },
     CarriedList { name: RADII, most: |_| 2, check: radii },
+    CarriedList {
+        name: SUBSTEPS,
+        most: |_| Schedule::<()>::NUMBERS,
+        check: |with, list| {
+            let mode: &dyn Any = with.mode;
+            let schedule = mode.downcast_ref().and_then(|params| Schedule::from_list(list, params, |_| ()));
+            schedule.map(drop).ok_or_else(|| format!("{list:?} is no schedule of substeps"))
+        },
+    },
 ];
 
 /// Sizes go with the cube roots of masses, by a factor that is the same for all: changes by hand keep it. Only bodies that are held out

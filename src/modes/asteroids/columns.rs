@@ -70,7 +70,8 @@ impl Columns {
         (&self.find, [&[n, c, x], &own[..]].concat())
     }
 
-    /// Queues the step of all `count` bodies once everyone is found; `common` is what every kernel takes that steps.
+    /// Queues the first pass of all `count` bodies over the lists, once the search has ended; `common` is what every kernel
+    /// takes that looks for contacts.
     pub fn finish(&self, lane: &mut Lane, common: &[Arg], count: usize) -> Result<()> {
         let args = [common, &[(&self.met).into(), (&self.others).into()]].concat();
         lane.whole(Pass::cheap(&self.collide, &args, count))

@@ -1,7 +1,7 @@
 //! Changes by hand: a body keeps its size when others come and go.
 
 use super::Asteroids;
-use super::simulation::{CONTACT, MASSES, NEVER, RADII, SIZES, extent};
+use super::simulation::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use crate::bodies::Bodies;
 use crate::error::{Error, Result};
 use crate::hand::{CLUSTER, Edit};
@@ -54,5 +54,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
     }
     let radii = extent(extra.get(SIZES).into_iter().flatten().copied());
     extra.insert(RADII.to_owned(), radii.to_vec());
+    // Other bodies move otherwise: they are looked at before the next step.
+    extra.remove(SUBSTEPS);
     Ok(())
 }

@@ -7,19 +7,22 @@ mod grid;
 mod part;
 mod reference;
 mod simulation;
+mod substeps;
 
 use self::columns::Columns;
-use self::simulation::AsteroidSimulation;
+use self::simulation::{AsteroidSimulation, Second};
+pub use self::substeps::Substeps;
 use crate::bodies::Bodies;
 use crate::compute::{Device, Kind};
 use crate::error::Result;
 use crate::hand::{Edit, Field};
+use crate::modes::checks::Start;
 use crate::modes::snapshot::Snapshot;
 use crate::modes::{
     Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Station, Together, Variant, Work,
     checks, source, variant,
 };
-use crate::params::{Choice, Effect, Info, Opt, Params, Scale, Visitor};
+use crate::params::{self, Choice, Effect, Info, Opt, Params, Scale, Visitor};
 use crate::scene;
 use crate::state::State;
 
@@ -33,10 +36,10 @@ pub static INFO: ModeInfo = ModeInfo {
         "how far a step is from an exact one: how up to 256 random bodies moved is worked out again in double precision; 1e-6 is a millionth",
     ),
     limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 2, 0.0)),
-    kernels: &[source!("asteroids/contact.cl")],
+    kernels: &[source!("asteroids/contact.cl"), source!("asteroids/motion.cl")],
     variants: &VARIANTS,
     scenes: &scene::asteroids::SCENES,
-    checks: |info| checks::of_bodies(info, &["belt", "box"]),
+    checks: starts_to_check,
     series: None,
     carries: carried::CARRIES,
     paints: false,
@@ -72,11 +75,41 @@ static VARIANTS: [Variant; 5] = [
     },
 ];
 
+/// Starts in which few bodies touch, some in which all do: a box of bodies that grew into each other, with a planet in it; and
+/// some whose steps are divided.
+fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
+    let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
+        let mut starts = checks::of_bodies(info, &[scene])?;
+        starts.retain(|start| start.telling);
+        for start in &mut starts {
+            for (key, value) in set {
+                params::set(start.mode.as_mut(), key, value)?;
+            }
+            start.name += name;
+        }
+        Ok(starts)
+    };
+    let crowd = [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")];
+    let starts = [
+        checks::of_bodies(info, &["belt", "box"])?,
+        telling("box", " crowded round a planet", &crowd)?,
+        telling("belt", ", but substeps=4", &[("substeps", "4")])?,
+        telling(
+            "belt",
+            ", but contact_law=simple substeps=2",
+            &[("contact_law", "simple"), ("substeps", "2")],
+        )?,
+    ];
+    Ok(starts.into_iter().flatten().collect())
+}
+
 /// The parameters of asteroids.
 #[derive(Debug, Clone)]
 pub struct Asteroids {
     /// Time step.
     pub dt: f32,
+    /// How many substeps a step is divided into.
+    pub substeps: Substeps,
     /// Factor on the velocities after each step.
     pub decay: f32,
     /// Speed after a collision over speed before, along the line of centres.
@@ -93,8 +126,38 @@ pub struct Asteroids {
     pub planet_radius: f32,
     /// Gravitational constant.
     pub g: f32,
+    /// How the impulses of a body's contacts are put together.
+    pub contact_law: ContactLaw,
     /// What colours show.
     pub colour: Colour,
+}
+
+/// How the impulses of a body's contacts are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContactLaw {
+    /// Two passes: contacts are counted, then impulses are shared between them.
+    Match,
+    /// One pass: every contact adds its whole impulse.
+    Simple,
+}
+
+impl Choice for ContactLaw {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (
+            Self::Match,
+            Opt {
+                name: "match",
+                help: "Two passes: contacts are counted first, then impulses are shared. Crowds keep their energy, piles rest.",
+            },
+        ),
+        (
+            Self::Simple,
+            Opt {
+                name: "simple",
+                help: "One pass, as tutorials have it: each contact adds its whole impulse. Right for two bodies; crowds heat and sink.",
+            },
+        ),
+    ];
 }
 
 /// What the colour of a body shows, in the order in which `kernels/prelude.cl` counts it.
@@ -132,6 +195,7 @@ impl Default for Asteroids {
     fn default() -> Self {
         Self {
             dt: 0.005,
+            substeps: Substeps::Auto,
             decay: 1.0,
             restitution: 0.8,
             friction: 0.05,
@@ -140,6 +204,7 @@ impl Default for Asteroids {
             planet_mass: 1.0,
             planet_radius: 0.3,
             g: 1.0,
+            contact_law: ContactLaw::Match,
             colour: Colour::Speed,
         }
     }
@@ -148,18 +213,38 @@ impl Default for Asteroids {
 impl Params for Asteroids {
     fn visit(&mut self, v: &mut dyn Visitor) {
         use Scale::{Linear, Log};
-        let Self { dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, colour } =
-            self;
+        let Self {
+            dt,
+            substeps,
+            decay,
+            restitution,
+            friction,
+            radius,
+            push,
+            planet_mass,
+            planet_radius,
+            g,
+            contact_law,
+            colour,
+        } = self;
         v.float(
             &Info::new(
                 "dt",
                 "Time step",
-                "Simulated time per step: bodies that move too far in one miss each other.",
+                "Simulated time per step, which is divided into substeps where bodies would move too far in it.",
             )
             .unit("time"),
             dt,
             1e-5..=0.1,
             Log,
+        );
+        v.choice(
+            &Info::new(
+                "substeps",
+                "Substeps",
+                "How many parts a step is computed in: bodies that move too far in one miss each other, and piles sink.",
+            ),
+            substeps,
         );
         v.float(
             &Info::new("decay", "Decay", "Factor on every velocity after each step: 1 loses nothing."),
@@ -171,7 +256,7 @@ impl Params for Asteroids {
             &Info::new(
                 "restitution",
                 "Restitution",
-                "How hard bodies bounce: 1 keeps their speed, 0 none of it. In a dense crowd, where one meets many at once, high values heat.",
+                "How hard bodies bounce: 1 keeps their speed, 0 none of it.",
             ),
             restitution,
             0.0..=1.0,
@@ -195,7 +280,7 @@ impl Params for Asteroids {
             Log,
         );
         v.float(
-            &Info::new("push", "Push-out", "The share of an overlap that is undone in a step."),
+            &Info::new("push", "Push-out", "The share of an overlap that is undone in a substep. Under the law match, overlap that carries a load stays."),
             push,
             0.0..=1.0,
             Linear,
@@ -222,6 +307,15 @@ impl Params for Asteroids {
             g,
             0.0..=10.0,
             Linear,
+        );
+        v.choice(
+            &Info::new(
+                "contact_law",
+                "Contact law",
+                "How the impulses of a body's contacts are put together.",
+            )
+            .effect(Effect::Rebuild),
+            contact_law,
         );
         v.choice(
             &Info::new("colour", "Colour", "What the colour of a body shows.").effect(Effect::View),
@@ -255,11 +349,15 @@ impl Mode for Asteroids {
         Err("Collisions cannot be undone: bodies forget how they met.")
     }
 
+    fn even(&mut self) {
+        self.substeps = Substeps::Fixed(1);
+    }
+
     fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Sizes and contacts hold.
+    /// Sizes and contacts hold, and substeps tell the parameters that they hold for.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<Field> {
@@ -272,15 +370,16 @@ impl Mode for Asteroids {
 
     fn bytes_per_body(&self) -> usize {
         // Places and velocities twice, and once more sorted or in columns; contacts; groups; what is drawn; the cell list, or
-        // who touches whom.
-        7 * size_of::<[f32; 4]>() + size_of::<f32>() + Snapshot::BYTES_PER_BODY + Columns::BYTES_PER_BODY
+        // who touches whom; what the first pass of a step leaves for the second one.
+        7 * size_of::<[f32; 4]>()
+            + size_of::<f32>()
+            + Snapshot::BYTES_PER_BODY
+            + Columns::BYTES_PER_BODY
+            + Second::BYTES_PER_BODY
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
-        let bodies = state.bodies_mut()?;
-        for _ in 0..steps {
-            self.reference_step(bodies);
-        }
+        self.reference_steps(state.bodies_mut()?, steps);
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 //! and how they move. The cell list stays on one device: it takes little longer to sort all bodies than to look at them.
 
 use super::Asteroids;
-use super::simulation::{AsteroidSimulation, Burst};
+use super::simulation::{AsteroidSimulation, Burst, Look};
+use super::substeps::Schedule;
 use crate::bodies::Bodies;
 use crate::compute::{Field, Lane};
 use crate::error::Result;
@@ -35,15 +36,18 @@ pub(super) fn together(
 }
 
 impl Part for AsteroidSimulation {
-    /// Whether a step led here.
-    type Mark = bool;
+    /// Whether a step led here, how many substeps it had, and the numbers of the schedule of looks.
+    type Mark = (bool, u32, Vec<f32>);
 
-    fn mark(&self) -> bool {
-        self.stepped
+    fn mark(&mut self) -> Result<Self::Mark> {
+        let look = self.last_look()?.unwrap_or_default();
+        Ok((self.stepped, self.substeps, self.schedule.to_list(look, &self.params)))
     }
 
-    fn follow(&mut self, stepped: bool) {
+    fn follow(&mut self, (stepped, substeps, schedule): Self::Mark) {
         (self.stepped, self.burst) = (stepped, Burst::default());
+        self.divide(substeps);
+        self.schedule = Schedule::from_list(&schedule, &self.params, Look::Told).unwrap_or_default();
     }
 
     fn lane(&mut self) -> &mut Lane {
@@ -61,11 +65,27 @@ impl Part for AsteroidSimulation {
     }
 
     fn stages(&self) -> usize {
-        1
+        if self.second.is_some() { 2 } else { 1 }
     }
 
-    fn begin(&mut self, _stage: usize, duty: &Duty) -> Result<()> {
-        let items = |bodies: usize| bodies.div_ceil(self.recipe.bodies_per_group()) * self.recipe.work_group;
+    /// The first looks at the bodies, of which all know the same, and tells the others how many substeps the step has: another
+    /// kind of device may round otherwise.
+    fn agree(crew: &mut [&mut Self]) -> Result<()> {
+        if let Some((first, others)) = crew.split_first_mut()
+            && first.burst.substep == 0
+        {
+            first.begin_step()?;
+            others.iter_mut().for_each(|other| other.divide(first.substeps));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, stage: usize, duty: &Duty) -> Result<()> {
+        self.burst.is_second = stage > 0;
+        let items = |bodies: usize| match stage {
+            0 => bodies.div_ceil(self.recipe.bodies_per_group()) * self.recipe.work_group,
+            _ => bodies,
+        };
         (self.share.start, self.share.end) = (items(duty.own.start), items(duty.own.end));
         self.burst.from = self.share.start;
         Ok(())
@@ -73,17 +93,24 @@ impl Part for AsteroidSimulation {
 
     fn feed(&mut self) -> Result<bool> {
         while self.burst.from < self.share.end && !self.lane.is_full() {
-            self.slice_of_step(self.burst.from == self.share.start, self.share.end)?;
+            match self.burst.is_second {
+                false => self.slice_of_first(self.burst.from == self.share.start, self.share.end)?,
+                true => self.slice_of_second(self.share.end)?,
+            }
         }
         Ok(self.burst.from >= self.share.end)
     }
 
-    fn traffic(&self, _stage: usize) -> Traffic<'_> {
-        Traffic::All(vec![Field::new(&self.x[1], 1, 1, 0), Field::new(&self.v[1], 1, 1, 0)])
+    /// Between the passes the devices exchange what the first one tells of each body, after the last one the bodies.
+    fn traffic(&self, stage: usize) -> Traffic<'_> {
+        match &self.second {
+            Some(second) if stage == 0 => Traffic::All(vec![Field::new(&second.roles, 1, 1, 0)]),
+            _ => Traffic::All(vec![Field::new(&self.x[1], 1, 1, 0), Field::new(&self.v[1], 1, 1, 0)]),
+        }
     }
 
     fn end_pass(&mut self) -> Result<()> {
-        self.end_step();
+        self.end_substep();
         Ok(())
     }
 

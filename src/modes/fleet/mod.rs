@@ -53,6 +53,8 @@ pub(super) struct Fleet<P> {
     asked: u32,
     left: u32,
     burst: Option<Burst>,
+    /// Rounds of the steps so far that were asked for.
+    rounds: f64,
     /// Whether the next look may wait for devices.
     may_wait: bool,
     /// Seconds of a step; 0 before it is known.
@@ -96,6 +98,7 @@ impl<P: Part> Fleet<P> {
             asked: 0,
             left: 0,
             burst: None,
+            rounds: 0.0,
             may_wait: false,
             step_seconds: 0.0,
             seconds: 0.0,
@@ -130,6 +133,12 @@ impl<P: Part> Fleet<P> {
         &mut self.parts[self.crew[0]]
     }
 
+    /// Those who take part, the first one first.
+    fn crew_parts(&mut self) -> Vec<&mut P> {
+        let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
+        self.crew.iter().filter_map(|&device| places[device].take()).collect()
+    }
+
     /// Lets those of `crew` take part, with shares by what is known now; whoever is to know something gets it.
     fn assign(&mut self, crew: Vec<usize>) -> Result<()> {
         let (crew, duties) = self.arranged(crew);
@@ -137,7 +146,7 @@ impl<P: Part> Fleet<P> {
         if crew != self.crew || owned(&duties) != owned(&self.duties) {
             self.spread(&crew, &duties)?;
             for &device in &crew {
-                let mark = self.lead().mark();
+                let mark = self.lead().mark()?;
                 self.parts[device].follow(mark);
             }
         }
@@ -197,6 +206,9 @@ impl<P: Part> Fleet<P> {
 
     /// Hands each who takes part more of the stage; whether that was all of it.
     fn feed_stage(&mut self, burst: &mut Burst) -> Result<bool> {
+        if burst.stage == 0 && !burst.begun {
+            P::agree(&mut self.crew_parts())?;
+        }
         let mut all = true;
         for (&device, duty) in self.crew.iter().zip(&self.duties) {
             let part = &mut self.parts[device];
@@ -219,9 +231,10 @@ impl<P: Part> Fleet<P> {
             self.wanted = Some(self.search.join(joins));
         }
         let is_alone = self.crew.len() == 1;
-        let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
-        let mut crew: Vec<&mut P> = self.crew.iter().filter_map(|&device| places[device].take()).collect();
-        P::sum_up(&mut crew, self.left + burst.steps < self.asked, burst.steps == self.asked)?;
+        let (goes_on, is_whole) = (self.left + burst.steps < self.asked, burst.steps == self.asked);
+        P::sum_up(&mut self.crew_parts(), goes_on, is_whole)?;
+        let rounds = self.lead().rounds();
+        self.rounds += rounds * f64::from(burst.steps);
         if is_alone && self.search.is_settled() {
             let (seconds, only) = (self.lead().take_seconds(), self.crew[0]);
             self.seconds += seconds;
@@ -239,23 +252,26 @@ impl<P: Part> Fleet<P> {
         for &device in &self.crew {
             self.parts[device].lane().finish()?;
         }
+        // Speeds are compared by rounds: a later burst may have more of them in a step.
         let steps = f64::from(burst.steps);
         let step = burst.start.elapsed().as_secs_f64() / steps;
         self.seconds += step * steps;
         self.step_seconds = step;
+        let round = step / rounds;
         let mut slowest = 0.0f64;
         self.sharing.members.iter_mut().for_each(|member| (member.share, member.step_ms) = (0.0, 0.0));
         for (nth, &device) in self.crew.iter().enumerate() {
             let seconds = self.parts[device].take_seconds() / steps;
             let units = if is_alone { self.plan.units } else { self.duties[nth].work.len() };
-            self.speeds.note(device, units, seconds);
+            self.speeds.note(device, units, seconds / rounds);
             slowest = slowest.max(seconds);
             let member = &mut self.sharing.members[device];
             (member.share, member.step_ms) = (units as f64 / self.plan.units as f64, seconds * 1e3);
         }
         self.sharing.exchange_ms = if is_alone { 0.0 } else { (step - slowest).max(0.0) * 1e3 };
-        self.sharing.efficiency = (self.plan.units as f64 / self.speeds.together(&self.crew) / step).min(1.0);
-        let crew = self.search.note(step, &self.speeds, self.plan.units);
+        self.sharing.efficiency =
+            (self.plan.units as f64 / self.speeds.together(&self.crew) / round).min(1.0);
+        let crew = self.search.note(round, &self.speeds, self.plan.units);
         self.sharing.is_settled = self.search.is_settled();
         if crew.is_some() {
             self.wanted = crew;
@@ -278,6 +294,7 @@ impl<P: Part> Simulation for Fleet<P> {
 
     fn start(&mut self, steps: u32) {
         (self.asked, self.left, self.burst, self.may_wait) = (steps, steps, None, false);
+        self.rounds = 0.0;
     }
 
     fn advance(&mut self) -> Result<bool> {
@@ -310,6 +327,13 @@ impl<P: Part> Simulation for Fleet<P> {
         let under_way =
             self.burst.as_ref().map_or(0.0, |burst| burst.steps as f32 * self.parts[self.crew[0]].progress());
         (done as f32 + under_way) / self.asked.max(1) as f32
+    }
+
+    fn rounds(&self) -> f64 {
+        match self.asked - self.left {
+            0 => 1.0,
+            steps => self.rounds / f64::from(steps),
+        }
     }
 
     fn take_seconds(&mut self) -> f64 {

@@ -53,8 +53,8 @@ pub(in crate::modes) trait Part: Simulation {
     /// What it knows of its state besides buffers.
     type Mark;
 
-    /// That.
-    fn mark(&self) -> Self::Mark;
+    /// Returns the simulation state that is not stored in buffers. May wait for the device.
+    fn mark(&mut self) -> Result<Self::Mark>;
 
     /// Takes over the state of another, of which the buffers were exchanged.
     fn follow(&mut self, mark: Self::Mark);
@@ -70,6 +70,11 @@ pub(in crate::modes) trait Part: Simulation {
 
     /// Stages of the pass that comes next.
     fn stages(&self) -> usize;
+
+    /// Decides before a pass what all who take part have to decide alike; the first one comes first.
+    fn agree(_crew: &mut [&mut Self]) -> Result<()> {
+        Ok(())
+    }
 
     /// Begins a stage of that pass.
     fn begin(&mut self, stage: usize, duty: &Duty) -> Result<()>;

@@ -75,8 +75,8 @@ impl Part for FluidSimulation {
     /// The step, and the mean speeds of the burst so far.
     type Mark = (u32, Option<Vec<f32>>);
 
-    fn mark(&self) -> Self::Mark {
-        (self.now, self.share.told.clone())
+    fn mark(&mut self) -> Result<Self::Mark> {
+        Ok((self.now, self.share.told.clone()))
     }
 
     fn follow(&mut self, (now, told): Self::Mark) {

@@ -60,8 +60,8 @@ impl Part for GravitySimulation {
     /// Whether the accelerations are those of the places, whether a step led there, and whether there are any.
     type Mark = (bool, bool, bool);
 
-    fn mark(&self) -> (bool, bool, bool) {
-        (self.a_is_current, self.stepped, self.a_is_there)
+    fn mark(&mut self) -> Result<(bool, bool, bool)> {
+        Ok((self.a_is_current, self.stepped, self.a_is_there))
     }
 
     fn follow(&mut self, mark: (bool, bool, bool)) {

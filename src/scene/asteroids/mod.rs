@@ -131,8 +131,7 @@ const SHAKE: f64 = 0.01;
 /// rack of more than five rows the cue ball is as much heavier as the rack is, or it would be lost in it; not more than
 /// 343 times, seven times as large, or the cells of the cell list would hold too many of the others.
 ///
-/// The balls do not quite touch: impulses of pairs are right for one contact at a time, and a body that is hit by many
-/// in one step is given energy. With a gap to cross, blows come one after the other.
+/// The balls do not quite touch: with a gap to cross, blows come one after the other.
 fn billiards(setup: &Setup) -> Bodies {
     const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;

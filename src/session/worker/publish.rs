@@ -102,7 +102,7 @@ impl Worker<'_> {
             variant: resolved.recipe.variant.name,
             work_group: resolved.recipe.work_group,
             knobs: resolved.recipe.values(),
-            work_in_step: self.engine.work_in_step(),
+            work_in_step: self.engine.work_in_step() * self.engine.rounds(),
             steps_per_frame: self.burst,
             steps_per_second,
             device_ms_per_step: step_seconds * 1e3,
