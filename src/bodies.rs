@@ -117,7 +117,7 @@ impl Bodies<f32> {
             }
             if !is_held_out && !v.iter().all(is_finite) {
                 return wrong(&format!(
-                    "the velocity ({:e}, {:e}, {:e}) or the group {:e}",
+                    "the velocity ({:e}, {:e}, {:e}) and the group {:e}; all must be within ±{FINITE_LIMIT:e}",
                     v[0], v[1], v[2], v[3]
                 ));
             }

@@ -13,8 +13,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, Result};
 
-/// Opens the file `path`, of `most` bytes or fewer as `what` has, to be read from its beginning; with its length. Every file of a
-/// person's is opened here.
+/// Opens the file `path` for reading and returns its length. A file of more than `most` bytes is refused; the
+/// error names `what` was expected, such as "a picture". Every file that a user names is opened here.
 ///
 /// # Errors
 /// [`Error::Io`] if it cannot be read, is larger, or is no regular file: a pipe or a device may give nothing for ever, or never end.

@@ -77,7 +77,7 @@ impl Walls {
     }
 }
 
-/// Where a tracer is that waits for a place.
+/// The position of a tracer that has no place in the flow yet.
 pub const WAITING: [f32; 2] = [-1.0; 2];
 
 /// A flow: how much of the fluid has which speed in each cell, and the tracers that it carries.

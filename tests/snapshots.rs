@@ -266,7 +266,7 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
             0,
             None,
             |s| drop(s.runs[0].extra.insert("later".into(), vec![1.0])),
-            "a list \"0.extra.later\", which nothing explains",
+            "a list \"0.extra.later\", which does not belong to its scene",
         ),
         (0, None, |s| s.runs[0].time = f64::NAN, "beyond all bounds"),
         (0, None, |s| s.runs[0].baseline = Some(f64::INFINITY), "beyond all bounds"),
@@ -359,7 +359,7 @@ fn flows_of_whole_populations_are_opened() {
         if let Some(halves) = damaged.runs[0].extra.get_mut("halves") {
             assert!(reread(&snapshot).is_ok(), "halves agree with the populations");
             halves[0] = 1e30;
-            assert!(reread(&damaged).unwrap_err().contains("it is of other cells"));
+            assert!(reread(&damaged).unwrap_err().contains("it does not match the cells of the flow"));
         }
         let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
         assert_eq!(engine.clock().0, 60);

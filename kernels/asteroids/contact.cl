@@ -44,7 +44,7 @@ typedef struct {
     float3 rel;
 } Touch;
 
-// What a + b leaves out, of which `sum` is rounded (Knuth, The Art of Computer Programming 2, 4.2.2).
+// The rounding error a + b − sum, where `sum` is a + b rounded (Knuth, The Art of Computer Programming 2, 4.2.2).
 float sum_rest(float a, float b, float sum)
 {
     float t = sum - a;
@@ -196,7 +196,7 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
 
 // The largest overlap that is held against gravity, in units of g·dt².
 #define CARRIED 50.0f
-// A side that is so many times heavier may have as many impacts at once as there are.
+// A body that is at least this many times heavier than its partner may take part in any number of impacts at once.
 #define HEAVIER 16.0f
 
 // What stands for no partner, and for the planet.

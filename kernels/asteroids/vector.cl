@@ -139,8 +139,8 @@ __kernel WHOLE_GROUPS void find(const uint n, const COEFFICIENTS c, __global con
     }
 }
 
-// What a body does that knows whom it touches. They came in any order and are met in their own, so that sums are the
-// same every time.
+// Processes the contacts of each body from its list of partners. The list is in no fixed order; partners are visited by
+// increasing index, so that sums are the same in every run.
 __kernel void collide_listed(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                              __global const float4 *v_in, OUTPUT, __global const uint *met,
                              __global const uint *others)

@@ -108,13 +108,16 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 #endif
     // What opposite populations share of the equilibrium (even), and what tells them apart (odd), times their rates. Rounding a third
     // must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
-    const wide axis = rate * (1.0f / 9.0f) * (excess - 1.5f * flux);
-    const wide diagonal = 0.25f * axis + 0.125f * rate * flux;
+    const wide half_rate = 0.5f * rate;
+    const wide square_x = half_rate * xx, square_y = half_rate * yy, squares = square_x + square_y;
+    const wide cross = 0.5f * half_rate * xy;
+    const wide axis = rate * (1.0f / 9.0f) * excess - (1.0f / 3.0f) * squares;
+    const wide diagonal = 0.25f * (axis + squares);
     const wide line = odd_rate * (1.0f / 3.0f), line_diagonal = 0.25f * (odd_rate - 2.0f * line);
-    const wide even13 = axis + 0.5f * rate * xx, odd13 = line * jx;
-    const wide even24 = axis + 0.5f * rate * yy, odd24 = line * jy;
-    const wide even57 = diagonal + 0.25f * rate * xy, odd57 = line_diagonal * (jx + jy);
-    const wide even68 = diagonal - 0.25f * rate * xy, odd68 = line_diagonal * (jy - jx);
+    const wide even13 = axis + square_x, odd13 = line * jx;
+    const wide even24 = axis + square_y, odd24 = line * jy;
+    const wide even57 = diagonal + cross, odd57 = line_diagonal * (jx + jy);
+    const wide even68 = diagonal - cross, odd68 = line_diagonal * (jy - jx);
 #ifdef TRT
     // (1 − (ω⁺ + ω⁻)/2)·h + (ω⁻ − ω⁺)/2·h of the opposite: half their sum relaxes by ω⁺, half their difference by ω⁻.
     const float kept = 1.0f - 0.5f * (rate + odd_rate), swapped = 0.5f * (odd_rate - rate);

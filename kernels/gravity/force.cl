@@ -46,8 +46,8 @@ float3 gravity(float3 sum, COEFFICIENTS c)
 // that rounding cuts off. The high parts stand where they always do; behind the n velocities in v stand the low parts of n
 // places, and then those of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
 
-// a·b, rounded by itself: with -cl-mad-enable a compiler may round it together with a sum that it goes into, and then what
-// `scaled` and `two_sum` take for the rounding error is not. The compiler does not look into a volatile variable.
+// a·b, rounded on its own. With -cl-mad-enable a compiler may fuse the product with the sum that uses it; `scaled` and
+// `two_sum` would then compute a wrong rounding error. The volatile variable prevents the fusion.
 float product(float a, float b)
 {
     volatile float p = a * b;
@@ -123,10 +123,11 @@ void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4
 #endif
 }
 
-// The most energy that a step got wrong for a body so far, per mass, about: half a kick with the change of its pull from one
-// evaluation to the next, times its speed. Where steps follow an orbit that is a small share of its energy; where one leaps
-// over an encounter it is all of what the encounter gives. `before` is the pull of the evaluation before, with the energy up
-// to then; a pass that moves nothing begins anew.
+// Estimates the largest energy error of a body in one step so far, per mass: half the time step, times the change of
+// its acceleration between two evaluations, times its speed. The error is a small share of the orbit's energy if the
+// steps resolve the orbit; it is as large as the energy of an encounter if a step jumps over the encounter. `before`
+// holds the acceleration of the previous evaluation and, in w, the largest error until then. A pass that moves
+// nothing resets the error to 0.
 float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
 {
     const float h = fabs(c.s0 != 0.0f ? 2.0f * c.s0 : c.s2);

@@ -136,7 +136,7 @@ impl Open {
         commands.into_iter().for_each(|command| session.send(command));
     }
 
-    /// Begins to keep what runs as it is looked at now, unless that was begun before.
+    /// Starts autosaving the simulation with the current view, unless autosaving has started already.
     pub(super) fn begin_keeping(&mut self) {
         let Self { kept, session, rig, generation, .. } = self;
         // Before the first picture the camera stands nowhere yet.

@@ -84,8 +84,8 @@ impl Kept {
         Some(if is_aside { previous(file) } else { offered }).filter(|path| path.is_file())
     }
 
-    /// Begins to keep what runs; the commands for that. What is there now is kept at once: on a busy machine compilers can
-    /// hold up the simulation for longer than the time between two autosaves.
+    /// Returns the commands that start autosaving; none if autosaving has started already. The first save is
+    /// immediate: on a busy machine, compiling kernels can delay the simulation beyond an autosave interval.
     pub fn begin(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {
         let Some(file) = self.file.clone().filter(|_| !self.is_told) else { return Vec::new() };
         self.is_told = true;

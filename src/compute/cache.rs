@@ -37,12 +37,12 @@ pub unsafe fn prepare_cache() {
     UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
 }
 
-/// What there is to say where PoCL computes and [`prepare_cache`] gave it another folder.
+/// Returns the message that PoCL uses another folder, if [`prepare_cache`] had to choose one.
 pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
     Some(format!(
-        "PoCL cannot keep compiled kernels in {folder} ({reason}) and keeps them in {substitute}; {VARIABLE} chooses another folder"
+        "PoCL cannot keep compiled kernels in {folder} ({reason}) and uses {substitute} instead; set {VARIABLE} to choose another folder"
     ))
 }
 
@@ -51,8 +51,8 @@ pub(super) fn refusal() -> Option<String> {
     let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
     let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
     Some(format!(
-        "PoCL, which computes on the CPU, offers no device: it can write compiled kernels neither to {folder} ({reason}) nor to \
-         {temporary}; set {VARIABLE} to a folder that can be written to"
+        "PoCL, which computes on the CPU, offers no device: it cannot write compiled kernels to {folder} ({reason}) or to \
+         {temporary}; set {VARIABLE} to a writable folder"
     ))
 }
 

@@ -11,10 +11,10 @@ use image::RgbImage;
 const MOST: usize = 256;
 /// Bits of each channel that tell shades apart: colours that differ by less are seen as one.
 const BITS: u32 = 6;
-/// How a shade counts with its area: 1 is by area, 0 is as much as any other.
+/// Exponent of the area in a shade's weight: 1 weighs shades by their area, 0 ignores the area.
 const AREA_EXPONENT: f32 = 0.75;
-/// The share of a pixel's error that its neighbours make up for. All of it would add up, in areas whose colour the palette only
-/// nearly has, until a pixel there took a colour that is far off: dots in a smooth planet.
+/// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors
+/// in a smooth area would add up until one pixel gets a very different colour: dots on a smooth planet.
 const HANDED_ON: f32 = 0.75;
 /// The light that black counts as carrying, in levels: large dark areas keep some colours too.
 const LEAST_LIGHT: f32 = 8.0;

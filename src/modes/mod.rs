@@ -236,7 +236,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Simulated time of one step.
     fn time_step(&self) -> f64;
 
-    /// How often a step goes over all pairs or cells: [`Work::in_step`] counts one of them.
+    /// Number of force evaluations in a step. [`Work::in_step`] counts the work of one evaluation.
     fn force_evaluations(&self) -> u32 {
         1
     }

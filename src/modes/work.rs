@@ -52,7 +52,7 @@ impl Work {
             things: "bodies",
             label: ("Bodies", "How many bodies there are: the work grows with the square."),
             unit,
-            help: "pairs of bodies a second: N² for each evaluation of the forces or substep, looked at or not; in brackets at 20 operations a pair",
+            help: "pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped; in brackets: operations per second, at 20 per pair",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,

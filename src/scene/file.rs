@@ -244,7 +244,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
             return Err((line, format!("the row has {} cells, and the first has {nx}", row.len())));
         }
         if row.iter().any(|cell| !b"#.".contains(cell)) {
-            return Err((line, "a cell is neither # nor .".to_owned()));
+            return Err((line, "a cell must be # (solid) or . (free)".to_owned()));
         }
         solid.extend(row.iter().map(|cell| *cell == b'#'));
         ny += 1;

@@ -146,7 +146,7 @@ impl Header {
         match room.holds(length) {
             true => Ok(Self { crc, length, room }),
             false => Err(wrong(format!(
-                "the snapshot is damaged or cut off: {packed} bytes do not unpack to the {length} that it says"
+                "the snapshot is damaged or cut off: its {packed} compressed bytes do not fit the {length} bytes that its header states"
             ))),
         }
     }

@@ -237,13 +237,13 @@ impl Words {
         }
         match of_bodies <= room.bodies() {
             true => Ok(all),
-            false => Err(wrong(format!("so short a file holds no bodies of {of_bodies} bytes"))),
+            false => Err(wrong(format!("the file is too short to hold {of_bodies} bytes of bodies"))),
         }
     }
 
     /// What the list `name` may be.
     fn expected(&self, name: &str) -> Result<Expected> {
-        let unknown = || wrong(format!("it has a list {name:?}, which nothing explains"));
+        let unknown = || wrong(format!("it has a list {name:?}, which does not belong to its scene"));
         let (nth, list) = name.split_once('.').ok_or_else(unknown)?;
         let run = nth.parse().ok().and_then(|nth: usize| self.runs.get(nth)).ok_or_else(unknown)?;
         // `+1` and `01` are numbers too.
@@ -396,7 +396,7 @@ impl RunWords {
             return Err(wrong("its time, its energy or its step is beyond all bounds"));
         }
         if !told.iter().all(|told| (0.0..=f64::from(FINITE_LIMIT)).contains(told)) && !state.has_blown_up() {
-            return Err(wrong("what was told of its steps is beyond all bounds"));
+            return Err(wrong("a value that it recorded for a step is beyond all bounds"));
         }
         if made == Some(0) {
             return Err(wrong("bodies are at least 1"));

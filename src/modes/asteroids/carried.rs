@@ -55,7 +55,7 @@ fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
     let first =
         (0..list.len().min(bodies.len())).filter(moving).find(|nth| list[*nth] > 0.0 && masses[*nth] > 0.0);
     let all = first.map(|nth| factor(list[nth], masses[nth]));
-    let expected = "a size that goes with the cube root of its mass, as those of others do";
+    let expected = "a size that goes with the cube root of its mass, by the same factor for all";
     each_body(bodies, list, expected, |[size], nth, is_held_out| {
         let (mass, is_finite) = (masses[nth], (0.0..=FINITE_LIMIT).contains(size));
         let is_right = match mass == 0.0 || *size == 0.0 {

@@ -147,14 +147,14 @@ impl Choice for ContactLaw {
             Self::Match,
             Opt {
                 name: "match",
-                help: "Two passes: contacts are counted first, then impulses are shared. Crowds keep their energy, piles rest.",
+                help: "Two passes: the first counts contacts, the second shares impulses among them. Crowds gain no energy, and piles stay at rest.",
             },
         ),
         (
             Self::Simple,
             Opt {
                 name: "simple",
-                help: "One pass, as tutorials have it: each contact adds its whole impulse. Right for two bodies; crowds heat and sink.",
+                help: "One pass, as in tutorials: each contact adds its whole impulse. Correct for two bodies; crowds gain energy and piles sink.",
             },
         ),
     ];
@@ -231,7 +231,7 @@ impl Params for Asteroids {
             &Info::new(
                 "dt",
                 "Time step",
-                "Simulated time per step, which is divided into substeps where bodies would move too far in it.",
+                "Simulated time per step. A step is divided into substeps if bodies would move too far.",
             )
             .unit("time"),
             dt,
@@ -242,7 +242,7 @@ impl Params for Asteroids {
             &Info::new(
                 "substeps",
                 "Substeps",
-                "How many parts a step is computed in: bodies that move too far in one miss each other, and piles sink.",
+                "Substeps in each step. With too few, fast bodies pass through each other and piles sink.",
             ),
             substeps,
         );
@@ -256,7 +256,7 @@ impl Params for Asteroids {
             &Info::new(
                 "restitution",
                 "Restitution",
-                "How hard bodies bounce: 1 keeps their speed, 0 none of it.",
+                "How strongly bodies bounce: 1 keeps the full speed, 0 keeps none.",
             ),
             restitution,
             0.0..=1.0,
@@ -280,7 +280,7 @@ impl Params for Asteroids {
             Log,
         );
         v.float(
-            &Info::new("push", "Push-out", "The share of an overlap that is undone in a substep. Under the law match, overlap that carries a load stays."),
+            &Info::new("push", "Push-out", "Share of an overlap that is undone in each substep. With the contact law match, overlaps that carry a load stay."),
             push,
             0.0..=1.0,
             Linear,
@@ -312,7 +312,7 @@ impl Params for Asteroids {
             &Info::new(
                 "contact_law",
                 "Contact law",
-                "How the impulses of a body's contacts are put together.",
+                "How the impulses of several contacts of one body are combined.",
             )
             .effect(Effect::Rebuild),
             contact_law,

@@ -299,14 +299,14 @@ impl AsteroidSimulation {
         let (warns, advice) = match self.params.substeps {
             Substeps::Auto => (
                 is_long && self.substeps == Substeps::MOST,
-                "Bodies move more than half their radius in a step even with 64 substeps and can pass through others: reduce Time step.",
+                "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
             ),
             Substeps::Fixed(_) => (
                 is_long,
                 "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
             ),
         };
-        let help = "the longest move of a body in a substep over its radius; with automatic substeps more than 0.5 divides a step further";
+        let help = "the longest move of a body in a substep, divided by its radius; with Substeps on auto, a value above 0.5 adds substeps";
         Reading::new("reach", "Longest move", reach, help).warns_of(warns, advice)
     }
 
@@ -556,7 +556,7 @@ impl Simulation for AsteroidSimulation {
         }
         let schedule = match extra.get(SUBSTEPS) {
             Some(list) => Schedule::from_list(list, &self.params, Look::Told)
-                .ok_or_else(|| Error::Invalid(format!("these are no substeps: {list:?}")))?,
+                .ok_or_else(|| Error::Invalid(format!("the list of substeps is not valid: {list:?}")))?,
             None => Schedule::default(),
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);
@@ -665,7 +665,7 @@ impl Simulation for AsteroidSimulation {
                 "substeps",
                 "Substeps",
                 f64::from(self.substeps),
-                "parts that the last step was computed in",
+                "number of substeps in the last step",
             ),
             self.longest_move(reach),
             Reading::new("kinetic", "Kinetic energy", sums.diagnostics.kinetic, "Σ ½ m v²"),

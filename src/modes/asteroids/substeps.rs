@@ -38,7 +38,7 @@ impl Choice for Substeps {
             Self::Auto,
             Opt {
                 name: "auto",
-                help: "As many as it takes: no body moves more than half its radius in a substep, and piles on the planet stand. 64 at most.",
+                help: "As many as needed, at most 64: no body moves more than half its radius in a substep, and piles on the planet do not sink.",
             },
         ),
         fixed!(1, "A step is not divided, as in `bench`."),

@@ -16,7 +16,7 @@ const IMAGE_SIDE: usize = 1024;
 
 /// The most of the speed of sound at which the method is accurate: errors grow with the square of it.
 const MOST_MACH: f64 = 0.3;
-const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, and the method is inaccurate there: lower the inlet speed or the push.";
+const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, which makes the results inaccurate: lower the inlet speed or the push.";
 
 /// As the kernel `image` counts them.
 const SPEED: u32 = 0;
@@ -213,7 +213,7 @@ impl FluidSimulation {
                 "reynolds",
                 nominal("Reynolds number", "Nominal Reynolds number"),
                 reynolds,
-                "mean speed × the scene's length over the viscosity that ω makes: the higher, the wilder",
+                "mean speed × the scene's length / the viscosity given by ω: the higher, the more turbulent the flow",
             ));
             if is_turbulent {
                 readings.push(Reading::new(
@@ -242,13 +242,13 @@ impl FluidSimulation {
                     "effective_viscosity",
                     "Mean effective viscosity",
                     viscosity,
-                    "the nominal viscosity and the eddy viscosity together, in the mean over the free cells, in cells² a step",
+                    "nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step",
                 ),
                 Reading::new(
                     "largest_viscosity",
                     "Largest effective viscosity",
                     largest,
-                    "the same in the cell where it is largest, in cells² a step",
+                    "nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step",
                 ),
             ]);
         }

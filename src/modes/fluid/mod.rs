@@ -227,14 +227,14 @@ impl Choice for Collision {
             Self::Trt,
             Opt {
                 name: "trt",
-                help: "Two relaxation rates with Λ = 3/16: walls stand exactly half a cell before solid cells, at any viscosity. For slow flows.",
+                help: "Two relaxation rates with Λ = 3/16: walls lie exactly half-way between free and solid cells, at any viscosity. For slow flows.",
             },
         ),
         (
             Self::Les,
             Opt {
                 name: "les",
-                help: "BGK with Smagorinsky's eddy viscosity, which is larger where the flow shears: for a thin fluid full of whirls, and for painting walls.",
+                help: "BGK plus Smagorinsky's eddy viscosity, which grows with the shear rate. For turbulent flows of low viscosity, and for painting walls.",
             },
         ),
     ];
@@ -373,7 +373,7 @@ impl Params for Fluid {
             &Info::new(
                 "smagorinsky",
                 "Smagorinsky",
-                "The Smagorinsky constant: how strong the eddy viscosity of the collision les is; 0.1 to 0.2 are usual. The others do not use it.",
+                "Smagorinsky constant: sets the strength of the eddy viscosity; 0.1 to 0.2 is usual. Only the collision operator les uses it.",
             ),
             smagorinsky,
             0.0..=0.5,

@@ -74,7 +74,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
             };
             match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
                 true => Ok(()),
-                false => Err("it is of other cells".to_owned()),
+                false => Err("it does not match the cells of the flow".to_owned()),
             }
         },
     },

@@ -292,7 +292,7 @@ impl Params for Gravity {
             &Info::new(
                 "compensated",
                 "Compensated",
-                "Carry what rounding cuts off places and velocities: long runs stay true for longer.",
+                "Keep the part of positions and velocities that rounding drops (Kahan summation): long runs stay accurate for longer.",
             )
             .effect(Effect::Rebuild),
             &mut self.compensated,
@@ -385,7 +385,7 @@ const LOW_PARTS: &str = "low_parts";
 fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
         return Err(Error::Invalid(format!(
-            "what was carried on has not {} numbers of {LOW_PARTS}",
+            "the list {LOW_PARTS} does not have the expected {} numbers",
             8 * before
         )));
     }
@@ -428,7 +428,7 @@ impl Mode for Gravity {
 
     fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
         if !self.integrator.is_symmetric() {
-            return Err("Only leapfrog and yoshida steps can be undone by steps with a negative time step.");
+            return Err("Only the integrators leapfrog and yoshida can run backwards.");
         }
         if self.decay != 1.0 {
             return Err("With a decay below 1 speed is lost, and what is lost does not come back.");

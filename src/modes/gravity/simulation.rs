@@ -51,7 +51,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
             let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
             match is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]) {
                 true => Ok(()),
-                false => Err(format!("not all bodies that have a mass have {:e}", list[0])),
+                false => Err(format!("not every body with mass has the common mass {:e}", list[0])),
             }
         },
     },
@@ -136,7 +136,7 @@ fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> std::result::Result<(),
     let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
     match bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite) {
         true => Ok(()),
-        false => Err("it holds more than what rounding cuts off".to_owned()),
+        false => Err("its numbers are larger than rounding errors can be".to_owned()),
     }
 }
 
@@ -479,7 +479,7 @@ impl Simulation for GravitySimulation {
         let help = "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together";
         let scale = kinetic + potential.abs();
         let missed = if scale == 0.0 { 0.0 } else { sums.maxima[0] / scale };
-        let missed_help = "about the most energy that a step got wrong for one body, over kinetic and potential energy together, since the scene began or a parameter was last changed: above 0.1 a close encounter was too fast for the time step";
+        let missed_help = "estimate of the largest energy error of one body in one step, relative to kinetic energy plus |potential energy|, since the scene began or a parameter was last changed; above 0.1, a close encounter was too fast for the time step";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance, help),
             Reading::new("encounter_error", "Encounter error", missed, missed_help)
