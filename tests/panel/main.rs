@@ -73,7 +73,7 @@ impl App {
             bodies: 1024,
             variant: info.variants[0].name,
             work_group: 64,
-            work_in_step: 1024.0 * 1024.0,
+            work_in_step: (info.work.in_step)(1024),
             steps_per_frame: 4,
             steps_per_second: 1000.0,
             diagnostics: Some(Diagnostics {

@@ -10,7 +10,8 @@ fn time_goes_back_where_it_can_and_elsewhere_it_is_said_why_not() {
     press(&mut window, Key::V);
     assert!(!window.state().config.reverse);
 
-    for (set, word) in [(("integrator", "euler"), "Only leapfrog steps"), (("decay", "0.95"), "With a decay")]
+    for (set, word) in
+        [(("integrator", "euler"), "Only the integrators"), (("decay", "0.95"), "With a decay")]
     {
         let mut window = open(MODES[0]);
         gravitile::params::set(window.state_mut().config.mode.as_mut(), set.0, set.1).unwrap();
