@@ -23,6 +23,14 @@ bool is_finite(float x)
 #define COLOUR_HIT 5
 #define HELD_OUT (-FLT_MAX)
 
+// a·b, rounded on its own. With -cl-mad-enable a compiler may fuse a product with the sum that uses it, which breaks sums whose
+// rounding errors count, and differences that must be the same from both sides. The volatile variable prevents the fusion.
+float product(float a, float b)
+{
+    volatile float p = a * b;
+    return p;
+}
+
 bool all_finite(float3 v)
 {
     return is_finite(v.x) && is_finite(v.y) && is_finite(v.z);

@@ -10,7 +10,7 @@
 // pair that touches and `finish` at the end, under both laws.
 
 // c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, the part of a step that a substep
-// is, 1 in every substep of a step but the first one, …). dt and decay are those of a substep.
+// is, 1 in every substep of a step but the first one, …). dt is that of a substep; decay is 1 in all substeps but the last one.
 #define COEFFICIENTS float16
 
 // Explicit fma, so that every variant and both sides of a pair round alike and decide alike.
@@ -34,7 +34,9 @@ bool touches(float4 a, float4 b, COEFFICIENTS c)
 float3 pull(float3 x, COEFFICIENTS c)
 {
     float near = fmax(fmax(sqrt(square(x)), c.s7), 1e-6f);
-    return x * (-c.s6 / (near * near * near));
+    float k = -c.s6 / (near * near * near);
+    // Products of their own: the difference of two pulls is then the same from both sides of a contact.
+    return (float3)(product(x.x, k), product(x.y, k), product(x.z, k));
 }
 
 // A body and something that it touches: the direction n from the body to it, the overlap, the relative velocity.
@@ -55,8 +57,8 @@ float sum_rest(float a, float b, float sum)
 // the rounding of reach and r would count: r is corrected by (|d|² − r²)/2r, with products and sums kept exactly.
 float overlap_of(float reach, float rest, float3 d, float r)
 {
-    float3 p = d * d;
-    float q = r * r;
+    float3 p = (float3)(product(d.x, d.x), product(d.y, d.y), product(d.z, d.z));
+    float q = product(r, r);
     float a = p.x - q, b = a + p.y, e = b + p.z;
     float lost = sum_rest(p.x, -q, a) + sum_rest(a, p.y, b) + sum_rest(b, p.z, e);
     lost += fma(d.x, d.x, -p.x) + fma(d.y, d.y, -p.y) + fma(d.z, d.z, -p.z) - fma(r, r, -q);
@@ -71,7 +73,7 @@ Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFIC
     float r = sqrt(square(d));
     Touch t;
     t.n = r > 0.0f ? d / r : (float3)(i < j ? 1.0f : -1.0f, 0.0f, 0.0f);
-    float both = a.w + b.w, reach = both * c.s5;
+    float both = a.w + b.w, reach = product(both, c.s5);
     t.overlap = overlap_of(reach, fma(both, c.s5, -reach) + sum_rest(a.w, b.w, both) * c.s5, d, r);
     t.rel = va.xyz - vb.xyz;
     return t;
@@ -89,7 +91,7 @@ Touch touch_of_planet(float4 a, float4 va, COEFFICIENTS c)
     float r = sqrt(square(a.xyz));
     Touch t;
     t.n = r > 0.0f ? -a.xyz / r : (float3)(-1.0f, 0.0f, 0.0f);
-    float radius = a.w * c.s5, reach = c.s7 + radius;
+    float radius = product(a.w, c.s5), reach = c.s7 + radius;
     t.overlap = overlap_of(reach, fma(a.w, c.s5, -radius) + sum_rest(c.s7, radius, reach), a.xyz, r);
     t.rel = va.xyz;
     return t;
@@ -305,7 +307,7 @@ void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, flo
     Contact k = contact_of(i, j, a, va, b, vb, c);
     count_contact(s, k, at, j, is_light(vb.w, va.w), is_light(va.w, vb.w));
     if (s->touched < PARTNERS)
-        partners[s->touched * n + from] = at;
+        partners[(size_t)s->touched * n + from] = at;
     s->touched += 1;
 }
 
@@ -366,7 +368,8 @@ bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Mass
     if (acts)
         share = share_of(m, own.impacts, other.impacts);
     else if (k.weight > 0.0f && !own.is_hit && !other.is_hit && change > 0.0f)
-        share = k.weight * share_of(m, own.weight, other.weight);
+        // Each sum of weights has this one in it, unless the two passes round differently.
+        share = k.weight * share_of(m, fmax(own.weight, k.weight), fmax(other.weight, k.weight));
     s->dv -= share * (change * k.touch.n + c.s3 * k.slip);
     const float loaded = (k.weight > 0.0f && is_crowded ? CARRIED : 2.0f) * step;
     const float excess = fmax(k.touch.overlap - loaded, 0.0f);
@@ -412,7 +415,7 @@ __kernel WHOLE_GROUPS void resolve(const uint n, const COEFFICIENTS c, __global 
     const bool is_listed = touched <= PARTNERS;
     Change s = no_change();
     for (uint nth = 0; nth < (is_listed ? touched : n); ++nth) {
-        const uint k = is_listed ? partners[nth * n + i] : nth;
+        const uint k = is_listed ? partners[(size_t)nth * n + i] : nth;
         if (is_listed || (k != i && touches(own, x_in[k], c)))
             resolve_pair(&s, role, i, k, i, k, own, own_v, x_in[k], v_in[k], c, roles);
     }

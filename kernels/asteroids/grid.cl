@@ -166,7 +166,7 @@ __kernel WHOLE_GROUPS void resolve_sorted(const uint n, const COEFFICIENTS c, __
     Change s = no_change();
     if (touched <= PARTNERS) {
         for (uint nth = 0; nth < touched; ++nth) {
-            const uint k = partners[nth * n + at];
+            const uint k = partners[(size_t)nth * n + at];
             resolve_pair(&s, role, at, k, i, number[k], own, own_v, x_sorted[k], v_sorted[k], c, roles);
         }
     } else {

@@ -106,7 +106,7 @@ void note(__global uint *met, __global uint *others, uint i, uint k)
 {
     const uint at = atomic_inc(&met[i]);
     if (at < LISTED)
-        others[i * LISTED + at] = k;
+        others[(size_t)i * LISTED + at] = k;
 }
 
 // Lists who touches whom, among BODIES bodies from the front and as many from the back: so every item has as much to do.
@@ -157,7 +157,7 @@ __kernel void collide_listed(const uint n, const COEFFICIENTS c, __global const 
         if (count <= LISTED) {
             k = n;
             for (uint at = 0; at < count; ++at) {
-                const uint other = others[i * LISTED + at];
+                const uint other = others[(size_t)i * LISTED + at];
                 k = other >= next ? min(k, other) : k;
             }
             next = k + 1;

@@ -46,14 +46,6 @@ float3 gravity(float3 sum, COEFFICIENTS c)
 // that rounding cuts off. The high parts stand where they always do; behind the n velocities in v stand the low parts of n
 // places, and then those of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
 
-// a·b, rounded on its own. With -cl-mad-enable a compiler may fuse the product with the sum that uses it; `scaled` and
-// `two_sum` would then compute a wrong rounding error. The volatile variable prevents the fusion.
-float product(float a, float b)
-{
-    volatile float p = a * b;
-    return p;
-}
-
 // a + b and what its rounding cuts off (Knuth, The Art of Computer Programming 2, 4.2.2).
 float2 two_sum(float a, float b)
 {
@@ -62,11 +54,12 @@ float2 two_sum(float a, float b)
     return (float2)(s, (a - (s - t)) + (b - t));
 }
 
-// a·h for a number in two floats.
+// a·h for a number in two floats. The low part stays below the rounding of the high one, as after every sum: the pass that
+// ends a burst adds nothing to the result and must not change its bits.
 float2 scaled(float2 a, float h)
 {
     const float p = product(a.x, h);
-    return (float2)(p, fma(a.y, h, fma(a.x, h, -p)));
+    return two_sum(p, fma(a.y, h, fma(a.x, h, -p)));
 }
 
 // a + b for numbers in two floats.

@@ -217,9 +217,10 @@ fn print(report: &Report) {
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
         let Energy { start, end, relative_drift } = energy;
-        println!("energy {start:.6} → {end:.6}, drift {relative_drift:+.2e}");
+        let [start, end] = [*start, *end].map(|energy| significant(energy, 8));
+        println!("energy {start} → {end}, drift {relative_drift:+.2e}");
         println!("momentum {:.2e} of Σm|v| {momentum_scale:.4}", length(*momentum));
-        println!("angular momentum {:.6}", length(*angular_momentum));
+        println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {
         let warning = if reading.warns { " (!)" } else { "" };

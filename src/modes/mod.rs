@@ -519,11 +519,6 @@ impl Reading {
         Self { counts: true, ..Self::new(key, label, value, help) }
     }
 
-    /// One to worry about, if `warns`.
-    pub fn warns(self, warns: bool) -> Self {
-        Self { warns, ..self }
-    }
-
     /// One to worry about, if `warns`, with the cause and a remedy.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }

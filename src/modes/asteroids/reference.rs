@@ -380,8 +380,10 @@ impl Asteroids {
                 }
                 schedule.substeps
             });
-            let substep = self.substep(count);
-            (0..count).for_each(|_| substep.reference_step(bodies));
+            let last = self.substep(count);
+            let before = Self { decay: 1.0, ..last.clone() };
+            (1..count).for_each(|_| before.reference_step(bodies));
+            last.reference_step(bodies);
         }
     }
 

@@ -163,7 +163,7 @@ impl AsteroidSimulation {
         let program = Program::build(device, &INFO.sources(variant), &defines)?;
         let advance = program.kernel("advance")?;
         advance.check_work_group(variant.name, recipe.work_group)?;
-        let count = bodies.len();
+        let (count, substeps) = (bodies.len(), params.substeps.fixed().unwrap_or(1));
         let second = match params.contact_law {
             ContactLaw::Match => Some(Second::new(device, &program, recipe, count)?),
             ContactLaw::Simple => None,
@@ -179,8 +179,8 @@ impl AsteroidSimulation {
             lane: Lane::new(device),
             device: device.clone(),
             params: params.clone(),
-            substep: params.substep(1),
-            substeps: 1,
+            substep: params.substep(substeps),
+            substeps,
             schedule: Schedule::default(),
             motion: program.kernel("motion")?,
             seen: Buffer::new(device, 2)?,
@@ -210,6 +210,7 @@ impl AsteroidSimulation {
         let Asteroids {
             dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, ..
         } = self.substep;
+        let decay = if self.burst.substep + 1 == self.substeps { decay } else { 1.0 };
         let part = 1.0 / self.substeps as f32;
         let is_later = f32::from(u8::from(self.burst.substep > 0));
         let gm = g * planet_mass;
@@ -243,6 +244,11 @@ impl AsteroidSimulation {
         };
         self.divide(count);
         Ok(())
+    }
+
+    /// The number of substeps of the next step, as far as it is known before a look at the bodies.
+    fn planned_substeps(&self) -> u32 {
+        self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
     /// Divides the next step into so many substeps.
@@ -297,9 +303,14 @@ impl AsteroidSimulation {
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
-            Substeps::Auto => (
-                is_long && self.substeps == Substeps::MOST,
+            Substeps::Auto if self.substeps == Substeps::MOST => (
+                is_long,
                 "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
+            ),
+            // The bodies are looked at every few steps: until then a collision can make one too fast for the division in force.
+            Substeps::Auto => (
+                reach > 2.0 * LONGEST_MOVE,
+                "Collisions made bodies faster than the substeps can follow for some steps, so that they can pass through others: reduce Time step or set Substeps.",
             ),
             Substeps::Fixed(_) => (
                 is_long,
@@ -473,7 +484,7 @@ impl Simulation for AsteroidSimulation {
         }
         self.params = params.clone();
         self.stepped &= cost <= Some(Cost::View);
-        self.divide(self.substeps);
+        self.divide(if self.stepped { self.substeps } else { self.planned_substeps() });
         Ok(())
     }
 
@@ -561,6 +572,7 @@ impl Simulation for AsteroidSimulation {
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);
         self.schedule = schedule;
+        self.divide(self.planned_substeps());
         Ok(())
     }
 

@@ -169,11 +169,10 @@ impl Asteroids {
         [dt, radius, g * planet_mass, planet_radius, substeps.fixed().unwrap_or(0) as f32]
     }
 
-    /// The parameters of one of so many substeps: each is a whole step of the law with a part of the time, and all of them
-    /// together take as much speed by `decay` as an undivided step. Counts are powers of two.
+    /// The parameters of the last one of so many substeps: a whole step of the law with a part of the time. Before the last
+    /// one `decay` is 1: a root of it for every substep would be lost to rounding. Counts are powers of two.
     pub(super) fn substep(&self, count: u32) -> Self {
-        let root = |decay: f64| (0..count.max(1).ilog2()).fold(decay, |decay, _| decay.sqrt());
-        Self { dt: self.dt / count.max(1) as f32, decay: root(f64::from(self.decay)) as f32, ..self.clone() }
+        Self { dt: self.dt / count.max(1) as f32, ..self.clone() }
     }
 }
 

@@ -89,6 +89,8 @@ pub(super) struct GravitySimulation {
     /// Accelerations, each with the most energy that a step got wrong for its body so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
+    /// Kinetic energy plus |potential energy| when they were first measured under today's parameters.
+    energy_scale: Option<f64>,
     pub(super) snapshot: Snapshot,
     /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
     pub(super) phi: Buffer<[f32; 2]>,
@@ -166,7 +168,7 @@ pub(super) fn planes(params: &Gravity) -> usize {
 const WORRYING_SHARE: f64 = 0.1;
 /// What to do about it.
 const ENCOUNTER_ADVICE: &str =
-    "A close encounter is faster than the time step can follow: reduce Time step or raise Softening.";
+    "A close encounter was faster than the time step can follow: reduce Time step or raise Softening.";
 
 /// The program of a recipe.
 fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<f32>) -> Result<Program> {
@@ -219,6 +221,7 @@ impl GravitySimulation {
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
             v: Self::velocities(device, params, bodies, &[])?,
             a: Buffer::zeroed(device, bodies.len())?,
+            energy_scale: None,
             snapshot: Snapshot::new(device, bodies.len())?,
             a_is_current: false,
             a_is_there: false,
@@ -332,7 +335,7 @@ impl Simulation for GravitySimulation {
         let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
         if cost > Some(Cost::View) {
-            (self.a_is_current, self.stepped) = (false, false);
+            (self.a_is_current, self.stepped, self.energy_scale) = (false, false, None);
         }
         Ok(())
     }
@@ -477,9 +480,10 @@ impl Simulation for GravitySimulation {
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
         let help = "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together";
-        let scale = kinetic + potential.abs();
-        let missed = if scale == 0.0 { 0.0 } else { sums.maxima[0] / scale };
-        let missed_help = "estimate of the largest energy error of one body in one step, relative to kinetic energy plus |potential energy|, since the scene began or a parameter was last changed; above 0.1, a close encounter was too fast for the time step";
+        // An error that has grown into the energy must not shrink by it.
+        let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
+        let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
+        let missed_help = "estimate of the largest energy error of one body in one step, relative to what kinetic energy plus |potential energy| were at first, since the scene began or a parameter, the variant or the device was last changed (under euler and taylor also since a snapshot was opened); above 0.1, a close encounter was too fast for the time step";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance, help),
             Reading::new("encounter_error", "Encounter error", missed, missed_help)
