@@ -73,8 +73,8 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// OpenGL or the window system failed.
-    #[error("{}", Plain(.0, SENTENCE))]
+    /// OpenGL or the window system failed. The text may end with the several lines of a shader compiler's log.
+    #[error("{}", Lines(.0, LOG))]
     Graphics(String),
 }
 
@@ -163,6 +163,9 @@ mod tests {
         }
         let log = Error::Build { file: "a.cl".into(), device: "CPU".into(), log: "a\tb\n\u{1b}[1m".into() };
         assert!(log.to_string().ends_with("a\tb\n\\u{1b}[1m"), "{log}");
+        let shader = "cannot compile:\n0:3: 'x' undeclared\n0:4: \u{1b}[1m";
+        let log = Error::Graphics(shader.to_owned()).to_string();
+        assert_eq!(log, shader.replace('\u{1b}', r"\u{1b}"));
     }
 
     #[test]

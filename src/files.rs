@@ -227,6 +227,17 @@ impl Output {
 }
 
 impl Output {
+    /// Writes `contents` and gives the file its name. Unlike [`Output::save`] it refuses a pipe or device: to open a pipe for writing
+    /// is to wait for somebody who reads it.
+    ///
+    /// # Errors
+    /// As [`Output::draft`], and [`Error::Io`] if the contents cannot be written.
+    pub fn replace(self, contents: &[u8]) -> Result<()> {
+        let draft = self.draft()?;
+        draft.file()?.write_all(contents).map_err(draft.error())?;
+        draft.keep()
+    }
+
     /// A file that is written bit by bit, or by another program, before it is given its name.
     ///
     /// # Errors
@@ -336,7 +347,9 @@ impl Unfinished {
                     let link = temporary(folder_of(target), |path| nameless::link(&file, path))?;
                     link.persist(target).map(drop).map_err(io::Error::from)
                 }
-                outcome => outcome,
+                // Some file systems have nameless files but no links.
+                Err(_) => nameless::copy(&file, target),
+                Ok(()) => Ok(()),
             },
             Self::Named(file) => file.persist(target).map(drop).map_err(io::Error::from),
         }
@@ -353,6 +366,8 @@ mod nameless {
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::OpenOptionsExt;
     use std::path::{Path, PathBuf};
+
+    use super::{folder_of, temporary};
 
     /// A new file in `folder`; none where the file system has no such files, or they could not be given a name later.
     pub fn open(folder: &Path) -> Option<File> {
@@ -372,6 +387,14 @@ mod nameless {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
+    }
+
+    /// Gives a copy of `file` the name `path`, in place of an older file.
+    pub fn copy(file: &File, path: &Path) -> io::Result<()> {
+        let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+        let mut copy = temporary(folder_of(path), create)?;
+        io::copy(&mut File::open(entry(file))?, copy.as_file_mut())?;
+        copy.persist(path).map(drop).map_err(io::Error::from)
     }
 
     /// The link in /proc that leads to `file`: see linkat(2), which has no better way for an ordinary user.
@@ -398,6 +421,39 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_cannot_be_linked_is_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(mut file) = nameless::open(folder.path()) else { return };
+        file.write_all(b"all of it").unwrap();
+        let target = folder.path().join("film.gif");
+        for older in [false, true] {
+            assert_eq!(target.exists(), older);
+            nameless::copy(&file, &target).unwrap();
+            assert_eq!(fs::read(&target).unwrap(), b"all of it");
+            fs::write(&target, "older").unwrap();
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_replaces_a_file_waits_for_no_reader_of_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: the name ends with a zero and outlives the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let error = Output::create(&path).unwrap().replace(b"x").unwrap_err();
+        assert!(error.to_string().contains("it is no file"), "{error}");
+        let path = folder.path().join("file");
+        for text in ["first", "second"] {
+            Output::create(&path).unwrap().replace(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
 
     #[test]
     fn only_what_is_outside_of_texts_and_comments_counts() {

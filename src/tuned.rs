@@ -126,7 +126,9 @@ impl Tuned {
         let others = Self::load(path).unwrap_or_default();
         winners.extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.replaces(old))).cloned());
         let contents = Contents { version: VERSION, winners };
-        Output::create(path)?.save(|file| serde_json::to_writer_pretty(file, &contents).map_err(Into::into))
+        let text = serde_json::to_vec_pretty(&contents)
+            .map_err(|error| Error::Invalid(format!("tuned kernels cannot be written: {error}")))?;
+        Output::create(path)?.replace(&text)
     }
 
     /// Remembers the speed of a recipe with so many bodies in place of what was known of its variant.

@@ -5,6 +5,7 @@ mod support;
 use gravitile::bodies::Bodies;
 use gravitile::config::Config;
 use gravitile::engine::Engine;
+use gravitile::lattice::{Flow, Walls};
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::params;
 use gravitile::scene::Scene;
@@ -269,7 +270,6 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
             "a list \"0.extra.later\", which does not belong to its scene",
         ),
         (0, None, |s| s.runs[0].time = f64::NAN, "beyond all bounds"),
-        (0, None, |s| s.runs[0].baseline = Some(f64::INFINITY), "beyond all bounds"),
         (1, None, |s| list(s, "sizes").fill(1e6), "\"radii\" does not fit"),
         (1, None, |s| list(s, "sizes")[3] *= 1.1, "goes with the cube root"),
         (1, None, |s| list(s, "sizes")[3] = f32::NAN, "goes with the cube root"),
@@ -300,6 +300,42 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
         let error = outcome.expect_err(told);
         assert!(error.contains(told), "{error}, not {told}");
     }
+}
+
+/// Flows that blew up were kept with such a baseline. It is dropped, and the rest of the file counts.
+#[test]
+fn a_baseline_that_is_not_finite_is_dropped() {
+    for baseline in [f64::INFINITY, f64::NAN] {
+        let mut snapshot = of(0, None);
+        snapshot.runs[0].baseline = Some(baseline);
+        assert_eq!(reread(&snapshot).unwrap().runs[0].baseline, None);
+    }
+}
+
+#[test]
+fn a_flow_that_blew_up_has_no_baseline() {
+    let mut engine = engine(Config { bodies: Some(64), ..Config::new(MODES[2]) });
+    let mut snapshot = engine.snapshot().unwrap();
+    snapshot.runs[0].state.flow_mut().unwrap().cells.fill([f32::NAN; 9]);
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    assert!(!engine.diagnostics().unwrap().0.energy().is_finite());
+    let snapshot = engine.snapshot().unwrap();
+    assert_eq!(snapshot.runs[0].baseline, None);
+    reread(&snapshot).unwrap();
+}
+
+/// 9 million cells at rest: compressed, they would be a bomb.
+#[test]
+fn a_large_flow_at_rest_is_saved_and_read_again() {
+    let mut snapshot = of(2, None);
+    let run = &mut snapshot.runs[0];
+    let walls = Walls::new(3000, 3000, 1.0, |_, y| y == 0);
+    let flow = Flow::at_rest(walls, 0.1, 0);
+    run.state = flow.clone().into();
+    run.extra.clear();
+    let bytes = snapshot.to_bytes().unwrap();
+    let again = Snapshot::from_bytes(&bytes).unwrap();
+    assert!(again.runs[0].state.flow().unwrap() == &flow);
 }
 
 /// Each list that a mode carries has a row, and a body that is held out is no reason to refuse the others: see

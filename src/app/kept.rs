@@ -79,8 +79,8 @@ impl Kept {
     /// Where that is now.
     pub fn left(&self) -> Option<PathBuf> {
         let (file, offered) = (self.file.as_ref()?, self.offered.clone()?);
-        // Its own place is taken once what runs now was kept.
-        let is_aside = self.moment.is_some() && offered == *file;
+        // The first autosave sets the older file aside before it writes, also if the disk then turns out to be full.
+        let is_aside = offered == *file && (self.moment.is_some() || !file.is_file());
         Some(if is_aside { previous(file) } else { offered }).filter(|path| path.is_file())
     }
 
@@ -186,7 +186,7 @@ mod tests {
     use std::fs::{self, File};
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{Kept, Settings, left, place, previous};
+    use super::{Kept, Settings, Snapshot, left, place, previous};
     use crate::session::{Command, Stats};
 
     /// Keeps what runs in `file`, and has it due at every tick.
@@ -258,6 +258,24 @@ mod tests {
         // Ended between setting aside and writing.
         fs::remove_file(&second).unwrap();
         assert_eq!(left(&other), [previous(&second)]);
+    }
+
+    /// The older file was set aside, and then the disk was full: nothing of what runs was ever written.
+    #[test]
+    fn what_is_offered_is_found_after_a_save_that_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _lock) = place(folder.path());
+        let offers = Kept { offered: Some(file.clone()), ..kept(file.to_str().unwrap()) };
+        fs::write(&file, "older").unwrap();
+        assert_eq!(offers.left(), Some(file.clone()), "nothing was done yet");
+        // As the first autosave does it. A snapshot of no scene cannot be written.
+        fs::rename(&file, previous(&file)).unwrap();
+        let snapshot = Snapshot { device: Default::default(), view: String::new(), runs: Vec::new() };
+        assert!(snapshot.save(&file).is_err());
+        assert_eq!(offers.left(), Some(previous(&file)));
+        fs::write(&file, "what runs").unwrap();
+        let offers = Kept { moment: Some((1, 1, 0)), ..offers };
+        assert_eq!(offers.left(), Some(previous(&file)));
     }
 
     #[test]

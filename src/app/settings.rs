@@ -123,7 +123,7 @@ impl Settings {
             let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
             fs::create_dir_all(folder).map_err(error)?;
         }
-        Output::create(path)?.save(|file| file.write_all(text.as_bytes()))
+        Output::create(path)?.replace(text.as_bytes())
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -23,6 +25,7 @@ use crate::snapshot::{self, Snapshot};
 use crate::view::{self, Camera, Offscreen, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
+    let outlives_terminal = ignores_hangup();
     let begin = Begin::new(&args.simulation, |_| ())?;
     let size = size(&args.size)?;
     let (look, _) = look(&args.looks.look)?;
@@ -53,7 +56,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
             // From here on a signal is heard, and what there is of the film is taken away.
-            let signal = cancellation()?;
+            let signal = cancellation(outlives_terminal)?;
             let film = Film::create(&args.out, size, args.fps)?;
             if !studio.film(film, &signal, (frames, pace, args.fps))? {
                 eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
@@ -67,16 +70,46 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
 /// Shells expect this plus the signal's number as the exit code of a program that a signal ended.
 const SIGNALLED: u8 = 128;
 
-/// A number that is 0 until a signal asks the program to end, and then that signal's: SIGINT, which Ctrl+C sends, or SIGTERM.
-/// A second signal ends the program at once.
-fn cancellation() -> Result<Arc<AtomicUsize>> {
+/// Signals that end a film.
+#[cfg(unix)]
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
+
+/// Whether SIGHUP is ignored, as `nohup` asks for. To be called first of all: LLVM, which compiles kernels for PoCL, sets a handler.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action the call only writes the present one, and all zeros are an action too.
+    let action = unsafe {
+        libc::sigaction(SIGHUP, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    action.sa_sigaction == libc::SIG_IGN
+}
+
+#[cfg(not(unix))]
+fn ignores_hangup() -> bool {
+    false
+}
+
+/// A number that is 0 until a signal asks the program to end, and then that signal's: SIGINT, which Ctrl+C sends, SIGTERM, or SIGHUP,
+/// which a terminal sends when it is closed, unless the program `outlives_terminal`. A second signal ends the program at once.
+fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    for signal in [SIGINT, SIGTERM] {
+    for &signal in SIGNALS {
+        #[cfg(unix)]
+        let is_ignored = signal == SIGHUP && outlives_terminal;
+        #[cfg(not(unix))]
+        let is_ignored = outlives_terminal;
         // LLVM, which compiles kernels for PoCL, has set a handler that ends the program; signal-hook would call it afterwards.
         #[cfg(unix)]
-        // SAFETY: the default action replaces a handler; no handler of this program is set before.
+        // SAFETY: the default action, or none, replaces a handler; no handler of this program is set before.
         unsafe {
-            libc::signal(signal, libc::SIG_DFL);
+            libc::signal(signal, if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL });
+        }
+        if is_ignored {
+            continue;
         }
         // Actions run in the order of their registration: the first signal does not count as a second one.
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())

@@ -71,7 +71,9 @@ fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
 
 /// Whether a file of a page can be written in `folder`, or where it would be made. Nothing is left there.
 fn probe(folder: &Path) -> io::Result<()> {
-    let existing = folder.ancestors().find(|folder| folder.exists());
+    // The last ancestor of a relative path is empty and stands for the working directory.
+    let here = |folder| if folder == Path::new("") { Path::new(".") } else { folder };
+    let existing = folder.ancestors().map(here).find(|folder| folder.exists());
     let existing = existing.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
     tempfile::tempfile_in(existing).and_then(|mut file| file.write_all(&[0; 4096])).map_err(|error| {
         // Without the name of the temporary file.
@@ -120,6 +122,13 @@ mod tests {
         assert_eq!(with(&[("XDG_CACHE_HOME", "/b"), ("HOME", "/c")]), Path::new("/b/pocl/kcache"));
         assert_eq!(with(&[("XDG_CACHE_HOME", ""), ("HOME", "/c")]), Path::new("/c/.cache/pocl/kcache"));
         assert_eq!(with(&[]), Path::new("/tmp/pocl/kcache"));
+    }
+
+    #[test]
+    fn a_relative_folder_that_is_not_there_yet_can_be_written() {
+        for folder in ["no-such-folder", "no-such-folder/kernels", "./no-such-folder", ""] {
+            probe(Path::new(folder)).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+        }
     }
 
     #[cfg(unix)]

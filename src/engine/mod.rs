@@ -257,7 +257,8 @@ impl Engine {
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.insist(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
-        self.baseline.get_or_insert(sums.energy());
+        // A flow that blew up has none that a drift could be measured from.
+        self.baseline = self.baseline.or(Some(sums.energy()).filter(|energy| energy.is_finite()));
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 

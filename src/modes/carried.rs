@@ -18,8 +18,9 @@ use crate::state::State;
 pub struct CarriedList {
     /// Its name in [`Extra`] and in files.
     pub name: &'static str,
-    /// The most numbers that it has for so many bodies or cells: before anything is read, this is all that is known.
-    pub most: fn(usize) -> usize,
+    /// The most numbers of a scene of so many bodies, or of a grid of `[nx, ny]` cells; bodies count as a grid of one row. Nothing else is
+    /// known before a list is read.
+    pub most: fn([usize; 2]) -> usize,
     /// Says what is wrong with it, and what is expected.
     pub check: fn(&Carries, &[f32]) -> std::result::Result<(), String>,
 }

@@ -16,7 +16,8 @@
 //! 2. The checksum is taken over the file, which needs no memory.
 //! 3. The words are unpacked, bounded by [`Room::words`], and parsed.
 //! 4. The words say how many bodies or cells there are. [`Words::check_lists`] refuses lists that these numbers do not explain,
-//!    or that the length of the file does not ([`Room::bodies`]).
+//!    or that the length of the file does not ([`Room::bodies`], [`Room::flows`]). What would shrink to less than that, such as a large
+//!    fluid at rest, is written without compression.
 //! 5. Each list is unpacked into its own memory. A list that there is no memory for is refused with a sentence.
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -62,10 +63,14 @@ impl Room {
         (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_WORDS)
     }
 
-    /// Bytes of lists of bodies: places hardly shrink, though speeds and masses that are all alike do. Cells of a fluid at rest shrink to
-    /// nothing, so they have no such bound.
+    /// Bytes of lists of bodies: places hardly shrink, though speeds and masses that are all alike do.
     pub fn bodies(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
+    }
+
+    /// Bytes of lists of flows. Cells of a fluid at rest shrink to nothing, so flows of usual sizes have no other bound than this one.
+    pub fn flows(self) -> u64 {
+        (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }
 
     /// Whether this many bytes can be compressed to what there is.
@@ -86,24 +91,29 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     if length > most {
         return Err(too_many());
     }
-    let mut body = length.to_le_bytes().to_vec();
-    // Bits of floating point hardly compress, and nobody wants to wait for it.
-    let mut encoder = ZlibEncoder::new(&mut body, Compression::fast());
-    let write_all = |encoder: &mut ZlibEncoder<_>| {
+    let pack = |compression| -> std::io::Result<Vec<u8>> {
+        let mut encoder = ZlibEncoder::new(length.to_le_bytes().to_vec(), compression);
         encoder.write_all(&(text.len() as u32).to_le_bytes())?;
         encoder.write_all(text.as_bytes())?;
-        lists.iter().try_for_each(|(_, list)| encoder.write_all(list))
+        lists.iter().try_for_each(|(_, list)| encoder.write_all(list))?;
+        encoder.finish()
     };
     // Memory does not fail.
-    write_all(&mut encoder)
-        .and_then(|()| encoder.finish().map(drop))
-        .map_err(|error| wrong(error.to_string()))?;
+    let pack = |compression| pack(compression).map_err(|error| wrong(error.to_string()));
     // What is written can be read again.
-    let room = Room { packed: (body.len() - 8) as u64 };
-    if text.len() as u64 > room.words() {
-        return Err(too_many());
+    let check = |body: &[u8]| {
+        let room = Room { packed: (body.len() - 8) as u64 };
+        if text.len() as u64 > room.words() {
+            return Err(too_many());
+        }
+        words.check_lists(room)
+    };
+    // Bits of floating point hardly compress, and nobody wants to wait for it.
+    let mut body = pack(Compression::fast())?;
+    if check(&body).is_err() {
+        body = pack(Compression::none())?;
+        check(&body)?;
     }
-    words.check_lists(room)?;
     let mut file = MAGIC.to_vec();
     file.extend(VERSION.to_le_bytes());
     file.extend(crc32fast::hash(&body).to_le_bytes());

@@ -18,7 +18,7 @@ use crate::lattice::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls, deviations};
 use crate::modes::{self, Extra, MODES, Mode, ModeInfo, carried};
 use crate::params;
 use crate::scene::{self, Origin, Scene, file};
-use crate::state::State;
+use crate::state::{Matter, State};
 use crate::tuned::Tuned;
 
 /// The words.
@@ -149,7 +149,7 @@ fn read_list<T: Pod>((name, bytes, input): (&str, u64, &mut impl Read)) -> Resul
 struct Expected {
     rows: Rows,
     bytes: RangeInclusive<u64>,
-    /// Whether it is of bodies, so that the length of the file bounds it (see [`Room::bodies`]).
+    /// Whether [`Room::bodies`] bounds it, and not [`Room::flows`].
     is_bodies: bool,
 }
 
@@ -220,7 +220,14 @@ impl Words {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!("it holds {} scenes", self.runs.len())));
         }
-        let (mut names, mut all, mut of_bodies) = (HashSet::new(), 0u64, 0u64);
+        let mut modes = HashSet::new();
+        for run in &self.runs {
+            run.check_grid()?;
+            if !modes.insert(&run.mode) {
+                return Err(wrong(format!("it holds two scenes of {}", run.mode)));
+            }
+        }
+        let (mut names, mut of_bodies, mut of_flows) = (HashSet::new(), 0u64, 0u64);
         for (name, bytes) in &self.lists {
             let Expected { bytes: expected, is_bodies, .. } = self.expected(name)?;
             if !names.insert(name) {
@@ -232,13 +239,15 @@ impl Words {
                     "the list {name:?} has {bytes} bytes; expected {least} to {most}"
                 )));
             }
-            all = all.saturating_add(*bytes);
-            of_bodies = of_bodies.saturating_add(if is_bodies { *bytes } else { 0 });
+            let all = if is_bodies { &mut of_bodies } else { &mut of_flows };
+            *all = all.saturating_add(*bytes);
         }
-        match of_bodies <= room.bodies() {
-            true => Ok(all),
-            false => Err(wrong(format!("the file is too short to hold {of_bodies} bytes of bodies"))),
+        for (bytes, most, what) in [(of_bodies, room.bodies(), "bodies"), (of_flows, room.flows(), "flows")] {
+            if bytes > most {
+                return Err(wrong(format!("the file is too short to hold {bytes} bytes of {what}")));
+            }
         }
+        Ok(of_bodies.saturating_add(of_flows))
     }
 
     /// What the list `name` may be.
@@ -341,14 +350,31 @@ impl RunWords {
         })
     }
 
-    /// What its list `list` may be.
+    fn info(&self) -> Result<&'static ModeInfo> {
+        modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))
+    }
+
+    /// Makes sure that it has a grid exactly if its mode is of flows, and that its size is that of the grid.
+    fn check_grid(&self) -> Result<()> {
+        let (info, size) = (self.info()?, self.size);
+        match (self.grid, info.work.matter) {
+            (None, Matter::Bodies) => Ok(()),
+            (Some(GridWords { nx, ny, .. }), Matter::Flow) => match nx.checked_mul(ny) {
+                Some(cells) if cells == size && cells <= MAX_CELLS => Ok(()),
+                _ => Err(wrong(format!("there is no grid of {nx} × {ny} = {size} cells"))),
+            },
+            _ => Err(wrong(format!("it holds what {} does not step", info.name))),
+        }
+    }
+
+    /// What its list `list` may be, after [`RunWords::check_grid`].
     fn expected(&self, list: &str) -> Option<Expected> {
         let info = modes::find(&self.mode)?;
         let cells = |grid: Option<GridWords>| {
             let grid = grid?;
             grid.nx.checked_mul(grid.ny).filter(|cells| *cells <= MAX_CELLS)
         };
-        let (flow, size) = (self.grid.is_some(), self.size);
+        let (flow, size) = (info.work.matter == Matter::Flow, self.size);
         let is_own = |expected: Expected| if flow { expected.of_a_flow() } else { expected };
         Some(match list {
             "positions" | "velocities" if !flow => Expected::new(Rows::Fours, 16, size..=size),
@@ -367,21 +393,21 @@ impl RunWords {
             }
             _ => {
                 let row = info.carried(list.strip_prefix("extra.")?)?;
-                is_own(Expected::new(Rows::Numbers, 4, 0..=(row.most)(size.min(info.work.most))))
+                let extent = self.grid.map_or([size.min(info.work.most), 1], |grid| [grid.nx, grid.ny]);
+                is_own(Expected::new(Rows::Numbers, 4, 0..=(row.most)(extent)))
             }
         })
     }
 
     fn run(self, nth: usize, lists: &mut Lists) -> Result<Run> {
-        let info =
-            modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))?;
-        let config = self.config(info, nth, lists)?;
+        let config = self.config(self.info()?, nth, lists)?;
         let state = self.state(&config, nth, lists)?;
         if state.is_empty() || state.len() != self.size {
-            return Err(wrong(format!("{} {} are not {}", state.len(), info.work.things, self.size)));
+            let things = config.mode.info().work.things;
+            return Err(wrong(format!("{} {things} are not {}", state.len(), self.size)));
         }
         let mut extra = Extra::new();
-        for list in info.carries {
+        for list in config.mode.info().carries {
             let name = format!("{nth}.extra.{}", list.name);
             if lists.0.contains_key(&name) {
                 extra.insert(list.name.to_owned(), lists.take(&name)?);
@@ -390,10 +416,11 @@ impl RunWords {
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
         let told: Vec<f64> = lists.take(&format!("{nth}.told"))?;
         let Self { recipe, made, touched: is_touched, step, time, baseline, .. } = self;
-        let numbers = [time, baseline.unwrap_or_default()];
+        // Earlier versions kept the energy of a flow that had blown up; no drift can be measured from it.
+        let baseline = baseline.filter(|energy| energy.is_finite());
         // A step that nobody waits for would overflow in the ones to come.
-        if !numbers.into_iter().all(f64::is_finite) || step > u64::MAX / 2 {
-            return Err(wrong("its time, its energy or its step is beyond all bounds"));
+        if !time.is_finite() || step > u64::MAX / 2 {
+            return Err(wrong("its time or its step is beyond all bounds"));
         }
         if !told.iter().all(|told| (0.0..=f64::from(FINITE_LIMIT)).contains(told)) && !state.has_blown_up() {
             return Err(wrong("a value that it recorded for a step is beyond all bounds"));

@@ -98,7 +98,16 @@ fn a_picture_is_resumed_unless_it_is_bare() {
 
 /// A film that would go on for days, once its file holds pictures. The file may have no name yet.
 fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
+    filming_by(std::process::Command::new(env!("CARGO_BIN_EXE_gravitile")), folder, name, path)
+}
+
+/// The same by a command that starts the program.
+fn filming_by(
+    mut command: std::process::Command,
+    folder: &Path,
+    name: &str,
+    path: &str,
+) -> std::process::Child {
     let args = format!("{RENDER} --frames 1000000 --out {name}");
     command.args(args.split_whitespace()).current_dir(folder).env("PATH", path);
     let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
@@ -118,7 +127,7 @@ fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
 #[test]
 fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
     let folder = folder();
-    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
         let child = filming(folder.path(), "film.gif", "");
         // SAFETY: the process is ours, and is not waited for yet.
         unsafe { libc::kill(child.id() as i32, signal) };
@@ -127,6 +136,24 @@ fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
         assert!(String::from_utf8(output.stderr).unwrap().contains("cancelled"));
         assert_eq!(names(folder.path()), [""; 0]);
     }
+}
+
+/// As `nohup` starts it.
+#[test]
+fn a_film_that_is_to_outlive_its_terminal_does() {
+    let folder = folder();
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_gravitile")]);
+    let mut child = filming_by(command, folder.path(), "film.gif", "");
+    let signal = |child: &std::process::Child, signal| {
+        // SAFETY: the process is ours, and is not waited for yet.
+        unsafe { libc::kill(child.id() as i32, signal) };
+    };
+    signal(&child, libc::SIGHUP);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(child.try_wait().unwrap(), None);
+    signal(&child, libc::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
 #[cfg(target_os = "linux")]

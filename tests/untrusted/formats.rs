@@ -281,10 +281,19 @@ pub fn unsealed(file: &[u8]) -> Vec<u8> {
 
 /// A snapshot with `body` in it that says to have `length` bytes, with the right checksum.
 pub fn sealed_as(body: &[u8], length: u64) -> Vec<u8> {
-    let mut rest = length.to_le_bytes().to_vec();
-    let mut encoder = ZlibEncoder::new(&mut rest, flate2::Compression::fast());
-    encoder.write_all(body).unwrap();
-    encoder.finish().unwrap();
+    sealed_by(length, flate2::Compression::fast(), &mut { body })
+}
+
+/// A snapshot with `head` and so many zeros in it, as small as it can be.
+pub fn sealed_with_zeros(head: &[u8], zeros: usize) -> Vec<u8> {
+    let mut body = head.chain(std::io::repeat(0).take(zeros as u64));
+    sealed_by((head.len() + zeros) as u64, flate2::Compression::best(), &mut body)
+}
+
+fn sealed_by(length: u64, compression: flate2::Compression, body: &mut impl Read) -> Vec<u8> {
+    let mut encoder = ZlibEncoder::new(length.to_le_bytes().to_vec(), compression);
+    std::io::copy(body, &mut encoder).unwrap();
+    let rest = encoder.finish().unwrap();
     let crc = crc32fast::hash(&rest);
     [b"\x89GRAVITILE\r\n\x1a\n\x01\0", &crc.to_le_bytes()[..], &rest].concat()
 }

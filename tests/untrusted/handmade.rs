@@ -51,7 +51,7 @@ impl Made {
 pub fn all(format: &Format, whole: &[Vec<u8>]) -> Vec<(String, Made)> {
     let mut made = of_any(&whole[0]);
     let bytes = match format.name {
-        "snapshot" => snapshots(whole),
+        "snapshot" => snapshots(whole).into_iter().chain(refused(whole)).collect(),
         "picture" => pictures(whole),
         "scene" => texts(whole, " = ").into_iter().chain(scenes()).collect(),
         "settings" => texts(whole, " = ").into_iter().chain(settings()).collect(),
@@ -452,6 +452,53 @@ fn bombs(whole: &[u8]) -> Named {
         made.push((format!("it says that it has {length} bytes"), sealed_as(&unsealed(whole), length)));
     }
     made
+}
+
+/// How the names of files begin that have to be refused.
+pub const REFUSED: &str = "refused: ";
+
+/// Snapshots of 300 MB of zeros whose words explain their lists as those of flows, and one of the same mode twice.
+fn refused(whole: &[Vec<u8>]) -> Named {
+    const CELLS: usize = 2900;
+    let table = |text: &str| toml::from_str::<toml::Table>(text).unwrap();
+    let of = |file: usize, grid: [usize; 2], size: usize, lists: &[(&str, usize)]| {
+        let (mut words, _) = parts(&whole[file]);
+        let runs = words["runs"].as_array_mut().unwrap();
+        runs.truncate(1);
+        let run = runs[0].as_table_mut().unwrap();
+        let [nx, ny] = grid;
+        let grid = table(&format!("nx = {nx}\nny = {ny}\nlength = 1.0\nstep = 0\nrest = 0.1\n"));
+        run.insert("grid".to_owned(), grid.into());
+        run.insert("size".to_owned(), (size as i64).into());
+        let rows = lists.iter().map(|(name, bytes)| {
+            toml::Value::Array(vec![format!("0.{name}").into(), (*bytes as i64).into()])
+        });
+        words.insert("lists".to_owned(), rows.collect::<Vec<_>>().into());
+        let words = toml::to_string(&words).unwrap();
+        let zeros = lists.iter().map(|(_, bytes)| bytes).sum();
+        let head = [&(words.len() as u32).to_le_bytes()[..], words.as_bytes()].concat();
+        crate::formats::sealed_with_zeros(&head, zeros)
+    };
+    let size = CELLS * CELLS;
+    let flow = [("solid", size), ("deviations", 36 * size), ("tracers", 0), ("told", 0)];
+    let halves =
+        [("solid", 9), ("deviations", 36 * 9), ("tracers", 0), ("told", 0), ("extra.halves", 36 * size)];
+    let (words, lists) = parts(&whole[3]);
+    let mut twice = words.clone();
+    let runs = twice["runs"].as_array_mut().unwrap();
+    runs.push(runs[0].clone());
+    let again = lists.iter().map(|(name, list)| (name.replacen("0.", "1.", 1), list.clone()));
+    let both: Vec<_> = lists.iter().cloned().chain(again).collect();
+    [
+        ("a flow at rest", of(3, [CELLS; 2], size, &flow)),
+        ("bodies with a grid", of(0, [CELLS; 2], size, &flow)),
+        ("cells that are not the size", of(3, [3; 2], size, &halves)),
+        ("more halves than cells", of(3, [3; 2], 9, &halves)),
+        ("two scenes of a mode", joined(twice, &both)),
+    ]
+    .into_iter()
+    .map(|(name, bytes)| (format!("{REFUSED}{name}"), bytes))
+    .collect()
 }
 
 fn pictures(whole: &[Vec<u8>]) -> Named {

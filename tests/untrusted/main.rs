@@ -24,7 +24,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 
 use self::formats::{FORMATS, Format, KERNELS, carrying, check_error, sealed, tipsy_file};
-use self::handmade::Made;
+use self::handmade::{Made, REFUSED};
 use self::limits::{FOLDER, MOST_BESIDES, MUTATIONS, peak, run_limited};
 
 /// Damaged files of each format, in the gate and in the long version.
@@ -80,6 +80,7 @@ impl Tally {
     fn read(&mut self, folder: &Path, format: &Format, name: &str, path: &Path) {
         let (outcome, memory) = peak(|| catch_unwind(AssertUnwindSafe(|| (format.read)(path))));
         let outcome = outcome.unwrap_or_else(|_| panic!("{}, {name}", format.name));
+        assert!(outcome.is_err() || !name.starts_with(REFUSED), "{}, {name}", format.name);
         let loaded = match outcome {
             Ok(bytes) => {
                 let kept = folder.join(format.name).join("read").join(self.read.to_string());

@@ -11,10 +11,10 @@ use crate::modes::carried::{CarriedList, Carries, each_body, has};
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
-    CarriedList { name: SIZES, most: |bodies| bodies, check: sizes },
+    CarriedList { name: SIZES, most: |[bodies, _]| bodies, check: sizes },
     CarriedList {
         name: MASSES,
-        most: |bodies| bodies,
+        most: |[bodies, _]| bodies,
         check: |with, list| {
             let bodies = with.bodies()?;
             each_body(bodies, list, "the mass of the body", |[mass], nth, is_held_out| {
@@ -25,7 +25,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
     CarriedList {
         name: CONTACT,
-        most: |bodies| 4 * bodies,
+        most: |[bodies, _]| 4 * bodies,
         // The overlap is relative to the body's radius, which may be 0. Nothing is stepped by these, they are told.
         check: |with, list| {
             each_body(with.bodies()?, list, "numbers from 0", |row: &[f32; 4], _, _| {

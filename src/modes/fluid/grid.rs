@@ -40,7 +40,11 @@ pub(super) struct Grid {
 
 impl Grid {
     pub fn new(layout: Layout, walls: &Walls, rest: f32, ends: bool) -> Self {
-        let (nx, ny) = (walls.nx, walls.ny);
+        Self::of(layout, [walls.nx, walls.ny], rest, ends)
+    }
+
+    /// The same for `nx` times `ny` cells.
+    pub fn of(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
         let stride = match layout {
             Layout::Cells => nx,
             Layout::Planes | Layout::Halves => nx.next_multiple_of(32),

@@ -60,8 +60,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
     CarriedList {
         name: HALVES,
-        // The planes are wider than the grid, and longer.
-        most: |cells| 64 * cells + (1 << 16),
+        most: |cells| Grid::of(Layout::Halves, cells, 1.0, false).len(),
         check: |with, list| {
             let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
             let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
