@@ -291,7 +291,7 @@ impl Visitor for Setter<'_> {
 const MOST_COMBINATIONS: usize = 16;
 
 /// Combinations of the choices and switches of `params` that the simulation heeds, as `--set` would take them: all, or
-/// where these are more than [`MOST_COMBINATIONS`] so many that any two of their values meet in at least one.
+/// where these are more than `MOST_COMBINATIONS` so many that any two of their values meet in at least one.
 /// A choice among numbers stays what it is, as all other numbers do.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Product(Vec<Vec<(&'static str, &'static str)>>);

@@ -75,7 +75,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Bodies in a scene of gravity at the [`EXTENTS`], at the least softening.
+/// Bodies in a scene of gravity at the `EXTENTS`, at the least softening.
 ///
 /// # Errors
 /// If the scene is not there.
