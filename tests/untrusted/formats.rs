@@ -1,6 +1,6 @@
 //! Every format that the program reads: files to begin with, how one is read, and what has to hold of what was read.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::sync::LazyLock;
 
