@@ -1,6 +1,7 @@
 //! `gravitile run`: step without a window, and report.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -79,7 +80,8 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let steps = steps(args.steps, &begin.config);
     let info = begin.config.mode.info();
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
-    let save = args.save.as_deref().map(Output::create).transpose()?;
+    // A pipe or device is refused before the steps: nobody could go on from it.
+    let save = args.save.as_deref().map(|path| Output::create(path)?.draft()).transpose()?;
     let mut told = begin
         .snapshot
         .as_mut()
@@ -96,7 +98,8 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         let mut snapshot = engine.snapshot()?;
         snapshot.runs[0].told.clone_from(&told);
         let bytes = snapshot.to_bytes()?;
-        save.save(|file| file.write_all(&bytes))?;
+        save.file()?.write_all(&bytes).map_err(save.error())?;
+        save.keep()?;
     }
     if let Some(outputs) = outputs {
         outputs.save(&mut engine, &told)?;

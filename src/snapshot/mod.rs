@@ -85,10 +85,10 @@ impl Snapshot {
     /// Writes the file `path`: beside, then renamed.
     ///
     /// # Errors
-    /// If it cannot be written; an older file of that name is then still whole.
+    /// If it cannot be written, or is a pipe or device; an older file of that name is then still whole.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = format::encode(self, MOST_BYTES)?;
-        Output::create(path)?.save(|file| file.write_all(&bytes))
+        Output::create(path)?.replace(&bytes)
     }
 
     /// Reads the file `path`.
