@@ -104,11 +104,15 @@ INLINED void get(Cell *n, const Grid *g, __global const stored *f, uint x, uint 
     n->f8 = number(g, f, 8, x, y);
 }
 
-INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, uint y, wide v)
+INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, uint y, wide v, uint noise)
 {
     __global stored *p = f + at(g, speed, x, y);
 #ifdef HALVES
-    vstore_half(v * (FINENESS / g->rest), 0, p);
+    // 13 random bits below the last one that is kept: the sum, cut off, goes up as often as the value says. What 16 bits cannot
+    // hold becomes infinite, so that a flow that blows up is noticed.
+    const uint below = (noise * (2 * speed + 0x9e3779b9u)) >> 19;
+    const float scaled = v * (FINENESS / g->rest);
+    vstore_half_rtz(fabs(scaled) < 65504.0f ? as_float(as_uint(scaled) + below) : scaled * INFINITY, 0, p);
 #elif LANES == 1
     *p = v;
 #else
@@ -143,17 +147,30 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
 #endif
 }
 
+// Random bits that follow from what a cell holds and from its place, for rounding to 16 bits. Rounding to nearest would lose a push that
+// is small beside the flow, since it rounds the same way in every step. The same run has the same noise.
+INLINED uint noise_of(const Cell *c, uint place)
+{
+#ifdef HALVES
+    const uint mixed = (as_uint(c->f1) ^ place * 0x9e3779b9u) * 0x85ebca6bu + as_uint(c->f6);
+    return (mixed ^ mixed >> 15) * 0xc2b2ae35u | 1u;
+#else
+    return 0;
+#endif
+}
+
 INLINED void put(const Grid *g, __global stored *f, uint x, uint y, const Cell *c)
 {
-    put_speed(g, f, 0, x, y, c->f0);
-    put_speed(g, f, 1, x, y, c->f1);
-    put_speed(g, f, 2, x, y, c->f2);
-    put_speed(g, f, 3, x, y, c->f3);
-    put_speed(g, f, 4, x, y, c->f4);
-    put_speed(g, f, 5, x, y, c->f5);
-    put_speed(g, f, 6, x, y, c->f6);
-    put_speed(g, f, 7, x, y, c->f7);
-    put_speed(g, f, 8, x, y, c->f8);
+    const uint noise = noise_of(c, single(g, x, y));
+    put_speed(g, f, 0, x, y, c->f0, noise);
+    put_speed(g, f, 1, x, y, c->f1, noise);
+    put_speed(g, f, 2, x, y, c->f2, noise);
+    put_speed(g, f, 3, x, y, c->f3, noise);
+    put_speed(g, f, 4, x, y, c->f4, noise);
+    put_speed(g, f, 5, x, y, c->f5, noise);
+    put_speed(g, f, 6, x, y, c->f6, noise);
+    put_speed(g, f, 7, x, y, c->f7, noise);
+    put_speed(g, f, 8, x, y, c->f8, noise);
 }
 
 #ifdef WORK_GROUP

@@ -159,7 +159,7 @@ fn every_variant_steps_a_fast_flow_by_each_collision_operator() {
             let end = simulation.flow().unwrap();
             let own = error(&end, &right);
             eprintln!("{} {}: {own:.1e}", option.name, variant.name);
-            assert!(own < variant.tolerance.min(1e-3), "{} {}: {own:.1e}", option.name, variant.name);
+            assert!(own < variant.tolerance.min(2e-3), "{} {}: {own:.1e}", option.name, variant.name);
             let least = ends.iter().map(|other| error(&end, other)).fold(f64::INFINITY, f64::min);
             assert!(least > 2.0 * own, "{} {}: {least:.1e} from another operator", option.name, variant.name);
         }
@@ -247,10 +247,12 @@ fn tracers_go_with_the_flow() {
         let mean = start.iter().map(|[x, _]| x).sum::<f32>() / 300.0;
         assert!((mean - 20.0).abs() < 3.0, "{mean}");
         run(&mut simulation, 37);
+        // Numbers of 16 bits are dithered.
+        let allowed = if variant.tolerance > TOLERANCE { 5e-3 } else { 1e-3 };
         for (before, after) in start.iter().zip(simulation.flow().unwrap().tracers) {
             let right = (before[0] + 0.05 * 37.0) % 40.0;
             assert!(
-                (after[0] - right).abs() < 2e-3 && (after[1] - before[1]).abs() < 1e-3,
+                (after[0] - right).abs() < 2.0 * allowed && (after[1] - before[1]).abs() < allowed,
                 "{before:?} {after:?}"
             );
         }

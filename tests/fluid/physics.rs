@@ -3,7 +3,6 @@
 use std::f64::consts::TAU;
 
 use gravitile::lattice::{DIRECTIONS, Flow, Stroke, WEIGHTS, Walls};
-use gravitile::modes::accuracy::TOLERANCE;
 use gravitile::modes::fluid::{self, Collision, Drive, Fluid, FluidSimulation, VARIANTS, auto_variant};
 use gravitile::modes::{Reading, Recipe, Simulation, Variant};
 use gravitile::params::{self, Choice};
@@ -97,10 +96,8 @@ fn a_force_between_walls_makes_a_parabola() {
                     worst = if off > worst || off.is_nan() { off } else { worst };
                 }
             }
-            // Of a push that is a thousandth of the speed, 16 bits lose a part.
-            let allowed = if variant.tolerance > TOLERANCE { 0.1 } else { 0.01 };
             eprintln!("{} accel {accel:e}, u/c {:.1e}: off by {worst:.1e}", variant.name, top * 3f64.sqrt());
-            assert!(worst < allowed, "{} at accel {accel:e}: {worst:.1e} of the largest speed", variant.name);
+            assert!(worst < 0.01, "{} at accel {accel:e}: {worst:.1e} of the largest speed", variant.name);
         }
     }
 }
