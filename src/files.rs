@@ -251,7 +251,7 @@ impl Output {
                 Ok((Unfinished::beside(&target)?, target))
             }
         };
-        begin().map(|(file, target)| Draft { file, target }).map_err(error)
+        begin().map(|(file, target)| Draft { file, target, path: self.path.clone() }).map_err(error)
     }
 }
 
@@ -260,6 +260,8 @@ impl Output {
 pub struct Draft {
     file: Unfinished,
     target: PathBuf,
+    /// The target as the person named it.
+    path: PathBuf,
 }
 
 impl Draft {
@@ -301,7 +303,7 @@ impl Draft {
 
     /// Names what could not be written.
     pub fn error(&self) -> impl FnOnce(io::Error) -> Error + use<> {
-        write_error(&self.target)
+        write_error(&self.path)
     }
 }
 
