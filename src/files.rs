@@ -245,7 +245,9 @@ impl Output {
     pub fn draft(self) -> Result<Draft> {
         let error = write_error(&self.path);
         let begin = || match fs::metadata(&self.path) {
-            Ok(there) if !there.is_file() => Err(io::Error::other("it is no file")),
+            Ok(there) if !there.is_file() => {
+                Err(io::Error::other("it is a pipe or a device, not a regular file"))
+            }
             _ => {
                 let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
                 Ok((Unfinished::beside(&target)?, target))
@@ -449,7 +451,7 @@ mod tests {
         // SAFETY: the name ends with a zero and outlives the call.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         let error = Output::create(&path).unwrap().replace(b"x").unwrap_err();
-        assert!(error.to_string().contains("it is no file"), "{error}");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
         let path = folder.path().join("file");
         for text in ["first", "second"] {
             Output::create(&path).unwrap().replace(text.as_bytes()).unwrap();
