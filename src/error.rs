@@ -86,7 +86,7 @@ const LOG: usize = 1 << 16;
 /// begins a terminal's commands, is shown as its code, and so is one that changes the direction of text.
 pub struct Plain<T>(pub T, pub usize);
 
-/// The same in several lines.
+/// Shows text from a file or driver in several lines, with control characters as codes.
 struct Lines<T>(T, usize);
 
 impl<T: Display> Display for Plain<T> {

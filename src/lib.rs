@@ -28,6 +28,7 @@
 //! * what a step counts for, and what sizes suit a device: `work` of a mode; read by panel, overlay, `run`, `bench`, studies
 //! * what limits the speed: `limit` of a mode; read by `bench` and the overlay
 //! * what `check` compares: `checks` of a mode; read by `check` and tests
+//! * which lists a snapshot may hold, and their limits: `carries` of a mode; read by [`snapshot`]
 //! * charts of what was measured: [`chart::Chart`]; read by the window beside the panel, `bench --plot` as PNG and CSV
 //! * scenes: files in `assets/scenes/`, read by [`scene::file`] as a person's own are; their order:
 //!   [`scene::gravity::SCENES`], [`scene::asteroids::SCENES`], [`scene::fluid::SCENES`]; what they may name: the tables of

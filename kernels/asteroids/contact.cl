@@ -110,7 +110,7 @@ Masses masses_of(float own, float other)
     return m;
 }
 
-// What the others do to a body in one step.
+// The changes of velocity and position that contacts cause to a body in one step.
 typedef struct {
     float3 dv;     // Σ Δv
     float3 dx;     // Σ push
@@ -151,7 +151,7 @@ void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global flo
 #ifndef MATCH
 // ---- The law `simple`: Δv = −m_j/(m_i + m_j)·[(1+e)·u·n + μ·v_t] for each contact in which the bodies approach with u > 0.
 
-// What a body gathers while it looks for contacts, and what a step writes of body k.
+// Sums over the contacts of a body under the law `simple`, and the buffers that a step writes.
 typedef struct {
     Change change;
     uint met; // bodies in the cells around it, where there are cells
@@ -201,11 +201,11 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
 // A body that is at least this many times heavier than its partner may take part in any number of impacts at once.
 #define HEAVIER 16.0f
 
-// What stands for no partner, and for the planet.
+// Index values for no partner, and for the planet as partner.
 #define NOBODY 0xffffffffu
 #define PLANET 0xfffffffeu
 
-// What the law makes of a contact.
+// A contact as the law `match` classifies it.
 typedef struct {
     Touch touch;
     float u;        // speed of approach
@@ -254,7 +254,7 @@ bool is_light(float own, float other)
     return other > 0.0f && HEAVIER * own <= other;
 }
 
-// What a body gathers in the first pass.
+// Counts and sums over the contacts of a body in the first pass.
 typedef struct {
     uint touched;   // others that it touches
     uint light;     // L: impacts with much lighter partners
@@ -267,7 +267,7 @@ typedef struct {
     uint met;       // bodies in the cells around it, where there are cells
 } Contacts;
 
-// What the first pass tells the second one of a body: (best, touched, L and flags, F).
+// The first pass stores for each body, for the second pass: (best, touched, L and flags, F).
 #define FLAG_CROWDED 1u // N > 1
 #define FLAG_AGREED 2u  // the best impact needs no consent
 #define FLAG_PLANET 4u  // it touches the planet
