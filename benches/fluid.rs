@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
+use gravitile::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls};
 use gravitile::compute;
-use gravitile::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls};
 use gravitile::modes::fluid::{Fluid, VARIANTS};
 use gravitile::modes::{Recipe, Simulation};
 

@@ -4,13 +4,13 @@
 
 use std::time::Instant;
 
-use gravitile::bodies::Bodies;
+use gravitile::base::bodies::Bodies;
+use gravitile::base::error::Result;
+use gravitile::base::params;
 use gravitile::compute;
-use gravitile::config::Config;
 use gravitile::engine::Engine;
-use gravitile::error::Result;
+use gravitile::engine::config::Config;
 use gravitile::modes::gravity::INFO;
-use gravitile::params;
 use gravitile::scene::{Scene, Setup};
 use particular::ComputeMethod;
 use particular::math::Vec3;

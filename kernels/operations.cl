@@ -1,4 +1,4 @@
-// What every device is measured by.
+// Kernels that measure the peak rates of a device.
 
 #define START(k) wide a##k = seed * (1.0f + k) + item_share() + RAMP;
 #define MULTIPLY_ADD(k) a##k = fma(a##k, m, c);
@@ -34,7 +34,8 @@ __kernel void roots(const uint rounds, const float seed, __global float *out)
     out[get_global_id(0)] = total(sum);
 }
 
-// A fetch a column of what all items want at the same time and caches hold, as kernels of all pairs do.
+// Each column fetches an element that all items read at the same time and that is in a cache, as in kernels over all
+// pairs.
 #define FETCH_START(k) FETCH b##k = (FETCH)(seed);
 #define FETCH_ADD(k) b##k += from[at + k];
 #define FETCH_SUM(k) all += b##k;
@@ -51,7 +52,7 @@ __kernel void fetches(const uint rounds, const float seed, __global float *out, 
     out[get_global_id(0)] = FETCH_TOTAL(all);
 }
 
-// One pass, whatever `rounds` says: the host queues it so often.
+// One pass, regardless of `rounds`: the host queues the kernel that many times.
 __kernel void copies(const uint rounds, const float seed, __global FETCH *out, __global const FETCH *from)
 {
     out[get_global_id(0)] = from[get_global_id(0)];

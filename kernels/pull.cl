@@ -1,4 +1,6 @@
-// What a person's hand does to every body: a Plummer sphere that is held at a place attracts or repels it for a while.
+// The attraction or repulsion of the mouse pointer: a Plummer sphere at a fixed position acts on every body for a
+// time.
+//
 // c = (x, y, z, strength · time, reach², unused)
 __kernel void pull(const uint n, const float8 c, __global const float4 *x, __global float4 *v)
 {
@@ -7,6 +9,6 @@ __kernel void pull(const uint n, const float8 c, __global const float4 *x, __glo
         return;
     float3 d = c.s012 - x[i].xyz;
     float root = rsqrt(dot(d, d) + c.s4);
-    // A body that is held out has a NaN velocity, and keeps it.
+    // A body that is held out keeps its NaN velocity.
     v[i].xyz += d * (c.s3 * root * root * root);
 }

@@ -1,5 +1,5 @@
-// Sums in more than single precision: `real` is double where the device has it, else an unevaluated sum of
-// two floats (Dekker 1971; Knuth, The Art of Computer Programming 2, 4.2.2).
+// Sums in more than single precision: `real` is double where the device supports it, and otherwise an unevaluated sum
+// of two floats (Dekker 1971; Knuth, The Art of Computer Programming 2, 4.2.2).
 #ifdef FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
@@ -14,7 +14,7 @@ real real_add(real a, real b)
     return a + b;
 }
 
-// a·b without rounding.
+// Returns a·b without rounding.
 real real_product(float a, float b)
 {
     return (double)a * (double)b;
@@ -25,7 +25,7 @@ real real_scaled(real a, float b)
     return a * b;
 }
 #else
-// A product and a sum must not be fused here: the error terms rely on each rounding.
+// Products and sums must not be fused here: the error terms rely on each rounding.
 #pragma OPENCL FP_CONTRACT OFF
 typedef float2 real; // (high, low)
 
@@ -60,7 +60,8 @@ real real_scaled(real a, float b)
 }
 #endif
 
-// Adds up `x` over the work-group of REDUCE_GROUP items (modes/reduction.rs says how many); item 0 gets the sum. Every item must come here.
+// Sums `x` over the work-group of REDUCE_GROUP items (defined by modes/reduction.rs); item 0 gets the sum. Every item
+// must call this function.
 real group_sum(real x, __local real *scratch)
 {
     const uint lane = get_local_id(0);
@@ -86,7 +87,7 @@ void clear_sums(real *s)
         s[k] = real_of(0.0f);
 }
 
-// Adds a body at p with velocity u, unless it is held out: whether it is not.
+// Adds a body at p with velocity u unless it is held out; returns whether it was added.
 bool add_body(real *s, float3 p, float3 u, float m)
 {
     if (!all_finite(u)) {
@@ -105,7 +106,7 @@ bool add_body(real *s, float3 p, float3 u, float m)
     return true;
 }
 
-// Adds up every item's sums over the work-group into the group's row. Every item must come here.
+// Adds the sums of all items into the row of the work-group. Every item must call this function.
 void store_sums(const real *s, __global real *rows, __local real *scratch)
 {
     for (uint k = 0; k < SUMS; ++k) {
@@ -115,7 +116,7 @@ void store_sums(const real *s, __global real *rows, __local real *scratch)
     }
 }
 
-// The same for two maxima.
+// Combines the two maxima of all items into the row of the work-group. Every item must call this function.
 void store_maxima(float2 most, __global float2 *maxima, __local float2 *scratch)
 {
     const uint lane = get_local_id(0);

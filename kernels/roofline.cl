@@ -1,10 +1,11 @@
-// What a device can do at most: kernels that do one thing only. An item has CHAINS columns of LANES numbers, which stay in
-// registers and do not wait for each other, and in each of `rounds` rounds does TURNS operations to every number. What
-// comes in is not known before it runs, and all of it goes into `out`, so that no compiler can leave work out.
+// Measures the peak rate of single operations. An item has CHAINS columns of LANES numbers, which stay in registers
+// and do not depend on each other. In each of `rounds` rounds it applies TURNS operations to every number. The input
+// is unknown at compile time and all numbers contribute to `out`, so that no compiler can remove work.
 //
-// The kernels stand in operations.cl and, for a mode's own operation, the pair, in MODE/limit.cl, behind this file.
+// The operations are in operations.cl, and a mode's pair interaction is in MODE/limit.cl; both are appended to this
+// file.
 
-// A compiler for CPUs that does not turn work-items into vectors is given them ready-made.
+// Explicit vectors, for CPU compilers that do not vectorise over work-items.
 #if LANES == 16
 typedef float16 FETCH; // the widest that is fetched at once
 #define FETCH_TOTAL(all) total(all)
@@ -15,7 +16,7 @@ typedef float4 FETCH;
 #define RAMP 0.0f
 #endif
 
-// Written out for each column: arrays of vectors would live in memory.
+// Written out for each column: arrays of vectors would be kept in memory.
 #define EACH_3(DO) DO(0) DO(1) DO(2)
 #define EACH_4(DO) EACH_3(DO) DO(3)
 #define EACH_8(DO) EACH_4(DO) DO(4) DO(5) DO(6) DO(7)
@@ -24,7 +25,7 @@ typedef float4 FETCH;
 #define PASTE(a, b) PASTE_(a, b)
 #define EACH PASTE(EACH_, CHAINS)
 
-// Differs between items, so that none does the work of all.
+// Differs between items, so that no item's work can be shared.
 float item_share(void)
 {
     return (float)(get_global_id(0) & 15) * 0.0625f;

@@ -1,4 +1,4 @@
-// LANES numbers side by side, and 1/√x of them. LANES of 1 is a plain float.
+// Vectors of LANES numbers and their 1/√x. LANES of 1 means a plain float.
 #ifndef LANES
 #define LANES 1
 #endif
@@ -10,9 +10,10 @@
 #define wide float
 #endif
 
-// ROOT 1 is the machine's own instruction, written out where the compiler does not find it: on CPUs good to 12 bits or more,
-// and by the compiler's name, since PoCL 5 aborts where it is to make vectors of work-items around inline assembly. NVIDIA's compiler guards its own root against denormals with three more instructions. A compiler that knows the macros
-// but not the instruction is given PORTABLE_ROOT (Program::build_with_root).
+// ROOT 1 is the machine's own instruction, written as inline assembly or, on CPUs, by the compiler's name for it,
+// because PoCL 5 aborts when it vectorises inline assembly. On CPUs the result has at least 12 correct bits. NVIDIA's
+// compiler adds three instructions against denormals to its own root. A compiler that knows the macros but not the
+// instruction gets PORTABLE_ROOT (Program::build_with_root).
 #if ROOT && !defined(PORTABLE_ROOT)
 #if LANES == 16 && defined(__AVX512F__)
 #define ROOT_INSTRUCTION(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)-1)

@@ -1,9 +1,10 @@
-// Half the size, softened (Bjorge, Bandwidth-Efficient Rendering, SIGGRAPH 2015). The first time, only what is bright.
+// Reduces a picture to half its size with a soft filter (Bjorge, Bandwidth-Efficient Rendering, SIGGRAPH 2015). The
+// first pass takes only bright pixels.
 
 uniform sampler2D whole;
-uniform vec2 pixel;   // one over the size of `whole`
+uniform vec2 pixel;   // 1 / size of `whole`
 uniform vec2 half_size;
-uniform int pick;     // all of it, what is bright of glows, what is bright of balls
+uniform int pick;     // 0: all pixels, 1: bright pixels of glowing points, 2: bright pixels of balls
 
 out vec4 light;
 

@@ -1,8 +1,8 @@
-// A smaller picture spread over one of twice the size, to be mixed with what is there.
+// Enlarges a picture to twice its size, to be mixed with the existing pixels.
 
 uniform sampler2D small;
-uniform vec2 pixel;  // one over the size of `small`
-uniform vec2 size;   // of the larger
+uniform vec2 pixel;  // 1 / size of `small`
+uniform vec2 size;   // size of the enlarged picture, in pixels
 uniform float share;
 
 out vec4 light;

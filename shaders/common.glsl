@@ -1,18 +1,18 @@
-// Put before every shader.
+// Definitions for every shader; the program puts this file in front of each.
 
-uniform vec2 value_range;   // what the ends of the colour map stand for
+uniform vec2 value_range;   // values at the two ends of the colour map
 uniform sampler2D palette;  // 256 sRGB colours in a row
 
-// The sRGB colour of a body's value.
+// Returns the sRGB colour of a body's value.
 vec3 hue_of(float value) {
     float share = (value - value_range.x) / (value_range.y - value_range.x);
-    // Written so that what is no number is the lowest: as a texel's number it would mean nothing.
+    // The comparison maps NaN to the lowest colour; as a texel index NaN would be undefined.
     share = share > 0.0 ? min(share, 1.0) : 0.0;
     return texelFetch(palette, ivec2(share * 255.0 + 0.5, 0), 0).rgb;
 }
 
-// From sRGB to light (IEC 61966-2-1), and back by roots, to a grey level, because powers cost a processor that
-// draws many times as much (Taylor, sRGB Approximations for HLSL, 2012).
+// Conversions from sRGB to light (IEC 61966-2-1) and back. The way back uses roots, accurate to a grey level, because
+// powers are many times as slow on a software renderer (Taylor, sRGB Approximations for HLSL, 2012).
 vec3 light_of(vec3 srgb) {
     return mix(srgb / 12.92, pow((srgb + 0.055) / 1.055, vec3(2.4)), step(0.04045, srgb));
 }
@@ -23,15 +23,15 @@ vec3 srgb_of(vec3 light) {
     return mix(light * 12.92, bright, step(0.0031308, light));
 }
 
-// Half a grey level of noise hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next
-// Generation Post Processing in Call of Duty, SIGGRAPH 2014).
+// Noise of half a grey level hides the steps of dim gradients (interleaved gradient noise: Jimenez, Next Generation
+// Post Processing in Call of Duty, SIGGRAPH 2014).
 vec3 dithered(vec3 srgb, ivec2 pixel) {
     float noise = fract(52.9829189 * fract(dot(vec2(pixel), vec2(0.06711056, 0.00583715))));
     return srgb + (noise - 0.5) / 255.0;
 }
 
-// Where a processor draws, a single point outside the picture sends all points of a draw through a clipper, one by one.
-// There such points stay inside, at a corner, small and without light.
+// In a software renderer, a single point outside the picture makes all points of a draw call pass through a clipper
+// one by one. There, such points are placed inside the picture: at a corner, small and without light.
 #ifdef SOFTWARE
 const bool STAYS_INSIDE = true;
 const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
@@ -39,11 +39,11 @@ const vec4 UNSEEN = vec4(-1.0, -1.0, 0.0, 1.0);
 const bool STAYS_INSIDE = false;
 const vec4 UNSEEN = vec4(2.0, 2.0, 2.0, 1.0);
 #endif
-// A place that is no number is outside too.
+// A position of NaN counts as outside.
 bool is_outside(vec4 position) {
     return !all(lessThanEqual(abs(position.xyz), position.www));
 }
-// Where there is nothing to be drawn of a point: its place, its size in pixels, and its light.
+// Makes a point invisible: sets its position, size and light.
 void unsee(out vec4 position, out float size, out vec4 tint) {
     position = UNSEEN;
     size = 1.0;

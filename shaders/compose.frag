@@ -1,16 +1,16 @@
-// Puts the balls in front of the background: from light to sRGB.
+// Draws the balls over the background, converting light to sRGB.
 
-uniform sampler2D light;    // times its share of the pixel, which stands in alpha
+uniform sampler2D light;    // light of the balls times their share of the pixel; alpha: the share
 #ifdef BLOOM
 uniform sampler2D bloom;
-uniform float bloom_share;  // how much of it is added
+uniform float bloom_share;  // share of the bloom that is added
 #endif
-uniform vec2 size;          // of the picture, in pixels
-uniform vec2 origin;        // of the viewport, in pixels
-uniform vec3 background;    // sRGB
+uniform vec2 size;          // size of the picture, in pixels
+uniform vec2 origin;        // lower left corner of the viewport, in pixels
+uniform vec3 background;    // background colour, in sRGB
 
 flat in float exposure;
-flat in vec3 behind;  // light of the background
+flat in vec3 behind;  // background colour as light
 out vec4 colour;
 
 void main() {

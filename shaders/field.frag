@@ -1,18 +1,18 @@
-// A flow behind its tracers: the plane z = 0, seen by the camera. Colours of the field rise out of the dark, so that tracers
-// show on all of it.
+// The image of a flow behind its tracers: the plane z = 0 as the camera sees it. Colours start dark, so that tracers
+// are visible everywhere.
 
-uniform sampler2D field;      // a value for each pixel of the image, from below; WALL where it is solid
-uniform vec2 field_range;     // what the ends of the colours stand for
-uniform int tones;            // none, rising, signed, spread
-uniform vec2 half_size;       // of the image, in the scene
+uniform sampler2D field;      // a value per pixel of the image, bottom row first; below WALL: solid
+uniform vec2 field_range;     // values at the two ends of the colours
+uniform int tones;            // use of colours: 0 none, 1 rising, 2 signed, 3 spread
+uniform vec2 half_size;       // half the size of the image, in units of the scene
 uniform vec3 eye;
 uniform vec3 right;
 uniform vec3 up;
 uniform vec3 back;
 uniform vec2 lens;            // half the picture's width and height at unit distance
-uniform vec2 origin;          // of the viewport, in pixels
-uniform vec2 area;            // its size
-uniform vec3 background;      // sRGB
+uniform vec2 origin;          // lower left corner of the viewport, in pixels
+uniform vec2 area;            // size of the viewport, in pixels
+uniform vec3 background;      // background colour, in sRGB
 
 out vec4 colour;
 
@@ -36,7 +36,8 @@ vec3 tone(float value) {
     return mix(FREE, palette_at(share), 0.08 + 0.62 * share);
 }
 
-// The value at a place in pixels of the image, between the free ones around it, and the share of stone there.
+// Returns the value at a position in pixels of the image, interpolated between the free pixels around it, and the
+// solid share there.
 vec2 value_at(vec2 place) {
     ivec2 last = textureSize(field, 0) - 1;
     vec2 corner = floor(place - 0.5), part = place - 0.5 - corner;
@@ -46,7 +47,7 @@ vec2 value_at(vec2 place) {
         float value = texelFetch(field, clamp(ivec2(corner) + step_, ivec2(0), last), 0).r;
         vec2 near = mix(1.0 - part, part, vec2(step_));
         float weight = near.x * near.y;
-        // What is no number any more is no stone.
+        // Negated, so that NaN does not count as a wall.
         if (!(value <= WALL)) {
             sum += weight * (isnan(value) || isinf(value) ? field_range.y : value);
             free += weight;

@@ -1,16 +1,16 @@
-// The plane z = 0 as squares, ten of which are a heavier one, and the axes.
+// Draws a grid in the plane z = 0, with every tenth line heavier, and the axes.
 
-uniform sampler2D light;  // bodies, whose brightness or cover stands in alpha
+uniform sampler2D light;  // drawn bodies; alpha: brightness or covered share
 uniform vec3 eye;
 uniform vec3 right;
 uniform vec3 up;
 uniform vec3 back;
 uniform vec2 lens;        // half the picture's width and height at unit distance
-uniform vec2 origin;      // of the viewport, in pixels
-uniform vec2 area;        // its size
-uniform float spacing;    // of the fine lines
-uniform float reach;      // beyond which lines fade
-uniform vec4 upright;     // the z axis: two places in pixels, from below
+uniform vec2 origin;      // lower left corner of the viewport, in pixels
+uniform vec2 area;        // size of the viewport, in pixels
+uniform float spacing;    // distance between the fine lines
+uniform float reach;      // distance beyond which lines fade
+uniform vec4 upright;     // two points of the z axis, in pixels from the lower left corner
 
 out vec4 colour;
 
@@ -19,10 +19,10 @@ const vec3 X = vec3(0.93, 0.38, 0.36);
 const vec3 Y = vec3(0.45, 0.80, 0.40);
 const vec3 Z = vec3(0.40, 0.60, 0.98);
 
-// How much of a pixel lines cover that stand `every` apart, where a pixel is so wide.
+// Returns the share of a pixel that lines cover, from their spacing `every` and the pixel's width.
 vec2 lines(vec2 place, vec2 width, float every) {
     vec2 off = abs(fract(place / every - 0.5) - 0.5) * every;
-    // Where they come closer than a few pixels they are a grey, and then nothing.
+    // Lines closer than a few pixels merge into grey and then fade.
     vec2 crowded = clamp(1.5 - 4.0 * width / every, 0.0, 1.0);
     return clamp(1.0 - off / width, 0.0, 1.0) * crowded;
 }
@@ -37,7 +37,7 @@ void main() {
     vec3 ray = right * at.x + up * at.y - back;
     float far = -eye.z / ray.z;
     vec2 place = eye.xy + far * ray.xy;
-    // How far the place goes from pixel to pixel, along and across the picture.
+    // Change of the position from pixel to pixel, along and across the picture.
     vec2 step_x = 2.0 * lens.x / area.x * far * (right.xy - ray.xy * right.z / ray.z);
     vec2 step_y = 2.0 * lens.y / area.y * far * (up.xy - ray.xy * up.z / ray.z);
     vec2 width = max(sqrt(step_x * step_x + step_y * step_y), vec2(1e-20));

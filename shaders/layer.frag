@@ -1,4 +1,4 @@
-// The pixel of the layer that lies over this one.
+// Copies the pixel of the layer at this position.
 
 uniform sampler2D layer;
 

@@ -1,4 +1,4 @@
-// How bright what is lit is: sums over a block of the light's pixels, of which every other is looked at.
+// Measures brightness: sums over a block of pixels of the light, using every other pixel.
 
 uniform sampler2D light;
 
@@ -10,9 +10,9 @@ void main() {
     vec2 sum = vec2(0.0);
     for (int y = 0; y < 8; y += 2) {
         for (int x = 0; x < 8; x += 2) {
-            // Beside the diagonal, so that no row and no column is left out.
+            // A staggered pattern, which leaves out no row and no column.
             float lit = texelFetch(light, min(corner + ivec2(x + (y >> 1 & 1), y + (x >> 1 & 1)), last), 0).a;
-            // What is hardly seen hardly counts, and no light however strong counts for all.
+            // Faint light has little weight, and the weight of strong light is limited.
             float weight = lit / (1.0 + 0.25 * lit);
             if (weight > 0.0)
                 sum += weight * vec2(log(min(lit, 6e4)), 1.0);

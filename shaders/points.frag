@@ -1,4 +1,4 @@
-// A soft round sprite. Light adds up: the colours weighted by it, and its sum in alpha.
+// A soft round sprite. Light adds up: RGB holds colours weighted by light, alpha the sum of the light.
 
 flat in vec4 tint;
 flat in float glow;

@@ -1,17 +1,17 @@
-// One body: where its sprite is, how large, how much light it gives, and in what colour.
+// One body: position, size, light and colour of its sprite.
 
 in vec4 body;    // x, y, z, mass
-in float value;  // what the colour shows
+in float value;  // quantity that the colour shows
 
 uniform mat4 view_projection;
-uniform float mass_scale;   // one over the typical mass; 0 where no body has any
-uniform float size;         // pixels across, of a typical body at the target
+uniform float mass_scale;   // 1 / typical mass; 0 if no body has mass
+uniform float size;         // diameter of a typical body at the target, in pixels
 uniform float distance;     // from the eye to the target
-uniform vec2 size_limits;   // pixels
-uniform float size_unit;    // pixels there are to one of a picture of the reference height
-uniform float light;        // of a typical body, at its middle
-uniform float depth_cue;      // how fast light fades beyond the target: a power of the distance
-uniform bool hides;         // what has no mass
+uniform vec2 size_limits;   // smallest and largest diameter, in pixels
+uniform float size_unit;    // height of the picture over the reference height
+uniform float light;        // light of a typical body at its centre
+uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
+uniform bool hides;         // whether bodies without mass are hidden
 
 flat out vec4 tint;
 flat out float glow;
@@ -19,7 +19,7 @@ flat out float glow;
 void main() {
     gl_Position = view_projection * vec4(body.xyz, 1.0);
 
-    // The radius of a ball of one density goes with the cube root of its mass. Tracers have none.
+    // The radius of a ball of constant density is proportional to the cube root of its mass. Tracers have no mass.
     float girth = mass_scale > 0.0 ? clamp(pow(max(body.w, 0.0) * mass_scale, 1.0 / 3.0), 0.5, 4.0) : 1.0;
     float wanted = size * girth * distance / max(gl_Position.w, 1e-3 * distance);
     gl_PointSize = clamp(wanted, size_limits.x, size_limits.y);
@@ -27,7 +27,7 @@ void main() {
     // Large sprites are stars with a halo, small ones plain dots.
     glow = smoothstep(4.0, 24.0, gl_PointSize / size_unit);
 
-    // A sprite held at the smallest size gives the light of the smaller one: far bodies fade, they do not vanish.
+    // A sprite enlarged to the smallest size keeps the light of its true size: far bodies fade instead of vanishing.
     float shrink = clamp(wanted / gl_PointSize, 0.1, 1.0);
     float cue = pow(clamp(distance / max(gl_Position.w, 1e-6 * distance), 1e-3, 1.0), depth_cue);
     tint = vec4(hue_of(value), 1.0) * (light * shrink * shrink * cue);

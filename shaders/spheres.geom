@@ -1,5 +1,5 @@
-// The part of the picture that a ball can cover: a rectangle. A point sprite would be a square with a largest
-// size, and would vanish whole once its middle left the picture.
+// Emits the rectangle of the picture that a ball can cover. A point sprite would not do: it is a square of limited
+// size, and it vanishes once its centre leaves the picture.
 
 layout(points) in;
 layout(triangle_strip, max_vertices = 4) out;
@@ -7,30 +7,29 @@ layout(triangle_strip, max_vertices = 4) out;
 uniform vec3 right;
 uniform vec3 up;
 uniform vec3 back;
-uniform vec2 lens;    // half the picture's extents at unit distance
-uniform float pixel;  // a pixel's height at unit distance
-uniform bool edges;   // whether only soft edges are drawn, or all else
+uniform vec2 lens;    // half the picture's width and height at unit distance
+uniform float pixel;  // height of a pixel at unit distance
+uniform bool edges;   // true: draws the soft edges; false: draws the opaque insides
 
 in vec4 sphere[];
 in vec4 colour[];
 
-out vec2 slope;  // of the ray: how far to the right and up for one ahead
+out vec2 slope;  // components of the ray to the right and up; its component along the view is 1
 flat out vec4 ball;
 flat out vec4 tint;
 
-// Where a tangent cuts the picture, from the sine and the cosine of its angle to the view; at an end of the
-// picture where it points backwards.
+// Returns where a tangent cuts the picture, from the sine and the cosine of its angle to the view. A tangent that
+// points backwards yields an end of the picture.
 float cut(float sine, float cosine, float widest) {
     return cosine > 0.0 ? clamp(sine / cosine, -widest, widest) : sign(sine) * widest;
 }
 
-// The slopes of the two tangents from the eye to the ball's circle in the plane of one axis and the view's, and
-// a pixel more for the soft edge (after Mara, McGuire: 2D Polyhedral Bounds of a Clipped, Perspective-Projected
-// 3D Sphere, JCGT 2013). They stand at the angle of (ahead, across), less and more one whose sine is as r and
-// whose cosine is as `reach`.
+// Returns the slopes of the two tangents from the eye to the ball's circle in the plane of one axis and the view,
+// widened by a pixel for the soft edge (after Mara, McGuire: 2D Polyhedral Bounds of a Clipped, Perspective-Projected
+// 3D Sphere, JCGT 2013). The angles of the tangents are the angle of (ahead, across) plus and minus atan(r / reach).
 vec2 bounds(float across, float ahead, float r, float widest) {
     float reach2 = across * across + ahead * ahead - r * r;
-    if (reach2 <= 0.0) {  // the circle is about the eye
+    if (reach2 <= 0.0) {  // the eye is inside the circle
         return vec2(-widest, widest);
     }
     float reach = sqrt(reach2);
@@ -43,7 +42,7 @@ void corner(float x, float y) {
     slope = vec2(x, y);
     ball = sphere[0];
     tint = colour[0];
-    // Depth comes from the fragments, so no plane cuts this.
+    // A constant depth, so that the near and far planes do not clip; fragments write their own depth.
     gl_Position = vec4(slope / lens, 0.0, 1.0);
     EmitVertex();
 }
@@ -51,7 +50,7 @@ void corner(float x, float y) {
 void main() {
     vec3 at = vec3(dot(sphere[0].xyz, right), dot(sphere[0].xyz, up), -dot(sphere[0].xyz, back));
     float r = sphere[0].w;
-    // Written so that what is no number is not drawn. A ball that is not opaque is nothing but edge.
+    // All comparisons are false for NaN, so that such a ball is not drawn. A transparent ball is drawn with the edges.
     bool shown = r > 0.0 && at.z > -r && dot(at, at) < 1e37 && (edges || colour[0].a == 1.0);
     if (!shown) {
         return;

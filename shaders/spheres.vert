@@ -1,22 +1,22 @@
-// One ball: where it is from the eye, how large it is shown, and in what colour.
+// One ball: its position relative to the eye, its drawn radius, and its colour.
 
 in vec4 body;    // x, y, z, radius
-in float value;  // what the colour shows
+in float value;  // quantity that the colour shows
 
 uniform vec3 eye;
-uniform vec3 back;          // from what is looked at to the eye
-uniform float pixel;        // a pixel's height at unit distance
+uniform vec3 back;          // unit vector from the target to the eye
+uniform float pixel;        // height of a pixel at unit distance
 uniform float distance;     // from the eye to the target
-uniform float depth_cue;    // how fast light fades beyond the target: a power of the distance
-uniform float least_radius; // that a ball is shown with, in pixels
+uniform float depth_cue;    // how fast light fades beyond the target: the exponent of the distance
+uniform float least_radius; // smallest radius with which a ball is drawn, in pixels
 
-out vec4 sphere;  // the centre from the eye, and the radius; not to be drawn without one
-out vec4 colour;  // as light, and how opaque it is
+out vec4 sphere;  // centre relative to the eye, and radius; a radius of 0 is not drawn
+out vec4 colour;  // colour as light, and opacity
 
 void main() {
     vec3 centre = body.xyz - eye;
-    // A ball that would fall between the pixels is shown larger, and clearer in the same measure; but not so
-    // clear that it cannot be seen.
+    // A ball smaller than a pixel is drawn larger and more transparent in proportion, but never so transparent that it
+    // becomes invisible.
     float least = least_radius * pixel * -dot(centre, back);
     float radius = body.w > 0.0 ? max(body.w, least) : 0.0;
     float shrink = min(body.w / radius, 1.0);

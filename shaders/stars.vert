@@ -1,11 +1,11 @@
-// Stars, infinitely far away.
+// Stars at infinite distance.
 
 in vec3 direction;
-in vec2 star;  // how bright, and how warm its colour is, 0 to 1
+in vec2 star;  // brightness, and warmth of the colour, from 0 to 1
 
 uniform mat4 view_projection;
 uniform float brightness;
-uniform float scale;  // pixels there are to one of a picture of the reference height
+uniform float scale;  // height of the picture over the reference height
 
 flat out vec4 tint;
 

@@ -1,4 +1,4 @@
-// Adds up blocks of pixels.
+// Sums blocks of pixels.
 
 uniform sampler2D parts;
 

@@ -1,14 +1,14 @@
-// One triangle that covers the viewport, and how much light counts for how much.
+// One triangle that covers the viewport, and the exposure of the picture.
 
-uniform sampler2D measured;  // of one pixel: sums of weighted logarithms of the light, and of the weights
+uniform sampler2D measured;  // a single pixel: sum of weighted logarithms of the light, and sum of the weights
 uniform bool automatic;
 uniform float stops;
-uniform vec3 background;  // sRGB
+uniform vec3 background;  // background colour, in sRGB
 
 flat out float exposure;
-flat out vec3 behind;  // light of the background
+flat out vec3 behind;  // background colour as light
 
-// The light that is shown as it is, and how far an eye gets used to another, forwards and backwards.
+// The light level that needs no adaptation, and the limits of the eye's adaptation to darker and brighter pictures.
 const float KEY = 1.1;
 const float REACH = 0.55;
 const vec2 LIMITS = vec2(0.2, 4.0);

@@ -3,7 +3,7 @@
 in vec4 tint;
 in float across;
 
-uniform bool covers;  // whether alpha is the light's sum, or how much of the pixel is covered, which is nothing
+uniform bool covers;  // meaning of alpha: false: sum of the light; true: covered share of the pixel, here 0
 uniform float near;
 
 out vec4 light;

@@ -1,25 +1,26 @@
-// A piece of a trail: a strip between where a body was at two times, each a row of `past`, or is now.
+// A segment of a trail: a strip between the positions of a body at two times, each a row of `past` or the current
+// position.
 
 in vec4 body;
 in float value;
 
-uniform samplerBuffer past;   // rows of all bodies
+uniform samplerBuffer past;   // ring buffer of rows; a row holds the positions of all bodies at one time
 uniform int bodies;
-uniform int newest;           // row
-uniform int rows;             // that there are, going round
-uniform float since;          // pictures since the newest row
-uniform float stride;         // pictures from row to row
-uniform float span;           // pictures that a trail goes back
+uniform int newest;           // index of the newest row
+uniform int rows;             // number of rows in the ring buffer
+uniform float since;          // frames since the newest row was stored
+uniform float stride;         // frames between two rows
+uniform float span;           // length of a trail, in frames
 uniform mat4 view_projection;
-uniform vec2 area;            // the picture's size in pixels
-uniform float width;          // half the strip's, in pixels
-uniform float light;          // of a fresh trail
-uniform bool hides;           // what has w = 0 at either end
-uniform float jump;           // no body goes so far at a time
+uniform vec2 area;            // size of the picture, in pixels
+uniform float width;          // half the width of the strip, in pixels
+uniform float light;          // light of the newest end of a trail
+uniform bool hides;           // whether segments with w = 0 at either end are hidden
+uniform float jump;           // longest segment that is drawn; longer ones are jumps, such as a wrap-around
 uniform float near;
 
 out vec4 tint;
-out float across;  // -1 to 1
+out float across;  // position across the strip, from -1 to 1
 
 vec4 place(int nth) {
     if (nth == 0)
@@ -32,14 +33,14 @@ float age(int nth) {
 }
 
 void main() {
-    // Odd corners are at the far side, the later two at the older end.
+    // Odd corners are on the far side, the last two at the older end.
     int piece = gl_VertexID / 4, at = gl_VertexID % 4;
     vec4 young = place(piece), old = place(piece + 1);
     vec4 a = view_projection * vec4(young.xyz, 1.0), b = view_projection * vec4(old.xyz, 1.0);
     vec2 along = (b.xy / b.w - a.xy / a.w) * area;
     float reach = length(along);
     float moved = length(young.xyz - old.xyz);
-    // Written so that what is no number is not drawn.
+    // The comparison also leaves out NaN.
     bool shown = a.w > near && b.w > near && reach > 1e-3 && reach < 1e6 && moved < jump
               && !(hides && (young.w == 0.0 || old.w == 0.0));
     if (!shown) {

@@ -1,99 +1,108 @@
-//! What can be typed: clap types only.
+//! The command line, as clap types. Doc comments of fields are the help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::film::RATES;
+use crate::export::film::RATES;
 
-/// Step up to a million bodies, or a fluid, with OpenCL and watch them live.
+/// Simulate up to a million bodies, or a fluid, with OpenCL and watch them live.
 ///
-/// Without a command the viewer opens.
+/// Without a command, the viewer opens.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Cli {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The viewer's options, which may stand without its name.
+    /// Options of the viewer, which apply when no command is given.
     #[command(flatten)]
     pub view: View,
 }
 
-/// What to do.
+impl Cli {
+    /// Whether the command writes its results to stdout: every command but the viewer.
+    pub fn prints(&self) -> bool {
+        !matches!(self.command, None | Some(Command::View(_)))
+    }
+}
+
+/// Command to run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Open the viewer (the default)
     View(View),
-    /// Step without a window and report speed, energy and momentum
+    /// Simulate without a window and report speed, energy and momentum
     Run(Run),
-    /// Step without a window and draw the result to a PNG, or to a film
+    /// Simulate without a window and save a picture (PNG) or a film
     Render(Render),
-    /// Measure speed and error of variants × numbers of bodies × work-group sizes
+    /// Measure speed and error of kernel variants, for several numbers of bodies and work-group sizes
     Bench(Bench),
-    /// Compare every variant with the f64 reference; exit code 1 if one is off
+    /// Compare every kernel variant with the f64 reference; the exit code is 1 if one disagrees
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
 }
 
-/// Which device.
+/// The option that selects one device.
 #[derive(Debug, Clone, Args)]
 pub struct DeviceArgs {
-    /// Device to compute on: its number or part of its name, as `gravitile devices` lists them
+    /// Device to compute on: a number, or part of a name, as listed by `gravitile devices`
     #[arg(long, value_name = "N|NAME", global = false)]
     pub device: Option<String>,
 }
 
-/// Which devices.
+/// The options that select one device or several.
 #[derive(Debug, Clone, Args)]
 pub struct DevicesArgs {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub one: DeviceArgs,
-    /// Devices that compute together: numbers or names as with --device; `all`; `gpus`; `sub:K`, K equal parts of the
-    /// CPU's cores
+    /// Devices that compute together: numbers or names as for --device, `all`, `gpus`, or `sub:K` for K equal parts
+    /// of the CPU's cores
     #[arg(long, value_name = "N,…|all|gpus|sub:K", conflicts_with = "device")]
     pub devices: Option<String>,
 }
 
-/// Which kernels.
+/// The option that replaces kernels.
 #[derive(Debug, Clone, Args)]
 pub struct KernelArgs {
-    /// Take kernels from this folder in place of the program's own; `view` writes those to it if it has none, and watches
-    /// it: a file that is saved runs at once
+    /// Use the kernels of this folder instead of the built-in ones. `view` first writes the built-in kernels there if
+    /// the folder has none, and reloads a kernel whenever its file is saved
     #[arg(long, value_name = "FOLDER")]
     pub kernels: Option<PathBuf>,
 }
 
-/// What to simulate.
+/// The options that select what to simulate.
 #[derive(Debug, Clone, Args)]
 pub struct Simulation {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub device: DevicesArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub kernels: KernelArgs,
-    /// What is simulated [default: gravity, or what the scene is of]
+    /// Mode: gravity, asteroids or fluid [default: gravity, or the mode of the scene]
     #[arg(long)]
     pub mode: Option<String>,
-    /// Where the bodies start, by name, or a scene file; a wrong name lists the right ones
+    /// Scene to start from: a name or a scene file. An unknown name lists the known ones
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub scene: Option<String>,
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub load: Option<PathBuf>,
-    /// Go on exactly where a snapshot, or a picture that carries one, was taken; --set, --variant, --work-group and --knob may change how
+    /// Continue exactly where a snapshot, or a picture that contains one, was taken. --set, --variant, --work-group
+    /// and --knob may change settings
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
     pub resume: Option<PathBuf>,
-    /// Start with a fluid on the grid of a parameter file of seven lines: nx, ny, steps, reynolds_dim, density, accel, omega
+    /// Start with a fluid (--mode fluid) on the grid of a parameter file with seven lines: nx, ny, steps,
+    /// reynolds_dim, density, accel, omega
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
     pub params: Option<PathBuf>,
-    /// Where that grid is solid: a file of lines `x y 1`
+    /// Obstacles in the grid of --params: a file with lines `x y 1`
     #[arg(long, value_name = "FILE", requires = "params")]
     pub obstacles: Option<PathBuf>,
-    /// Number of bodies, or about how many cells a fluid's grid has: `auto` fits the device
+    /// Number of bodies, or approximate number of cells of a fluid; `auto` suits the device
     #[arg(
         long,
         visible_alias = "cells",
@@ -102,120 +111,121 @@ pub struct Simulation {
         allow_negative_numbers = true
     )]
     pub bodies: String,
-    /// Seed of the scene: the same seed gives the same bodies [default: 1, or what the scene file says]
+    /// Seed of the scene: the same seed gives the same bodies [default: 1, or the seed of the scene file]
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Kernel variant; a wrong name lists the right ones
+    /// Kernel variant. An unknown name lists the known ones
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub variant: String,
-    /// Work-items to a work-group
+    /// Work-items per work-group
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub work_group: String,
-    /// Set a number that the variant is compiled with; a wrong name lists the right ones
+    /// Set a compile-time parameter of the variant. An unknown name lists the known ones
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     pub knob: Vec<String>,
-    /// Set a parameter; a wrong key lists the right ones
+    /// Set a parameter. An unknown key lists the known ones
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,
 }
 
-/// What a film may be shown at.
+/// Parser of frame rates.
 fn rates() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(i64::from(*RATES.start())..=i64::from(*RATES.end()))
 }
 
 impl Simulation {
-    /// Whether it is said what to begin with.
+    /// Returns whether the options select what to start from.
     pub fn is_chosen(&self) -> bool {
         let Self { mode, scene, load, resume, params, .. } = self;
         mode.is_some() || scene.is_some() || load.is_some() || resume.is_some() || params.is_some()
     }
 }
 
-/// How it is drawn.
+/// The option that sets how the picture is drawn.
 #[derive(Debug, Clone, Args)]
 pub struct Looks {
-    /// Set how it is drawn, such as `palette=ice`, `bloom=on`, `trails=60`, `exposure=0.5`; a wrong key lists the right
-    /// ones. What colours show is `--set colour=…`
+    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. An unknown
+    /// key lists the known ones. `--set colour=…` sets what the colours show
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub look: Vec<String>,
 }
 
-/// `gravitile view`.
+/// Options of `gravitile view`.
 #[derive(Debug, Args)]
 pub struct View {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub simulation: Simulation,
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub looks: Looks,
-    /// Steps of a burst, between two frames
+    /// Steps between two frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub steps_per_frame: String,
-    /// Step on without waiting for the screen
+    /// Simulate without waiting for the screen
     #[arg(long)]
     pub free_run: bool,
     /// Start paused
     #[arg(long)]
     pub paused: bool,
-    /// Size of the window [default: as it was left, at first 1280x800]
+    /// Size of the window [default: the last size, at first 1280x800]
     #[arg(long, value_name = "WxH")]
     pub size: Option<String>,
-    /// Neither read nor keep settings and what runs; so too with --frames
+    /// Do not read or write settings and autosaves; implied by --frames
     #[arg(long)]
     pub clean: bool,
-    /// Keep what runs once in so many seconds, to go on there after a crash
+    /// Save the running simulation at this interval, to continue from it after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub autosave: u32,
-    /// Leave after so many frames
+    /// Exit after this many frames
     #[arg(long, value_name = "F")]
     pub frames: Option<u64>,
-    /// On leaving, write frame times, steps and what ran to a JSON file
+    /// On exit, write frame times, the number of steps and the configuration to a JSON file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 }
 
-/// `gravitile run`.
+/// Options of `gravitile run`.
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub simulation: Simulation,
-    /// Steps to take [default: 100, or what `--params` says]
+    /// Number of steps [default: 100, or the number in the --params file]
     #[arg(long, allow_negative_numbers = true)]
     pub steps: Option<u32>,
-    /// Write the bodies after the last step to a CSV file; of a fluid, final_state.dat and av_vels.dat into a folder
+    /// Write the bodies after the last step to a CSV file; for a fluid, write final_state.dat and av_vels.dat to a
+    /// folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub out: Option<PathBuf>,
-    /// After the last step, write a snapshot for --resume
+    /// Write a snapshot for --resume after the last step
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Report as JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// `gravitile render`.
+/// Options of `gravitile render`.
 #[derive(Debug, Args)]
 pub struct Render {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub simulation: Simulation,
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub looks: Looks,
-    /// Steps to take before the picture [default: 100, or what `--params` says]
+    /// Number of steps before the picture [default: 100, or the number in the --params file]
     #[arg(long, allow_negative_numbers = true)]
     pub steps: Option<u32>,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     pub size: String,
-    /// The PNG file, which carries what is in it for --resume; with --frames a .gif, .mp4 or .webm, or .png files such as
-    /// name-%04d.png
+    /// PNG file to write; it contains the simulation, for --resume. With --frames: a .gif, .mp4 or .webm file, or
+    /// numbered .png files such as name-%04d.png
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Make a film of so many pictures; .mp4 and .webm need the program ffmpeg
+    /// Make a film of this many pictures; .mp4 and .webm need the program ffmpeg
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
     /// Steps between two pictures of a film
@@ -227,88 +237,88 @@ pub struct Render {
         allow_negative_numbers = true
     )]
     pub steps_per_frame: String,
-    /// Pictures of a film that are shown in a second
+    /// Pictures per second of a film
     #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
     pub fps: u32,
-    /// Leave out of the PNG what would let others go on from it
+    /// Do not store the simulation in the PNG; others then cannot continue it
     #[arg(long, conflicts_with = "frames")]
     pub bare: bool,
 }
 
-/// `gravitile bench`.
+/// Options of `gravitile bench`.
 #[derive(Debug, Args)]
 pub struct Bench {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub device: DeviceArgs,
-    /// Measure how the speed goes with the number of devices: a row for each of these numbers, of the first so many of
-    /// those in --among
+    /// Measure the speed for these numbers of devices, one row each; the devices are the first ones of --among
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub devices: Vec<u16>,
-    /// The devices that --devices counts: numbers, names, `all`, `gpus`, `sub:K` [default: all of the first one's kind]
+    /// Devices that --devices counts: numbers, names, `all`, `gpus` or `sub:K` [default: all of the same kind as the
+    /// first one]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub among: Option<String>,
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub kernels: KernelArgs,
-    /// Only this mode
+    /// Measure only this mode
     #[arg(long)]
     pub mode: Option<String>,
-    /// Only these variants
+    /// Measure only these variants
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub variant: Vec<String>,
-    /// Numbers of bodies or cells [default: of bodies 1024 to 16384 on a CPU, 16384 to 262144 on a GPU]
+    /// Numbers of bodies or cells [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub bodies: Vec<usize>,
-    /// Work-group sizes [default: what `auto` takes]
+    /// Work-group sizes [default: the choice of `auto`]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub work_group: Vec<usize>,
-    /// Numbers that a variant is compiled with, in every combination [default: what `auto` takes]
+    /// Values of compile-time parameters, measured in every combination [default: the choice of `auto`]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub knob: Vec<String>,
-    /// Set a parameter
+    /// Set a parameter. An unknown key lists the known ones
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub set: Vec<String>,
-    /// Search for the fastest variant and its numbers, and let `auto` take them from now on
+    /// Search for the fastest variant and its settings, which `auto` uses from then on
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub tune: bool,
-    /// Draw the speeds to a PNG, or write them to a CSV, as the file's name ends: against the number of bodies, or
-    /// against the work-group size where several are asked for or there is one number of bodies alone
+    /// Write a chart of the speeds to a PNG or CSV file. The axis is the number of bodies, or the work-group size if
+    /// several sizes or only one number of bodies are measured
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub plot: Option<PathBuf>,
-    /// Timings of which the median counts
+    /// Number of timings; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
-    /// Report as JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// `gravitile check`.
+/// Options of `gravitile check`.
 #[derive(Debug, Args)]
 pub struct Check {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub device: DeviceArgs,
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub kernels: KernelArgs,
-    /// Only this mode
+    /// Measure only this mode
     #[arg(long)]
     pub mode: Option<String>,
-    /// Only these variants
+    /// Measure only these variants
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub variant: Vec<String>,
 }
 
-/// `gravitile devices`.
+/// Options of `gravitile devices`.
 #[derive(Debug, Args)]
 pub struct Devices {
     #[command(flatten)]
-    #[allow(missing_docs)]
+    #[allow(missing_docs, reason = "the flattened options have help of their own")]
     pub device: DevicesArgs,
-    /// As JSON
+    /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
 }

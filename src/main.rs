@@ -1,4 +1,4 @@
-//! Parses the command line, calls one command, prints an error once.
+//! Parses the command line, calls a command, and prints its error.
 
 use std::process::ExitCode;
 
@@ -6,16 +6,17 @@ use clap::Parser;
 use gravitile::{cli::Cli, commands};
 
 fn main() -> ExitCode {
-    // Rust ignores SIGPIPE and panics at the next `println!`; `gravitile bench | head` should just end.
-    #[cfg(unix)]
-    // SAFETY: no handler of ours is involved, and no other thread runs yet.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-    }
     let filter = tracing_subscriber::EnvFilter::try_from_env("GRAVITILE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let cli = Cli::parse();
+    // Rust ignores SIGPIPE, so that `gravitile bench | head` would panic at the next `println!`; with the default handler it just
+    // ends. The viewer keeps ignoring SIGPIPE: a clipboard or socket that closes must not kill it before it has saved.
+    #[cfg(unix)]
+    if cli.prints() {
+        // SAFETY: no handler is installed, and no other thread runs yet.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    }
     // SAFETY: no other thread runs yet.
     unsafe { commands::prepare() };
     match commands::call(cli) {

@@ -2,7 +2,7 @@
 //! window and the panel. Read off the tokens of the sources, so comments, doc links and strings do not count,
 //! and what stands inside macros does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,54 +13,28 @@ use proc_macro2::{Spacing, TokenStream, TokenTree};
 /// Rows stand from the top layer down, and a row names only rows below it, so there are no cycles.
 /// A new module needs a row.
 const LAYERS: &[(&str, &str)] = &[
-    ("main", "commands cli error"),
+    ("main", "commands cli base"),
     // The map: declares every module and holds no code.
     ("lib", ""),
-    (
-        "commands",
-        "cli app ui view session chart trial rescue engine snapshot config tuned kernels modes scene compute look state bodies film files error params",
-    ),
-    ("cli", "config modes scene compute film error params"),
-    (
-        "app",
-        "ui view session chart trial engine snapshot config tuned kernels modes scene compute look state bodies hand lattice film files error params",
-    ),
-    // `compute` for DeviceInfo, which is plain data.
-    (
-        "ui",
-        "session chart trial snapshot config tuned modes scene compute look state bodies hand film error params",
-    ),
-    ("view", "look bodies lattice error params"),
-    ("session", "trial rescue engine snapshot config modes compute state bodies hand lattice error params"),
-    ("chart", "trial config modes compute"),
-    ("trial", "engine config tuned modes scene compute state bodies error params"),
-    ("rescue", "engine snapshot error"),
-    ("engine", "snapshot config tuned modes scene compute state bodies hand lattice error params"),
-    ("snapshot", "config tuned modes scene state bodies lattice files error params"),
-    ("config", "tuned modes scene bodies lattice error params"),
-    ("tuned", "modes compute files error params"),
-    ("kernels", "compute files error"),
-    ("modes", "scene compute state bodies hand lattice memory error params"),
-    ("scene", "state bodies lattice files error params"),
-    // Knows no physics: neither bodies nor parameters.
-    ("compute", "memory error"),
-    ("look", "params"),
-    ("state", "bodies lattice error"),
-    ("bodies", "lattice memory error params"),
-    ("hand", ""),
-    ("lattice", "memory"),
-    ("film", "files error"),
-    ("files", "error"),
-    ("memory", ""),
-    ("error", "params"),
-    ("params", ""),
+    ("commands", "cli app ui export session engine modes scene view compute base"),
+    ("cli", "export engine modes scene compute base"),
+    ("app", "ui export session engine modes scene view compute base"),
+    ("ui", "export session engine modes scene compute base"),
+    ("export", "engine modes compute base"),
+    ("session", "engine modes compute base"),
+    ("engine", "modes scene compute base"),
+    ("modes", "scene compute base"),
+    ("view", "base"),
+    ("scene", "base"),
+    ("compute", "base"),
+    ("base", ""),
 ];
 
 /// The crates of the outside worlds, and the modules that may name them. All other crates are free.
 const CRATES: &[(&str, &str)] = &[
-    ("ocl", "compute error"),
-    ("ocl_core", "compute error"),
-    ("cl_sys", "compute error"),
+    ("ocl", "compute"),
+    ("ocl_core", "compute"),
+    ("cl_sys", "compute"),
     ("glium", "view app"),
     ("glutin", "view app"),
     ("glutin_winit", "app"),
@@ -107,6 +81,94 @@ fn tables_name_rows_below() {
     }
 }
 
+/// No file names a file that names it, directly or through others. A `pub use` in `mod.rs` is no arrow: who names what
+/// it passes on names the file that defines it.
+#[test]
+fn files_form_no_circles() {
+    let sources = files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs"));
+    let modules: BTreeMap<String, Vec<Name>> = sources
+        .map(|file| (module_path(&file), fs::read_to_string(&file).unwrap()))
+        .map(|(module, source)| (module.join("::"), names_in(&module, &source)))
+        .collect();
+    let circles = circles(&modules);
+    assert!(circles.is_empty(), "files that need each other:\n{}", circles.join("\n"));
+}
+
+/// The groups of modules that name each other in a circle, each as the list of its arrows.
+fn circles(modules: &BTreeMap<String, Vec<Name>>) -> Vec<String> {
+    let arrows: BTreeMap<&String, BTreeMap<String, String>> = modules
+        .iter()
+        .map(|(module, names)| {
+            let targets = names.iter().filter(|name| !name.passed_on).filter_map(|name| {
+                let path = match name.path[0].as_str() {
+                    "crate" => name.path[1..].to_vec(),
+                    // A module may name what it declares without `self::`.
+                    child if modules.contains_key(&format!("{module}::{child}")) => {
+                        module.split("::").map(str::to_owned).chain(name.path.iter().cloned()).collect()
+                    }
+                    _ => return None,
+                };
+                Some((defined_in(&path, modules, 0), path.join("::")))
+            });
+            (module, targets.filter(|(target, _)| target != module && !target.is_empty()).collect())
+        })
+        .collect();
+    let reached = |start: &String| {
+        let mut found = BTreeSet::new();
+        let mut todo = vec![start];
+        while let Some(module) = todo.pop() {
+            for target in arrows.get(module).into_iter().flat_map(BTreeMap::keys) {
+                if found.insert(target) {
+                    todo.push(target);
+                }
+            }
+        }
+        found
+    };
+    let reached: BTreeMap<&String, BTreeSet<&String>> = modules.keys().map(|it| (it, reached(it))).collect();
+    let mut placed = BTreeSet::new();
+    let mut circles = Vec::new();
+    for module in modules.keys().filter(|module| reached[module].contains(module)) {
+        if placed.contains(module) {
+            continue;
+        }
+        let circle: BTreeSet<_> = modules
+            .keys()
+            .filter(|it| reached[module].contains(it) && reached[it].contains(module))
+            .collect();
+        for from in &circle {
+            for (to, name) in arrows[from].iter().filter(|(to, _)| circle.contains(to)) {
+                circles.push(format!("{from} -> {to}: {name}"));
+            }
+        }
+        placed.extend(circle);
+    }
+    circles
+}
+
+/// The module that defines what `path` names: as deep as there are files, and through `use` in them.
+fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usize) -> String {
+    let mut module = String::new();
+    for (at, name) in path.iter().enumerate() {
+        let inner = if at == 0 { name.clone() } else { format!("{module}::{name}") };
+        if modules.contains_key(&inner) {
+            module = inner;
+            continue;
+        }
+        let imported = modules.get(&module).into_iter().flatten().find(|import| {
+            import.path[0] == "crate" && import.path.last() == Some(name) && import.path[1..] != *path
+        });
+        return match imported {
+            Some(import) if depth < 8 => {
+                let whole: Vec<_> = import.path[1..].iter().chain(&path[at + 1..]).cloned().collect();
+                defined_in(&whole, modules, depth + 1)
+            }
+            _ => module,
+        };
+    }
+    module
+}
+
 /// Paths of somebody's machine work nowhere else.
 #[test]
 fn no_machine_paths() {
@@ -136,12 +198,9 @@ fn no_machine_paths() {
 
 /// What `source`, the text of module `module`, names against the tables: "line: message".
 fn violations(module: &[String], source: &str) -> Vec<String> {
-    let tokens: TokenStream = source.parse().expect("a Rust source");
-    let mut names = Vec::new();
-    scan(&flat(tokens), module, &mut names);
     let layer = layer(module);
     let mut found = Vec::new();
-    for Name { line, path } in names {
+    for Name { line, path, .. } in names_in(module, source) {
         let first = path.first().map_or("", String::as_str);
         if first == "crate" {
             match path.get(1) {
@@ -164,6 +223,14 @@ fn violations(module: &[String], source: &str) -> Vec<String> {
     found
 }
 
+/// The paths that `source`, the text of module `module`, names.
+fn names_in(module: &[String], source: &str) -> Vec<Name> {
+    let tokens: TokenStream = source.parse().expect("a Rust source");
+    let mut names = Vec::new();
+    scan(&flat(tokens), module, &mut names);
+    names
+}
+
 /// Whether the table allows `layer` to name the module `used`.
 fn may_use(layer: &str, used: &str) -> bool {
     layer == used || LAYERS.iter().any(|(module, uses)| *module == layer && words(uses).any(|it| it == used))
@@ -182,6 +249,8 @@ fn layer(module: &[String]) -> &str {
 struct Name {
     line: usize,
     path: Vec<String>,
+    /// Whether a `pub use` gives the name to other modules.
+    passed_on: bool,
 }
 
 /// A token, with `::` as one and brackets as tokens of their own.
@@ -200,6 +269,7 @@ fn flat(tokens: TokenStream) -> Vec<Token> {
             TokenTree::Group(group) => {
                 let (open, close) = match group.delimiter() {
                     proc_macro2::Delimiter::Brace => ("{", "}"),
+                    proc_macro2::Delimiter::Bracket => ("[", "]"),
                     _ => ("(", ")"),
                 };
                 push(open.into());
@@ -242,7 +312,13 @@ fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
             scan(&tokens[at + 3..end], &inner, names);
             at = end;
         } else if text(at) == "use" || (text(at) == "crate" && text(at.wrapping_sub(1)) == "extern") {
+            let first = names.len();
+            // `pub use` and `pub(crate) use` pass a name on.
+            let public = ["pub", ")"].contains(&text(at.wrapping_sub(1)));
             at = tree(tokens, at + 1, &[], module, names);
+            for name in &mut names[first..] {
+                name.passed_on = public;
+            }
         } else if is_name(text(at)) && text(at + 1) == "::" {
             at = tree(tokens, at, &[], module, names);
         } else {
@@ -284,7 +360,7 @@ fn tree(
     }
     // Nothing stands between a last comma and its brace.
     if path.len() > prefix.len() || text(at) == "*" {
-        names.push(Name { line: tokens[start].line, path: absolute(path, module) });
+        names.push(Name { line: tokens[start].line, path: absolute(path, module), passed_on: false });
     }
     at
 }
@@ -317,8 +393,8 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text.as_str() {
-            "{" | "(" => depth += 1,
-            "}" | ")" => depth -= 1,
+            "{" | "(" | "[" => depth += 1,
+            "}" | ")" | "]" => depth -= 1,
             _ => {}
         }
         if depth == 0 {
@@ -364,7 +440,7 @@ fn files(name: &str) -> Vec<PathBuf> {
 
 /// The scanner, and that each rule can fail.
 mod scanner {
-    use super::{violations, words};
+    use super::{names_in, violations, words};
 
     /// The modules and crates that `source`, standing in `module`, names against the tables.
     fn found(module: &str, source: &str) -> Vec<String> {
@@ -393,10 +469,10 @@ mod scanner {
             "use crate::modes::Mode;",
             "use crate::modes;",
             "use crate::{modes::Mode};",
-            "use crate::{bodies::{self, Points}, error::Result, modes as m,};",
+            "use crate::{base::{bodies::Points, error::Result}, modes as m,};",
             "use ::gravitile::modes::Mode;",
             "use super::modes::Mode;",
-            "use super::{bodies::Points, modes::Mode};",
+            "use super::{base::bodies::Points, modes::Mode};",
             "pub use self::super::modes::*;",
             "fn f(mode: &dyn crate::modes::Mode) {}",
             "fn f() { use crate::modes::Mode; }",
@@ -453,7 +529,7 @@ mod scanner {
             "mod tests { use super::*; use super::modes; }",
             "pub(crate) fn f() -> impl Iterator + use<> { ocl() }",
             "fn f() { let ocl = Point { x: 1 }; ocl.x::<u8>(); }",
-            "use crate::{bodies::{self, Points}, error::Result,};",
+            "use crate::{base::{self, bodies::Points, error::Result},};",
         ] {
             assert_eq!(found("view", source), [""; 0], "{source}");
         }
@@ -461,9 +537,20 @@ mod scanner {
     }
 
     #[test]
+    fn only_a_public_use_passes_a_name_on() {
+        let passes_on = |source| names_in(&["view".to_owned()], source)[0].passed_on;
+        assert!(passes_on("pub use super::base::X;") && passes_on("pub(crate) use super::base::X;"));
+        for source in
+            ["use super::base::X;", "//! A module.\nuse super::base::X;", "#[cfg(test)]\nuse super::base::X;"]
+        {
+            assert!(!passes_on(source), "{source}");
+        }
+    }
+
+    #[test]
     fn tells_the_line() {
         let path = ["view".to_owned()];
-        let found = violations(&path, "\n\nuse crate::{\n    bodies,\n    modes,\n};\n");
+        let found = violations(&path, "\n\nuse crate::{\n    base,\n    modes,\n};\n");
         assert_eq!(found, ["5: view may not use modes"]);
     }
 }

@@ -1,19 +1,20 @@
-// The contact law, and how a step ends. Shared by every variant, so that a variant differs from its neighbours only in
-// how it finds who touches whom.
+// The contact law, and the end of a step. Shared by every variant: variants differ only in how they find touching
+// pairs.
 //
-// On the device a body is x = (x, y, z, ρ) and v = (vx, vy, vz, m); its radius is ρ times the parameter `radius`.
-// A body that is held out has ρ = NaN, so that it touches nobody.
+// On the device a body is x = (x, y, z, ρ) and v = (vx, vy, vz, m); its radius is ρ times the parameter `radius`. A
+// body that is held out has ρ = NaN, so that it touches no body.
 //
-// There are two laws. With `simple` a step is one pass: every body adds the whole impulse of each of its contacts. With
-// `match` (the define MATCH) a step is two passes: the first one classifies and counts the contacts of every body and
-// lists the partners, the second one divides the impulses by the counts of both sides. A variant calls `meet` for each
-// pair that touches and `finish` at the end, under both laws.
+// There are two laws. With `simple` a step is one pass: every body adds the whole impulse of each of its contacts.
+// With `match` (the define MATCH) a step is two passes: the first classifies and counts the contacts of every body
+// and lists the partners, the second divides the impulses by the counts of both sides. A variant calls `meet` for
+// each touching pair and `finish` at the end, under both laws.
 
-// c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, the part of a step that a substep
-// is, 1 in every substep of a step but the first one, …). dt is that of a substep; decay is 1 in all substeps but the last one.
+// c = (dt, decay, restitution, friction, push, radius, G · planet's mass, planet's radius, substep's share of the step,
+// 0 in the first substep of a step and 1 in the others, …). dt is the length of a substep; decay is 1 in all substeps
+// but the last.
 #define COEFFICIENTS float16
 
-// Explicit fma, so that every variant and both sides of a pair round alike and decide alike.
+// Explicit fma, so that every variant and both sides of a pair round identically.
 float inner(float3 a, float3 b)
 {
     return fma(a.x, b.x, fma(a.y, b.y, a.z * b.z));
@@ -30,12 +31,12 @@ bool touches(float4 a, float4 b, COEFFICIENTS c)
     return square(b.xyz - a.xyz) < reach * reach;
 }
 
-// The acceleration by the planet. Within the planet it does not grow any more.
+// Returns the acceleration by the planet, which is constant in size inside the planet.
 float3 pull(float3 x, COEFFICIENTS c)
 {
     float near = fmax(fmax(sqrt(square(x)), c.s7), 1e-6f);
     float k = -c.s6 / (near * near * near);
-    // Products of their own: the difference of two pulls is then the same from both sides of a contact.
+    // Separately rounded products: the difference of two accelerations is then the same from both sides of a contact.
     return (float3)(product(x.x, k), product(x.y, k), product(x.z, k));
 }
 
@@ -53,8 +54,8 @@ float sum_rest(float a, float b, float sum)
     return (a - (sum - t)) + (b - t);
 }
 
-// (reach + rest) − |d|, of which r is |d| rounded. A pile rests on overlaps that are far smaller than the radii, so that
-// the rounding of reach and r would count: r is corrected by (|d|² − r²)/2r, with products and sums kept exactly.
+// Returns (reach + rest) − |d|, where r is |d| rounded. A pile rests on overlaps that are far smaller than the radii,
+// so the rounding errors of reach and r matter: r is corrected by (|d|² − r²)/2r, from exact products and sums.
 float overlap_of(float reach, float rest, float3 d, float r)
 {
     float3 p = (float3)(product(d.x, d.x), product(d.y, d.y), product(d.z, d.z));
@@ -66,7 +67,8 @@ float overlap_of(float reach, float rest, float3 d, float r)
     return (reach - r) + (rest - beyond);
 }
 
-// Body i at (a, va) touches body j at (b, vb). Bodies in the same place are parted along x, the first to the left.
+// Describes the contact of body i at (a, va) with body j at (b, vb). Bodies at the same position are separated along
+// x, the first to the left.
 Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFICIENTS c)
 {
     float3 d = b.xyz - a.xyz;
@@ -79,7 +81,7 @@ Touch touch_of(uint i, uint j, float4 a, float4 va, float4 b, float4 vb, COEFFIC
     return t;
 }
 
-// Whether a body touches the planet at the origin, which is there if it has a radius.
+// Returns whether a body touches the planet at the origin; a planet of radius 0 does not exist.
 bool touches_planet(float4 a, COEFFICIENTS c)
 {
     float reach = c.s7 + a.w * c.s5;
@@ -97,8 +99,8 @@ Touch touch_of_planet(float4 a, float4 va, COEFFICIENTS c)
     return t;
 }
 
-// The masses of two bodies as parts of their sum, so that products of them neither overflow nor underflow. Bodies
-// without mass count alike; beside the planet the mass of a body is nothing.
+// The masses of two bodies as shares of their sum, so that their products neither overflow nor underflow. Two bodies
+// without mass have equal shares; in a contact with the planet the body's share is 0.
 typedef struct {
     float own, other;
 } Masses;
@@ -114,8 +116,8 @@ Masses masses_of(float own, float other)
 typedef struct {
     float3 dv;     // Σ Δv
     float3 dx;     // Σ push
-    uint hits;     // others that it hits
-    float overlap; // the deepest overlap over its own radius
+    uint hits;     // number of bodies that it hits
+    float overlap; // the deepest overlap, in units of its own radius
 } Change;
 
 Change no_change(void)
@@ -129,8 +131,8 @@ void note_overlap(Change *s, float4 a, float overlap, COEFFICIENTS c)
     s->overlap = fmax(s->overlap, overlap / fmax(a.w * c.s5, FLT_MIN));
 }
 
-// v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. `contact` gets (hits in the step, deepest overlap, steps since the
-// last hit, bodies met).
+// Moves a body: v ← (v + Σ Δv + a·dt)·decay; x ← x + v·dt + Σ push. Writes to `contact`: hits in the step, deepest
+// overlap, steps since the last hit, and `met`, the number of bodies in the cells around the body.
 void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global float4 *x_out, __global float4 *v_out,
           __global float4 *contact)
 {
@@ -149,12 +151,12 @@ void move(Change s, float4 a, float4 va, float met, COEFFICIENTS c, __global flo
 }
 
 #ifndef MATCH
-// ---- The law `simple`: Δv = −m_j/(m_i + m_j)·[(1+e)·u·n + μ·v_t] for each contact in which the bodies approach with u > 0.
+// ---- The law `simple`: each contact whose bodies approach (u > 0) adds Δv = −m_j/(m_i + m_j)·[(1+e)·u·n + μ·v_t].
 
 // Sums over the contacts of a body under the law `simple`, and the buffers that a step writes.
 typedef struct {
     Change change;
-    uint met; // bodies in the cells around it, where there are cells
+    uint met; // number of bodies in the cells around it, in variants with cells
 } Contacts;
 
 #define OUTPUT __global float4 *x_out, __global float4 *v_out, __global float4 *contact
@@ -166,7 +168,7 @@ Contacts no_contacts(void)
     return s;
 }
 
-// One contact, of which the body takes the part `share`: the impulse if they approach, and the push apart.
+// Adds the share `share` of one contact's impulse, if the bodies approach, and of its push apart.
 void bounce(Change *s, Touch t, float share, COEFFICIENTS c)
 {
     float u = inner(t.rel, t.n);
@@ -175,7 +177,7 @@ void bounce(Change *s, Touch t, float share, COEFFICIENTS c)
     s->dx -= (share * c.s4 * t.overlap) * t.n;
 }
 
-// Body i at (a, va) touches body j at (b, vb). `at` is where j stands in the arrays.
+// Adds the contact of body i at (a, va) with body j at (b, vb). `from` and `at` are their indices in the arrays.
 void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, float4 va, float4 b, float4 vb,
           COEFFICIENTS c, OUTPUT)
 {
@@ -185,7 +187,7 @@ void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, flo
     note_overlap(&s->change, a, t.overlap, c);
 }
 
-// The end of the step of body i at (a, va), which stands at `from` in the arrays.
+// Ends the step of body i at (a, va), whose index in the arrays is `from`.
 void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     if (touches_planet(a, c))
@@ -193,15 +195,16 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
     move(s.change, a, va, (float)s.met, c, &x_out[i], &v_out[i], &contact[i]);
 }
 #else
-// ---- The law `match`. Each body is split into parts whose masses add up to no more than its own; each part has one
-// collision, and the parts are joined again, which averages their velocities. Kinetic energy cannot rise by either.
+// ---- The law `match`. Each body is split into parts, whose masses add up to at most the body's mass. Each part takes
+// part in one collision. Then the parts are joined again, which averages their velocities. Neither the collisions nor
+// the joining can raise the kinetic energy.
 
-// The largest overlap that is held against gravity, in units of g·dt².
+// The largest overlap that a rest contact holds against gravity, in units of g·dt².
 #define CARRIED 50.0f
 // A body that is at least this many times heavier than its partner may take part in any number of impacts at once.
 #define HEAVIER 16.0f
 
-// Index values for no partner, and for the planet as partner.
+// Partner indices that mean no partner, and the planet.
 #define NOBODY 0xffffffffu
 #define PLANET 0xfffffffeu
 
@@ -210,14 +213,14 @@ typedef struct {
     Touch touch;
     float u;        // speed of approach
     float3 slip;    // relative velocity along the surfaces
-    float bounce;   // T0: the change of u that leaves −e·u
-    float hold;     // T: the change of u that holds the overlap, too
-    float gravity;  // g: the larger acceleration of the two
-    float weight;   // f: how much of a rest contact it is
-    bool is_impact; // or else a rest contact, which is active if its weight is positive
+    float bounce;   // T0: the change of u after which the speed of approach is −e·u
+    float hold;     // T: as T0, and large enough to reduce the overlap
+    float gravity;  // g: the larger of the two bodies' accelerations
+    float weight;   // f: the weight of the contact among the body's rest contacts
+    bool is_impact; // false for a rest contact, which is active if its weight is positive
 } Contact;
 
-// `a` is the acceleration relative to the other.
+// Classifies the contact `t`. `a` is the body's acceleration relative to its partner, g the larger acceleration.
 Contact judge(Touch t, float3 a, float g, COEFFICIENTS c)
 {
     const float dt = c.s0;
@@ -248,7 +251,8 @@ Contact contact_of_planet(float4 a, float4 va, COEFFICIENTS c)
     return judge(touch_of_planet(a, va, c), pull_a, sqrt(square(pull_a)), c);
 }
 
-// Whether `own` is so much lighter than `other` that an impact needs no consent of the other.
+// Returns whether the mass `own` is so much smaller than `other` that an impact acts even if it is not the best impact
+// of the heavier body.
 bool is_light(float own, float other)
 {
     return other > 0.0f && HEAVIER * own <= other;
@@ -256,21 +260,21 @@ bool is_light(float own, float other)
 
 // Counts and sums over the contacts of a body in the first pass.
 typedef struct {
-    uint touched;   // others that it touches
-    uint light;     // L: impacts with much lighter partners
-    uint resting;   // N: active rest contacts
-    float weight;   // F: the sum of their weights
-    uint best;      // where the partner of its best impact stands, NOBODY, or PLANET
-    uint number;    // the number of that partner: the smaller one is better among equals
-    float fastest;  // the speed of that impact
-    bool is_agreed; // whether that impact needs no consent of the partner
-    uint met;       // bodies in the cells around it, where there are cells
+    uint touched;   // number of bodies that it touches
+    uint light;     // L: number of impacts with much lighter partners
+    uint resting;   // N: number of active rest contacts
+    float weight;   // F: sum of the weights of the active rest contacts
+    uint best;      // index in the arrays of the best (fastest) impact's partner, NOBODY, or PLANET
+    uint number;    // body number of the best impact's partner; among equally fast impacts the smallest wins
+    float fastest;  // speed of approach of the best impact
+    bool is_agreed; // whether the best impact acts even if it is not the partner's best
+    uint met;       // number of bodies in the cells around it, in variants with cells
 } Contacts;
 
-// The first pass stores for each body, for the second pass: (best, touched, L and flags, F).
+// Per body the first pass stores (best, touched, L and flags, F) for the second pass.
 #define FLAG_CROWDED 1u // N > 1
-#define FLAG_AGREED 2u  // the best impact needs no consent
-#define FLAG_PLANET 4u  // it touches the planet
+#define FLAG_AGREED 2u  // the best impact acts even if it is not the partner's best
+#define FLAG_PLANET 4u  // the body touches the planet
 #define FLAG_BITS 3
 
 #define OUTPUT                                                                                                         \
@@ -284,7 +288,8 @@ Contacts no_contacts(void)
     return s;
 }
 
-// Counts a contact with who stands at `at` and has the number j. Impacts with others that are much lighter only count.
+// Adds a contact with body j, whose index in the arrays is `at`. An impact with a much lighter partner is only counted;
+// it never becomes the best impact.
 void count_contact(Contacts *s, Contact k, uint at, uint j, bool is_other_light, bool is_own_light)
 {
     if (!k.is_impact) {
@@ -300,7 +305,8 @@ void count_contact(Contacts *s, Contact k, uint at, uint j, bool is_other_light,
     }
 }
 
-// The first pass: body i at (a, va) touches body j at (b, vb). `from` and `at` are where they stand in the arrays.
+// First pass: adds the contact of body i at (a, va) with body j at (b, vb). `from` and `at` are their indices in the
+// arrays.
 void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, float4 va, float4 b, float4 vb,
           COEFFICIENTS c, OUTPUT)
 {
@@ -311,7 +317,7 @@ void meet(Contacts *s, uint n, uint from, uint at, uint i, uint j, float4 a, flo
     s->touched += 1;
 }
 
-// The end of the first pass of body i at (a, va), which stands at `from` in the arrays.
+// Ends the first pass of body i at (a, va), whose index in the arrays is `from`.
 void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     uint flags = 0;
@@ -325,14 +331,14 @@ void finish(Contacts s, uint from, uint i, float4 a, float4 va, COEFFICIENTS c, 
     contact[i].w = (float)s.met;
 }
 
-// The part of a body in the second pass.
+// The results of the first pass for a body, as the second pass uses them.
 typedef struct {
     uint best;
-    float impacts;   // C
-    float weight;    // F
-    float overlaps;  // M
-    bool is_crowded; // N > 1
-    bool is_hit;     // an impact of its own acts
+    float impacts;   // C: number of impacts that can act on the body
+    float weight;    // F: sum of the weights of the active rest contacts
+    float overlaps;  // M: number of contacts
+    bool is_crowded; // whether the body has more than one active rest contact (N > 1)
+    bool is_hit;     // whether an impact acts on the body
 } Role;
 
 Role role_of(uint at, __global const uint4 *roles)
@@ -351,14 +357,15 @@ Role role_of(uint at, __global const uint4 *roles)
     return r;
 }
 
-// (1/m_i) / (C_i/m_i + C_j/m_j)
+// Returns (1/m_i) / (C_i/m_i + C_j/m_j) for the counts `own` = C_i and `other` = C_j.
 float share_of(Masses m, float own, float other)
 {
     return m.other / fmax(fma(own, m.other, other * m.own), FLT_MIN);
 }
 
-// The second pass: adds the impulse and the push of one contact to the body with the part `own`. Whether it is a hit: an
-// impact, or the approach of two that rest on nothing else. Bodies of a pile hit nobody.
+// Second pass: adds the impulse and the push of one contact to the body with the role `own`. Returns whether the
+// contact counts as a hit: an acting impact, or an approach of two bodies that have no other active rest contact.
+// Contacts within a pile are no hits.
 bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Masses m, COEFFICIENTS c)
 {
     const float step = k.gravity * c.s0 * c.s0;
@@ -368,7 +375,7 @@ bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Mass
     if (acts)
         share = share_of(m, own.impacts, other.impacts);
     else if (k.weight > 0.0f && !own.is_hit && !other.is_hit && change > 0.0f)
-        // Each sum of weights has this one in it, unless the two passes round differently.
+        // Each sum of weights includes this contact's weight, unless the two passes round differently.
         share = k.weight * share_of(m, fmax(own.weight, k.weight), fmax(other.weight, k.weight));
     s->dv -= share * (change * k.touch.n + c.s3 * k.slip);
     const float loaded = (k.weight > 0.0f && is_crowded ? CARRIED : 2.0f) * step;
@@ -377,20 +384,20 @@ bool resolve_contact(Change *s, Contact k, bool acts, Role own, Role other, Mass
     return acts || (share > 0.0f && !is_crowded && k.u > 0.0f);
 }
 
-// The contact of body i at (a, va), which stands at `from`, with body j at (b, vb), which stands at `at`.
+// Resolves the contact of body i at (a, va) with body j at (b, vb). `from` and `at` are their indices in the arrays.
 void resolve_pair(Change *s, Role own, uint from, uint at, uint i, uint j, float4 a, float4 va, float4 b, float4 vb,
                   COEFFICIENTS c, __global const uint4 *roles)
 {
     Contact k = contact_of(i, j, a, va, b, vb, c);
     Role other = role_of(at, roles);
-    // Each side names the other as its best, but for a side that is much heavier.
+    // An impact acts if it is the best of both bodies; a much heavier body need not have it as its best.
     const bool acts = k.is_impact && (own.best == at || is_light(vb.w, va.w)) &&
                       (other.best == from || is_light(va.w, vb.w));
     s->hits += resolve_contact(s, k, acts, own, other, masses_of(va.w, vb.w), c);
     note_overlap(s, a, k.touch.overlap, c);
 }
 
-// The end of the second pass of body i at (a, va).
+// Ends the second pass of body i at (a, va).
 void finish_second(Change s, Role own, uint i, float4 a, float4 va, COEFFICIENTS c, OUTPUT)
 {
     if (touches_planet(a, c)) {
@@ -401,8 +408,8 @@ void finish_second(Change s, Role own, uint i, float4 a, float4 va, COEFFICIENTS
     move(s, a, va, contact[i].w, c, &x_out[i], &v_out[i], &contact[i]);
 }
 
-// The second pass of the variants that do not sort: over the partners that the first pass listed, or over all bodies
-// where these were too many for the list.
+// Second pass of the variants that do not sort. Visits the partners that the first pass listed, or all bodies if the
+// partners were too many for the list.
 __kernel WHOLE_GROUPS void resolve(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, OUTPUT)
 {

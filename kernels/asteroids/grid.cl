@@ -1,11 +1,11 @@
-// A cell list, built anew every step: whoever touches a body is in one of the 27 cells around it.
+// A cell list, rebuilt every step: all bodies that touch a body are in the 27 cells around it.
 //
-// Space is endless, the table is not: cell (x, y, z) goes to bucket (x + P·y + Q·z) mod buckets. The host chooses P and
-// Q so that the 27 neighbours of any cell go to 27 different buckets, so nobody is met twice; strangers who share a
-// bucket are too far off to touch. Bodies are put into buckets by counting, then ordered by number within each, so
-// the same bodies give the same bits, whatever the timing of the counting.
+// Space is unbounded but the table is not: cell (x, y, z) goes to bucket (x + P·y + Q·z) mod buckets. The host
+// chooses P and Q so that the 27 neighbours of any cell go to 27 different buckets, so that no body is visited twice;
+// bodies of other cells in the same bucket are too far away to touch. A counting sort puts the bodies into buckets;
+// within a bucket they are then sorted by number, so that the result does not depend on the timing of the counting.
 
-// Farther out than this many cells positions are too coarse to tell cells apart; the cells at the rim go on for ever.
+// Beyond this many cells, positions are too coarse to tell cells apart; the outermost cells extend to infinity.
 #define RIM 65536.0f
 
 uint bucket_of(float4 x, float per_cell, uint p, uint q, uint buckets)
@@ -21,7 +21,7 @@ __kernel void clear(const uint counts, __global uint *count)
         count[i] = 0;
 }
 
-// How many bodies are in each bucket, and the place that each took in the queue, which depends on the timing.
+// Counts the bodies of each bucket, and stores for each body how many were counted before it, which depends on timing.
 __kernel void count_cells(const uint n, const float per_cell, const uint p, const uint q, const uint buckets,
                           __global const float4 *x_in, __global volatile uint *count, __global uint2 *place)
 {
@@ -35,7 +35,8 @@ __kernel void count_cells(const uint n, const float per_cell, const uint p, cons
 // Exclusive sums in three kernels: within blocks of 4 · SCAN_GROUP, over the blocks' sums, and both together.
 #define SCAN_GROUP 256
 
-// The exclusive sum of `x` over the work-group; `*total` gets the whole. Every item must come here.
+// Returns the exclusive sum of `x` over the work-group and sets `*total` to the whole sum. Every item of the work-group
+// must call this function.
 uint group_scan(uint x, __local uint *scratch, uint *total)
 {
     const uint lane = get_local_id(0);
@@ -67,7 +68,7 @@ void scan_blocks(__global const uint4 *count, __global uint4 *start, __global ui
         block[get_group_id(0)] = total;
 }
 
-// One work-group for all blocks.
+// Runs as one work-group over all blocks.
 __kernel __attribute__((reqd_work_group_size(SCAN_GROUP, 1, 1)))
 void scan_sums(const uint blocks, __global uint *block)
 {
@@ -89,7 +90,7 @@ void scan_add(__global uint4 *start, __global const uint *block)
     start[get_global_id(0)] += block[get_group_id(0)];
 }
 
-// The numbers of the bodies of each bucket, in the order of the queue.
+// Writes the numbers of the bodies of each bucket, in the order of arrival.
 __kernel void queue_up(const uint n, __global const uint2 *place, __global const uint *start, __global uint *queue)
 {
     const uint i = get_global_id(0);
@@ -97,7 +98,7 @@ __kernel void queue_up(const uint n, __global const uint2 *place, __global const
         queue[start[place[i].x] + place[i].y] = i;
 }
 
-// The bodies themselves, by bucket and within each by number.
+// Writes the bodies by bucket, and by number within each bucket.
 __kernel void sort_bodies(const uint n, __global const float4 *x_in, __global const float4 *v_in,
                           __global const uint2 *place, __global const uint *start, __global const uint *queue,
                           __global float4 *x_sorted, __global float4 *v_sorted, __global uint *number)
@@ -129,7 +130,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     const uint home = bucket_of(own, per_cell, p, q, buckets);
     Contacts s = no_contacts();
     for (uint row = 0; row < 9; ++row) {
-        // Three cells side by side are three buckets in a row, and their bodies too, unless the table ends between them.
+        // Three adjacent cells are three adjacent buckets, with adjacent bodies, unless the table ends between them.
         uint bucket = (home + p * (row % 3) + q * (row / 3) - 1 - p - q) & (buckets - 1);
         for (uint left = 3; left > 0;) {
             const uint taken = min(left, buckets - bucket);
@@ -148,8 +149,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
 }
 
 #ifdef MATCH
-// The second pass: over the partners that the first pass listed, or over the cells where these were too many for the
-// list.
+// Second pass: visits the partners that the first pass listed, or the cells if the partners were too many for the list.
 __kernel WHOLE_GROUPS void resolve_sorted(const uint n, const COEFFICIENTS c, __global const float4 *x_sorted,
                                           __global const float4 *v_sorted, OUTPUT, const float per_cell, const uint p,
                                           const uint q, const uint buckets, __global const uint *start,

@@ -1,7 +1,7 @@
-// What is told of asteroids, and what is drawn of them.
+// Conserved quantities and readings of asteroids, and the bodies to draw.
 
-// Per work-group: the sums of `add_body`, hits and bodies met, and the maxima of overlap and of speed over ρ, which counts
-// as `least` at least.
+// Writes per work-group the sums of `add_body`, the numbers of hits and of bodies met, and the maxima of the overlap and
+// of speed over max(ρ, least).
 __kernel void measure(const uint n, const float planet_radius, const float least, __global const float4 *x, __global const float4 *v,
                       __global const float4 *contact, __global real *rows, __global float2 *maxima)
 {
@@ -14,7 +14,7 @@ __kernel void measure(const uint n, const float planet_radius, const float least
         const float4 u = v[i];
         if (!add_body(s, x[i].xyz, u.xyz, u.w))
             continue;
-        // The planet's potential over -GM.
+        // The planet's potential divided by -GM.
         float r = fmax(fmax(length(x[i].xyz), planet_radius), 1e-6f);
         s[POTENTIAL] = real_add(s[POTENTIAL], real_of(u.w / r));
         s[EXTRA] = real_add(s[EXTRA], real_of(contact[i].x));
@@ -25,8 +25,9 @@ __kernel void measure(const uint n, const float planet_radius, const float least
     store_maxima(most, maxima, scratch_max);
 }
 
-// (x, y, z, radius) of each body, and the value that colours it. The acceleration is what the last step did, or before
-// any, with dt = 0, the planet's pull; GM is its strength.
+// Writes (x, y, z, radius) of each body, and the value that sets its colour. The acceleration is the change of velocity
+// in the last step over dt. Before the first step dt is 0, and the acceleration is that by the planet, whose strength
+// is GM.
 __kernel void pack(const uint n, const float radius, const uint colour, const float dt, const float GM,
                    __global const float4 *x, __global const float4 *v, __global const float4 *v_before,
                    __global const float4 *contact, __global const float *origin, __global float4 *packed,

@@ -1,9 +1,9 @@
-// What decides how many substeps a step is divided into.
+// Measures the speeds that decide the number of substeps of a step.
 
-// The largest of (|v| + |a|·ahead)/r over all bodies that are not held out, as the bits of a float, and whether a body
-// touches the planet or can come to touch it within the time `ahead`. Both are 0 before. The bits of floats that are not
-// negative are ordered as the floats are, so that the order of the bodies does not matter. A body's radius r counts as
-// `least` at least: bodies without mass have none.
+// Computes the maximum of (|v| + |a|·ahead)/r over all bodies that are not held out, as the bits of a float, and whether
+// a body touches the planet or can touch it within the time `ahead`. The host sets both results to 0 first. The bits of
+// non-negative floats have the same order as the floats, so an atomic maximum of integers suffices. A radius r below
+// `least` is replaced by `least`, because bodies without mass have the radius 0.
 __kernel void motion(const uint n, const COEFFICIENTS c, const float ahead, const float least,
                      __global const float4 *x, __global const float4 *v, __global uint *seen)
 {

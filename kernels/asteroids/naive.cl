@@ -1,4 +1,4 @@
-// Every pair is looked at, and every operand comes from global memory.
+// Tests every pair, and reads every operand from global memory.
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, OUTPUT)
 {

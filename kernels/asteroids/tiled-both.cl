@@ -1,4 +1,5 @@
-// The tile holds places and velocities: in a crowd, where many pairs touch, velocities come from local memory too.
+// The tile holds positions and velocities, so that in a crowd, where many pairs touch, velocities too are read from
+// local memory.
 __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global const float4 *x_in,
                                    __global const float4 *v_in, OUTPUT)
 {

@@ -1,5 +1,5 @@
-// The work-group loads the places of WORK_GROUP bodies into local memory; velocities, which only the few pairs that
-// touch need, still come from global memory. AT_ONCE bodies are looked at before one branch.
+// The work-group loads the positions of WORK_GROUP bodies into local memory. Velocities, which only the few touching
+// pairs need, are still read from global memory. AT_ONCE bodies are tested before one branch.
 #define AT_ONCE 8
 #define TILE ((WORK_GROUP + AT_ONCE - 1) / AT_ONCE * AT_ONCE)
 
@@ -9,7 +9,7 @@ __kernel WHOLE_GROUPS void advance(const uint n, const COEFFICIENTS c, __global 
     __local float4 tile[TILE];
     const uint i = get_global_id(0);
     const uint lane = get_local_id(0);
-    // Items beyond the last body help to load tiles, so no one returns before the barriers. NaN touches nobody.
+    // Items beyond the last body help to load tiles, so no item returns before the barriers. NaN touches no body.
     const float4 own = i < n ? x_in[i] : (float4)(NAN);
     const float4 own_v = i < n ? v_in[i] : (float4)(0.0f);
     Contacts s = no_contacts();

@@ -1,10 +1,10 @@
-// For CPUs: BODIES bodies against 16 others at once, and a look at single ones only where one of 64 is near. Who touches
-// whom is the same from either side: each pair is looked at once, by `find`, and those who touch are listed with both.
-// `advance` does without lists, for whoever steps only some of the bodies.
+// For CPUs: tests BODIES bodies against 16 others at once; tests single pairs only in blocks of 64 with a near body.
+// Contact is symmetric: `find` tests each pair once and lists the contact with both bodies. `advance` needs no lists;
+// it serves devices that step only some of the bodies.
 //
-// Who is near is asked of |x_i - x_j|² - (r_i + r_j)² = h_i + h_j - 2·(x_i·x_j + r_i·r_j) with h = |x|² - r², which takes
-// four multiply-adds. Its rounding errors are a few parts in 10⁷ of the squares; h leaves out MARGIN of them, so that
-// nobody who touches is overlooked.
+// The test computes |x_i - x_j|² - (r_i + r_j)² as h_i + h_j - 2·(x_i·x_j + r_i·r_j) with h = |x|² - r², which takes
+// four multiply-adds. Its rounding errors are a few parts in 10⁷ of the squares; h is lowered by the share MARGIN of
+// the squares, so that no contact is missed.
 #define BODIES 4
 #define MARGIN 2e-6f
 
@@ -13,7 +13,8 @@ float threshold(float4 x)
     return (1.0f - MARGIN) * square(x.xyz) - (1.0f + MARGIN) * x.w * x.w;
 }
 
-// (x, y, z, radius) and h in columns of `rows`, filled up with NaN, which is near to nobody; and no one is listed.
+// Writes (x, y, z, radius, h) of the bodies as five columns of `rows` numbers and empties the lists of partners. Rows
+// without a body hold NaN, which is near to no body.
 __kernel void columns(const uint n, const uint rows, const float radius, __global const float4 *x_in,
                       __global float *column, __global uint *met)
 {
@@ -30,13 +31,13 @@ __kernel void columns(const uint n, const uint rows, const float radius, __globa
     column[4 * rows + i] = threshold(x);
 }
 
-// The smaller, and b if a is NaN: one instruction, where fmin() takes three for the sake of NaN in b.
+// Returns the smaller of a and b, or b if a is NaN. Takes one instruction; fmin() takes three to handle NaN in b.
 float16 lesser(float16 a, float16 b)
 {
     return a < b ? a : b;
 }
 
-// h_j - 2·(x_i·x_j + r_i·r_j) for 16 others; `twice` is -2·(x_i, r_i).
+// Returns h_j - 2·(x_i·x_j + r_i·r_j) for 16 bodies j; `twice` is -2·(x_i, r_i).
 float16 nearness(float4 twice, float16 x, float16 y, float16 z, float16 r, float16 h)
 {
     return fma(twice.x, x, fma(twice.y, y, fma(twice.z, z, fma(twice.w, r, h))));
@@ -50,7 +51,7 @@ float least(float16 x)
     return fmin(c.x, c.y);
 }
 
-// BODIES bodies from `first` on, and what they are looked at with.
+// BODIES consecutive bodies, with the coefficients of their distance test.
 typedef struct {
     float4 own[BODIES], twice[BODIES];
     float h[BODIES];
@@ -59,21 +60,21 @@ typedef struct {
 void take(Few *few, uint first, uint n, __global const float4 *x_in, COEFFICIENTS c)
 {
     for (uint b = 0; b < BODIES; ++b) {
-        // The tail repeats its last body; nobody asks for that one.
+        // Past the end the last body is repeated; results of the copies are not used.
         const float4 x = x_in[min(first + b, n - 1)];
         const float4 scaled = (float4)(x.xyz, x.w * c.s5);
         few->own[b] = x;
         few->twice[b] = -2.0f * scaled;
-        // Who is held out is near to nobody, and does not hide the others: NaN would.
+        // A held-out body is near to no body. NaN instead of infinity would hide the other bodies.
         few->h[b] = isnan(x.w) ? INFINITY : threshold(scaled);
     }
 }
 
-// For each of `few` the least distance, squared and less what it takes to touch, to any of the 64 others from j on. False
-// if none is near to any.
+// Computes for each body of `few` the least of |x_i - x_j|² - (r_i + r_j)² over the 64 bodies from j on. Returns false
+// if no pair is near; `near` is then not written.
 bool look(const Few *few, uint j, uint rows, __global const float *column, float *near)
 {
-    // Written out: vectors in an array would live in memory.
+    // Four variables instead of an array: compilers keep an array of vectors in memory.
     float16 near0 = (float16)(INFINITY), near1 = near0, near2 = near0, near3 = near0;
     for (uint k = j; k < j + 64; k += 16) {
         const float16 x = vload16(0, column + k);
@@ -99,7 +100,7 @@ bool look(const Few *few, uint j, uint rows, __global const float *column, float
     return true;
 }
 
-// Others that are listed with a body; who touches more looks at all again.
+// Capacity of a body's list of partners. A body with more partners tests all bodies again.
 #define LISTED 32
 
 void note(__global uint *met, __global uint *others, uint i, uint k)
@@ -109,7 +110,7 @@ void note(__global uint *met, __global uint *others, uint i, uint k)
         others[(size_t)i * LISTED + at] = k;
 }
 
-// Lists who touches whom, among BODIES bodies from the front and as many from the back: so every item has as much to do.
+// Lists the contacts of BODIES bodies from the front and of as many from the back, which balances the work of the items.
 __kernel WHOLE_GROUPS void find(const uint n, const COEFFICIENTS c, __global const float4 *x_in, const uint rows,
                                 __global const float *column, __global uint *met, __global uint *others)
 {

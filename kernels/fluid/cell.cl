@@ -1,5 +1,5 @@
-// What happens in a cell, or in LANES of them beside each other at once. Shared by every variant, so that a variant
-// differs from its neighbours only in its kernels and in where a grid lies in memory.
+// Collision, force and inlet for a cell, or for LANES adjacent cells at once. Shared by every variant: variants differ
+// only in their kernels and in the memory layout of the grid.
 //
 //     6 2 5
 //      \|/      Speeds: 0 rests, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE, with weights 4/9, 1/9 and 1/36. Units are
@@ -7,8 +7,9 @@
 //      /|\
 //     7 4 8
 //
-// A cell holds the deviation h = f − w·ρ₀ of each population f from a fluid at rest of density ρ₀, and no term below adds
-// w·ρ₀ again: seven digits of h resolve a slow flow that seven digits of f lose (Skordos 1993, Phys. Rev. E 48, 4823).
+// A cell holds the deviation h = f − w·ρ₀ of each population f from a fluid at rest of density ρ₀. No term below adds
+// w·ρ₀ back: seven digits of h resolve a slow flow that seven digits of f would lose (Skordos 1993, Phys. Rev. E 48,
+// 4823).
 #ifndef LANES
 #define LANES 1
 #endif
@@ -33,7 +34,7 @@ typedef int which;
 #define FIRST(v) (v)
 #endif
 
-// Left to itself PoCL calls these functions, and keeps the cells in memory for them: four times as slow.
+// Without forced inlining PoCL emits calls and passes cells through memory, which is four times as slow.
 #define INLINED __attribute__((always_inline))
 
 // Deviations of the nine populations.
@@ -41,7 +42,7 @@ typedef struct {
     wide f0, f1, f2, f3, f4, f5, f6, f7, f8;
 } Cell;
 
-// c = (omega, density·accel/9, density·accel/36, inlet's speed, ρ₀, what the collision operator needs besides)
+// c = (omega, density·accel/9, density·accel/36, inlet's speed, ρ₀, a further parameter of the collision operator)
 #define COEFFICIENTS float8
 #define REST(c) ((c).s4)
 
@@ -62,9 +63,9 @@ INLINED wide momentum_y(const Cell *c)
 }
 
 #ifdef LES
-// The rate ω of the viscosity and the eddy viscosity C²·|S| together. The non-equilibrium stress Π of the cell itself gives the
-// rate of strain S, so that 1/ω = (1/ω₀ + √(1/ω₀² + 18√2·C²·|Π|/ρ))/2. Smagorinsky's model: Hou, Sterling, Chen and Doolen 1996,
-// Fields Inst. Commun. 6, 151. k.s0 is ω₀, k.s5 is 18√2·C².
+// Returns the relaxation rate ω that corresponds to the sum of the viscosity and the eddy viscosity C²·|S|. The rate of
+// strain S follows from the cell's non-equilibrium stress Π, so that 1/ω = (1/ω₀ + √(1/ω₀² + 18√2·C²·|Π|/ρ))/2.
+// Smagorinsky's model: Hou, Sterling, Chen and Doolen 1996, Fields Inst. Commun. 6, 151. k.s0 is ω₀, k.s5 is 18√2·C².
 INLINED wide turbulent_rate(const Cell *c, COEFFICIENTS k)
 {
     const wide excess = excess_of(c), jx = momentum_x(c), jy = momentum_y(c);
@@ -78,12 +79,12 @@ INLINED wide turbulent_rate(const Cell *c, COEFFICIENTS k)
 }
 #endif
 
-// Solid cells send back what came in; all others relax towards equilibrium,
+// Collision step. Solid cells reflect the incoming populations; all others relax towards equilibrium,
 //     h_eq = w·(δρ + ρ·(3 e·u + 4.5 (e·u)² − 1.5 u²)),
-// by the collision operator that is compiled in. `speed` gets |u|, 0 of solid cells.
-//     BGK: one rate ω for all. Qian, d'Humières and Lallemand 1992, Europhys. Lett. 17, 479.
-//     TRT: ω for what opposite populations share, k.s5 for what tells them apart. Ginzburg, Verhaeghe and d'Humières 2008,
-//          Commun. Comput. Phys. 3, 427.
+// by the collision operator that is compiled in. Sets `speed` to |u|, 0 in solid cells.
+//     BGK: one rate ω for all populations. Qian, d'Humières and Lallemand 1992, Europhys. Lett. 17, 479.
+//     TRT: rate ω for the even part of opposite populations (half their sum), k.s5 for the odd part (half their
+//          difference). Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427.
 //     LES: BGK with the rate of `turbulent_rate`.
 INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 {
@@ -106,8 +107,8 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
 #else
 #define odd_rate rate
 #endif
-    // What opposite populations share of the equilibrium (even), and what tells them apart (odd), times their rates. Rounding a third
-    // must not change 2·line + 4·line_diagonal: the momentum would grow or fade by that in every step.
+    // Even and odd parts of the equilibrium of opposite populations, times their rates. 2·line + 4·line_diagonal must not
+    // depend on the rounding of 1/3: otherwise the momentum would grow or fade in every step.
     const wide half_rate = 0.5f * rate;
     const wide square_x = half_rate * xx, square_y = half_rate * yy, squares = square_x + square_y;
     const wide cross = 0.5f * half_rate * xy;
@@ -119,7 +120,7 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
     const wide even57 = diagonal + cross, odd57 = line_diagonal * (jx + jy);
     const wide even68 = diagonal - cross, odd68 = line_diagonal * (jy - jx);
 #ifdef TRT
-    // (1 − (ω⁺ + ω⁻)/2)·h + (ω⁻ − ω⁺)/2·h of the opposite: half their sum relaxes by ω⁺, half their difference by ω⁻.
+    // (1 − (ω⁺ + ω⁻)/2)·own + (ω⁻ − ω⁺)/2·opposite: half their sum relaxes by ω⁺, half their difference by ω⁻.
     const float kept = 1.0f - 0.5f * (rate + odd_rate), swapped = 0.5f * (odd_rate - rate);
 #define KEPT(own, opposite) (kept * (own) + swapped * (opposite))
 #else
@@ -134,7 +135,7 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
     cell->f7 = KEPT(c.f7, c.f5) + (even57 - odd57);
     cell->f6 = KEPT(c.f6, c.f8) + (even68 + odd68);
     cell->f8 = KEPT(c.f8, c.f6) + (even68 - odd68);
-    // What rests is what is left: the rounding of the weights would add a bias to the mass in every step.
+    // Computed as the remainder, which conserves mass: rounded weights would add a bias to the mass in every step.
     cell->f0 = excess - (((cell->f1 + cell->f3) + (cell->f2 + cell->f4)) + ((cell->f5 + cell->f7) + (cell->f6 + cell->f8)));
 
     cell->f0 = solid ? c.f0 : cell->f0;
@@ -148,7 +149,7 @@ INLINED void settle(Cell *cell, which solid, COEFFICIENTS k, wide *speed)
     cell->f8 = solid ? c.f6 : cell->f8;
 }
 
-// Turns westward populations into eastward ones, in free cells where some of each westward population is left.
+// Turns westward populations into eastward ones, in free cells where some of each westward population remains.
 INLINED void push(Cell *c, which solid, COEFFICIENTS k)
 {
     const float least = k.s1 - REST(k) / 9.0f, least_diagonal = k.s2 - REST(k) / 36.0f;
@@ -163,8 +164,8 @@ INLINED void push(Cell *c, which solid, COEFFICIENTS k)
     c->f6 -= diagonal;
 }
 
-// What comes in from the left so that the first of the cells moves right at a given speed: Zou and He 1997, Phys. Fluids
-// 9, 1591; what is not in equilibrium bounces back in diagonals too.
+// Sets the populations that enter the first cell from the left, so that it moves right at the inlet's speed: Zou and He
+// 1997, Phys. Fluids 9, 1591. The non-equilibrium part also bounces back along the diagonals.
 INLINED void enter(Cell *c, COEFFICIENTS k)
 {
     const float rho = (REST(k) + (FIRST(c->f0) + FIRST(c->f2) + FIRST(c->f4)

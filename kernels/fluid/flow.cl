@@ -1,7 +1,7 @@
-// What is done now and then, whatever the variant: the push that opens a burst, the mean speeds, the brush, and what is
-// drawn.
+// Kernels for all variants: the force that opens a burst, the mean speeds, the brush, and the tracers and images to
+// draw.
 
-// Pushes `rows` rows from row `first`, in place.
+// Applies the force to `rows` rows from row `first`, in place.
 __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uint rows, __global const uchar *solid,
                          __global stored *f)
 {
@@ -17,7 +17,7 @@ __kernel void open_burst(GRID, const COEFFICIENTS c, const uint first, const uin
 
 #define SUM_GROUP 256
 
-// Adds up the sums of the work-groups of each of some steps, and takes `share` of it: a work-group a step.
+// Adds the sums of the work-groups of each step and multiplies them by `share`; one work-group per step.
 __kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1)))
 void add_sums(const uint groups, __global const float *sums, __global float *series, const uint from,
               const float share)
@@ -38,8 +38,8 @@ void add_sums(const uint groups, __global const float *sums, __global float *ser
         series[from + nth] = scratch[0] * share;
 }
 
-// Makes the cells within `radius` of the cell (px, py), which may be beside the grid, solid, or free and at rest: as dense as
-// it was, if that is any density.
+// Makes the cells within `radius` of the cell (px, py) solid (`value` 1), or free and at rest (0). The cell (px, py) may
+// lie outside the grid. A freed cell keeps its density if that is plausible, and gets the scene's density otherwise.
 __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, const uint radius, const uint value,
                     __global uchar *solid, __global stored *f)
 {
@@ -53,7 +53,8 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
         return;
     solid[i] = value;
     if (value == 0) {
-        // What bounced about in it goes with its surroundings; the scene's density would be a bang where that is another.
+        // The populations in a solid cell have the density of its surroundings. The scene's density would start a shock
+        // wave where the flow has another density.
         Cell cell;
         get(&cell, &g, f, x, y);
         const float held = excess_of(&cell);
@@ -64,8 +65,8 @@ __kernel void paint(GRID, const COEFFICIENTS c, const int px, const int py, cons
     }
 }
 
-// (ux, uy, ρ, ν) of each cell; nothing of a solid one. The viscosity ν is that of the step to come, which under LES differs from
-// cell to cell; it is positive.
+// Writes (ux, uy, ρ, ν) of each cell; all are 0 in a solid cell. ν > 0 is the viscosity that the next step uses; under
+// LES it differs from cell to cell.
 __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __global const stored *f,
                      __global float4 *field)
 {
@@ -85,13 +86,13 @@ __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __
 #ifdef LES
     Cell arrived;
     pull(&arrived, &g, f, x, y, c);
-    // Not above ω, which what is not finite would make it.
+    // fmin: a value that is not finite must not raise the rate above ω.
     rate = fmin(rate, turbulent_rate(&arrived, c));
 #endif
     field[i] = (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, (2.0f / rate - 1.0f) / 6.0f);
 }
 
-// The column before the first and behind the last.
+// Returns the column that x means: beyond the ends of a row the nearest column with INLET, else the wrapped column.
 uint column(uint nx, int x)
 {
 #ifdef INLET
@@ -106,14 +107,14 @@ uint row(uint ny, int y)
     return (uint)(y < 0 ? y + (int)ny : y >= (int)ny ? y - (int)ny : y);
 }
 
-// Whether p is in the grid. Compared by bits: the compiler may not reason NaN away.
+// Returns whether p is in the grid. Compares bits, because a compiler may assume that no number is NaN.
 bool is_inside(float2 size, float2 p)
 {
     return as_uint(p.x) < as_uint(size.x) && as_uint(p.y) < as_uint(size.y);
 }
 
-// (ux, uy, vorticity) between the four cells around p, whose middles are at (x + ½, y + ½). Solid cells are at rest. Any p reads
-// within the grid: where a tracer is may come from a file.
+// Returns (ux, uy, vorticity) at p, interpolated between the four cells around it; the centre of a cell is at
+// (x + ½, y + ½). Solid cells are at rest. Reads within the grid for every p, because positions may come from a file.
 float3 flow_at(uint nx, uint ny, __global const float4 *field, float2 p)
 {
     const float2 q = p - 0.5f, corner = floor(q), part = q - corner;
@@ -126,7 +127,7 @@ float3 flow_at(uint nx, uint ny, __global const float4 *field, float2 p)
     return (float3)(u, mix(u10.y - u00.y, u11.y - u01.y, part.y) - mix(u01.x - u00.x, u11.x - u10.x, part.x));
 }
 
-// Bits without a pattern from three numbers, by the mixing steps of PCG (Jarzynski and Olano 2020, JCGT 9, 3).
+// Returns pseudo-random bits from three numbers, by the mixing steps of PCG (Jarzynski and Olano 2020, JCGT 9, 3).
 uint3 hashed(uint3 v)
 {
     v = v * 1664525u + 1013904223u;
@@ -140,7 +141,7 @@ uint3 hashed(uint3 v)
     return v;
 }
 
-// In [0, 1).
+// Returns two random numbers in [0, 1).
 float2 unit_square(uint3 v)
 {
     return convert_float2(hashed(v).xy >> 8) * 0x1p-24f;
@@ -151,7 +152,7 @@ bool is_free(uint nx, uint ny, __global const float4 *field, float2 p)
     return field[min(convert_uint_sat(p.y), ny - 1) * nx + min(convert_uint_sat(p.x), nx - 1)].w > 0.0f;
 }
 
-// Tries to find a free place for the tracer; where none is found it is hidden for now.
+// Returns a random free position for the tracer, or HIDDEN if TRIES attempts find none.
 #define TRIES 16
 #define HIDDEN ((float2)(-1.0f))
 
@@ -165,8 +166,8 @@ float2 anywhere(uint nx, uint ny, __global const float4 *field, uint tracer, uin
     return HIDDEN;
 }
 
-// Steps that a tracer lives on average in a stream that comes in and leaves: else a gap that opened when the stream set in
-// would come back for ever, because as many come in as leave.
+// Mean lifetime of a tracer in a flow with an inlet, in steps. Without it, a gap that opened at the start of the flow
+// would last for ever, because as many tracers enter as leave.
 #define LIFE 3000.0f
 
 // Carries tracers along for `steps` steps, by the midpoint rule over parts of at most half a cell; `now` counts steps.
@@ -192,7 +193,7 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
         p += dt * flow_at(nx, ny, field, clamp(middle, (float2)(0.0f), size)).xy;
 #ifdef INLET
         if (!(p.x >= 0.0f && p.x < size.x)) {
-            // It comes in again with the flow.
+            // The tracer re-enters with the flow.
             const float2 q = unit_square((uint3)(i, now, TRIES));
             p = (float2)(q.x * speed * steps, q.y * size.y);
         }
@@ -200,14 +201,15 @@ __kernel void carry(const uint n, const uint nx, const uint ny, const uint steps
         p.x -= size.x * floor(p.x / size.x);
 #endif
         p.y -= size.y * floor(p.y / size.y);
-        // A number below 0 may be rounded up to the very end; whatever is not in the grid begins anew.
+        // Wrapping a tiny negative coordinate may round up to the grid's size. A tracer outside the grid starts anew.
         if (!is_inside(size, p) || !is_free(nx, ny, field, p))
             p = anywhere(nx, ny, field, i, now);
     }
     tracers[i] = p;
 }
 
-// (x, y, 0, size) with the longer side of the grid from -1 to 1, and speed or vorticity; -1 of a hidden one.
+// Writes (x, y, 0, size) of each tracer, with the longer side of the grid from -1 to 1, and its speed or absolute
+// vorticity as `value`; a hidden tracer has the size 0 and the value -1.
 __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour, __global const float4 *field,
                    __global const float2 *tracers, __global float4 *place, __global float *value)
 {
@@ -222,10 +224,10 @@ __kernel void pack(const uint n, const uint nx, const uint ny, const uint colour
     value[i] = !shown ? -1.0f : colour == 0 ? length(u.xy) : fabs(u.z);
 }
 
-// What stands for a solid cell in an image.
+// Value of a solid cell in an image.
 #define WALL -1e30f
 
-// Speed, vorticity or density of the free ones among `by` × `by` cells, in their mean, to a pixel.
+// Writes one pixel for each `by` × `by` cells: the mean speed (`what` 0), vorticity (1) or density (2) of the free cells.
 __kernel void image(const uint nx, const uint ny, const uint by, const uint what, __global const float4 *field,
                     __global float *pixels)
 {

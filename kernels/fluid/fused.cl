@@ -1,8 +1,8 @@
-// A step in one kernel: what comes from around is pulled in, bounced or relaxed, and pushed for the next step, so that
-// every number is read once and written once. `fused`, `soa` and `vector` are this kernel over grids that lie
-// differently in memory (grid.cl).
+// A step in one kernel: pulls the populations from the neighbours, bounces or relaxes them, and applies the force of
+// the next step, so that every number is read once and written once. `fused`, `soa` and `vector` are this kernel with
+// different memory layouts (grid.cl).
 
-// Rows `first` to before `end` are pushed: none in the last step of a burst, whose end is seen.
+// The force acts on rows from `first` to below `end`; on no row in the last step of a burst, whose result is shown.
 __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
                                    __global const uchar *solid, __global const stored *f_in, __global stored *f_out,
                                    __global float *sums, const uint from)

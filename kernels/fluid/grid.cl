@@ -1,9 +1,10 @@
-// Where the nine speeds of a cell lie in memory, and who works on which cell.
+// Memory layout of the nine populations, and the assignment of cells to work-items.
 //
-// Without PLANES they lie together, cell by cell; with it, each speed has a plane of its own. With GHOST > 0 each row
-// has so many columns before its first cell and some behind its last, and the nearest of either hold what wraps
-// around: then neighbours in a row are always one place apart. With HALVES a number is kept in 16 bits, over ρ₀ and scaled so
-// that slow flows do not fall below what 16 bits tell apart (Lehmann et al. 2022, Phys. Rev. E 106, 015308: FP16S).
+// Without PLANES the populations of a cell are adjacent; with PLANES each population has a plane. With GHOST > 0 each
+// row has GHOST extra columns before its first cell and some after its last cell; the extra columns next to the cells
+// hold copies of the cells that wrap around, so that neighbours in a row are always adjacent. With HALVES numbers are
+// stored in 16 bits, divided by ρ₀ and scaled so that 16 bits resolve slow flows (Lehmann et al. 2022, Phys. Rev. E
+// 106, 015308: FP16S).
 #ifndef GHOST
 #define GHOST 0
 #endif
@@ -15,7 +16,7 @@ typedef half stored;
 typedef float stored;
 #endif
 
-// Numbers of columns and rows; places from row to row and from plane to plane; the density that rests.
+// Numbers of columns and rows, strides of rows and planes, and the density at rest.
 typedef struct {
     uint nx, ny, stride, plane;
     float rest;
@@ -24,7 +25,7 @@ typedef struct {
 #define GRID const uint nx, const uint ny, const uint stride, const uint plane, const float rest
 #define THE_GRID { nx, ny, stride, plane, rest }
 
-// Of what there is one a cell.
+// Index into buffers with one number per cell.
 INLINED uint single(const Grid *g, uint x, uint y)
 {
     return y * g->stride + GHOST + x;
@@ -70,8 +71,9 @@ INLINED uint east_of(const Grid *g, uint x)
 #endif
 }
 
-// What reaches the cells at (x, y) from around them. The grid wraps around; with INLET only upwards: there what leaves
-// at the right is gone, and what comes back is what came back before (no change across the edge).
+// Gathers the populations that stream into the cells at (x, y) from their neighbours. The grid wraps around; with INLET
+// it wraps only vertically. Then populations that leave at the right are lost, and those that enter there are copied
+// from the last column (no gradient across the edge).
 INLINED void pull(Cell *n, const Grid *g, __global const stored *f, uint x, uint y, COEFFICIENTS c)
 {
     const uint west = west_of(g, x), east = east_of(g, x);
@@ -108,8 +110,8 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
 {
     __global stored *p = f + at(g, speed, x, y);
 #ifdef HALVES
-    // 13 random bits below the last one that is kept: the sum, cut off, goes up as often as the value says. What 16 bits cannot
-    // hold becomes infinite, so that a flow that blows up is noticed.
+    // Stochastic rounding: adds 13 random bits below the last stored bit and truncates. Values too large for 16 bits
+    // become infinite, so that a flow that blows up is noticed.
     const uint below = (noise * (2 * speed + 0x9e3779b9u)) >> 19;
     const float scaled = v * (FINENESS / g->rest);
     vstore_half_rtz(fabs(scaled) < 65504.0f ? as_float(as_uint(scaled) + below) : scaled * INFINITY, 0, p);
@@ -132,7 +134,7 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
     }
 #endif
 #if GHOST
-    // Whoever writes a cell at an end writes what wraps around from there.
+    // The item that writes the first or last cell of a row also writes its copy at the other end.
     const uint last = g->nx - 1;
 #ifdef INLET
     const uint before = 0, behind = last;
@@ -147,8 +149,9 @@ INLINED void put_speed(const Grid *g, __global stored *f, uint speed, uint x, ui
 #endif
 }
 
-// Random bits that follow from what a cell holds and from its place, for rounding to 16 bits. Rounding to nearest would lose a push that
-// is small beside the flow, since it rounds the same way in every step. The same run has the same noise.
+// Returns random bits for rounding to 16 bits, derived from the cell's populations and index, so that runs are
+// reproducible. Rounding to nearest would lose a force that is small compared to the flow, because it would round the
+// same way in every step.
 INLINED uint noise_of(const Cell *c, uint place)
 {
 #ifdef HALVES
@@ -174,13 +177,13 @@ INLINED void put(const Grid *g, __global stored *f, uint x, uint y, const Cell *
 }
 
 #ifdef WORK_GROUP
-// A work-group is WIDTH items wide and as high as it can be with what is left, of LANES cells each; items without
-// cells are beyond the last row.
+// A work-group is WIDTH items wide and HEIGHT items high; an item has LANES cells. Items that do not fit the rectangle
+// get a row beyond the grid.
 #define HEIGHT (WORK_GROUP / WIDTH)
 
 INLINED uint group_number(void)
 {
-    // Not get_group_id(), which begins anew with every slice of a pass.
+    // Not get_group_id(), which restarts with every slice of a pass.
     return get_global_id(0) / WORK_GROUP;
 }
 
@@ -193,8 +196,8 @@ INLINED uint2 place_of_item(const Grid *g)
     return (uint2)(x, y);
 }
 
-// Adds up `x` over the work-group into `*sum`, in two stages: barriers cost more than additions. Every item must come
-// here.
+// Writes the sum of `x` over the work-group to `*sum`, in two stages, because barriers cost more than additions. Every
+// item of the work-group must call this function.
 #define SHARES 16
 
 INLINED void store_group_sum(float x, __local float *scratch, __global float *sum)
@@ -203,7 +206,7 @@ INLINED void store_group_sum(float x, __local float *scratch, __global float *su
     scratch[lane] = x;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < SHARES) {
-        // Nobody else looks at every SHARES-th.
+        // Each item reads and writes only its own share: every SHARES-th number.
         for (uint k = lane + SHARES; k < WORK_GROUP; k += SHARES)
             scratch[lane] += scratch[k];
     }

@@ -1,5 +1,4 @@
-// A step as it is told: a kernel for each stage, each over the whole grid. The stage before these, the push, is in
-// flow.cl.
+// A step in separate kernels: one per stage, each over the whole grid. The first stage, the force, is in flow.cl.
 
 __kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const stored *f, __global stored *arrived)
 {
@@ -12,7 +11,7 @@ __kernel WHOLE_GROUPS void propagate(GRID, const COEFFICIENTS c, __global const 
     }
 }
 
-// Solid cells send back what came in.
+// Reflects the populations in solid cells.
 __kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uchar *solid,
                                    __global const stored *arrived, __global stored *f)
 {
@@ -27,7 +26,7 @@ __kernel WHOLE_GROUPS void rebound(GRID, const COEFFICIENTS c, __global const uc
     }
 }
 
-// All others relax.
+// Relaxes the populations in free cells.
 __kernel WHOLE_GROUPS void relax(GRID, const COEFFICIENTS c, __global const uchar *solid,
                                  __global const stored *arrived, __global stored *f)
 {

@@ -1,13 +1,14 @@
-// Several steps to a launch: a work-group takes along what can reach its own cells in that time, a cell to an item, and
-// keeps it in local memory from step to step. The cells around its own are stepped by their own work-groups too: so much
-// is computed twice that memory is read and written once for all the steps.
+// Several steps per launch: a work-group also loads all cells that can influence its own cells in that time, one per
+// item, and keeps them in local memory from step to step. Neighbouring work-groups step these cells too: this
+// redundant work saves reading and writing memory at every step.
 
-// Columns and rows around a work-group's own cells: what lies farther out comes straight from the grid, in the first step.
+// Columns and rows around a work-group's own cells. In the first step, populations from farther out are read directly
+// from the grid.
 #define EDGE ((int)STEPS - 1)
 #define OWN_COLUMNS ((int)WIDTH - 2 * EDGE)
 #define OWN_ROWS ((int)HEIGHT - 2 * EDGE)
 
-// Where in the grid `x` is, on whichever round.
+// Wraps the coordinate `x` into the grid.
 INLINED uint wrapped(int x, uint n)
 {
     const int rest = x % (int)n;
@@ -27,7 +28,8 @@ INLINED void put_near(__local float *near, const Cell *c)
     near[8 * WORK_GROUP] = c->f8;
 }
 
-// `pull` among the cells of the work-group; the neighbour to the east may be another.
+// As `pull`, from the work-group's cells in local memory. `east` is the offset of the neighbour to the east: 1, or 0 at
+// the last column of a grid with an inlet.
 INLINED void pull_near(Cell *n, __local const float *near, int east)
 {
     n->f0 = near[0 * WORK_GROUP];
@@ -41,8 +43,8 @@ INLINED void pull_near(Cell *n, __local const float *near, int east)
     n->f8 = near[8 * WORK_GROUP + WIDTH - 1];
 }
 
-// Takes `steps` steps, at most STEPS; after each of them rows `first` to before `end` are pushed. `sums` gets a number
-// from each work-group for the first step, then for the second.
+// Takes `steps` steps, at most STEPS, and applies the force to the rows `first`..`end` after each. Writes to `sums` one
+// sum of speeds per work-group for the first step, then those for the second step, and so on.
 __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first, const uint end,
                                    __global const uchar *solid, __global const stored *f_in, __global stored *f_out,
                                    __global float *sums, const uint from, const uint steps)
@@ -56,7 +58,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
     const uint x = wrapped(x_, nx), y = wrapped(y_, ny);
     bool is_cell = row < OWN_ROWS + EDGE;
 #ifdef INLET
-    // Rows end there.
+    // With an inlet, rows do not wrap around.
     is_cell = is_cell && x == x_;
     const int east = x + 1 < nx ? 1 : 0;
 #else
@@ -64,7 +66,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
 #endif
     const bool is_own = is_cell && column >= 0 && column < OWN_COLUMNS && row >= 0 && row < OWN_ROWS
         && x_ < (int)nx && y_ < (int)ny;
-    // What comes to the others from beyond the work-group is not there; it does not get as far as its own cells.
+    // The outer cells lack populations from beyond the work-group; the error does not reach the group's own cells.
     const bool is_inside = is_cell && column > -EDGE && column < OWN_COLUMNS + EDGE - 1
         && row > -EDGE && row < OWN_ROWS + EDGE - 1;
     const bool is_driven = y >= first && y < end;
@@ -102,7 +104,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
         near[s * WORK_GROUP + lane] = speeds[s];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = lane; k < steps * SHARES; k += WORK_GROUP) {
-        // Nobody else looks at every SHARES-th.
+        // Each item reads and writes only its own share: every SHARES-th number of a step.
         __local float *share = near + k / SHARES * WORK_GROUP + k % SHARES;
         for (uint i = SHARES; i + k % SHARES < WORK_GROUP; i += SHARES)
             *share += share[i];

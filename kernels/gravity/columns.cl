@@ -1,7 +1,7 @@
-// The force for LANES bodies at once, one to a lane, in columns: what `vector`, `blocked` and `mutual` sum over.
+// The force on LANES bodies at once, one per lane, in columns. Used by `vector`, `blocked` and `mutual`.
 
-// m·s(r) from the squared softened distance. As in `fade` the mass comes before the third power; where it stands outside
-// the sum (m = 1, or EQUAL_MASS) distances are in UNIT.
+// Returns m·s(r) from the squared softened distance. As in `fade`, the mass is multiplied before the third power. If
+// it is a factor of the whole sum (m = 1, or EQUAL_MASS), distances are in UNIT.
 wide pull(float m, wide r2)
 {
 #if defined(ROOT_INSTRUCTION) && LANES > 1
@@ -11,7 +11,7 @@ wide pull(float m, wide r2)
     const wide y2 = y * y;
     return (1.5f * m * y) * (y2 * (5.0f / 3.0f - r2 * y2));
 #elif LANES > 1
-    // CPUs have a vector root and division.
+    // CPUs have vector instructions for root and division.
     const wide y = 1.0f / native_sqrt(r2);
     return (m * y) * (y * y);
 #else
@@ -25,11 +25,11 @@ wide pull(float m, wide r2)
 }
 
 typedef struct {
-    wide x, y, z;    // places
-    wide ax, ay, az; // sums of the pull
+    wide x, y, z;    // positions
+    wide ax, ay, az; // sums of accelerations, without G
 } Columns;
 
-// The squared softened distance.
+// Returns the squared softened distance.
 wide softened(wide dx, wide dy, wide dz, float eps2)
 {
 #ifdef SOFTENING_CLAMP

@@ -1,4 +1,4 @@
-// The opening half of a leapfrog step, from the acceleration that the last pass left behind.
+// The opening half of a leapfrog step, from the acceleration of the last pass.
 __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
                     __global float4 *v, __global const float4 *a)
 {
@@ -7,7 +7,7 @@ __kernel void drift(const uint n, const COEFFICIENTS c, __global const float4 *x
         finish_step(a[i].xyz, i, n, c, x_in, x_out, v);
 }
 
-// (x, y, z, m) of each body, and the value that colours it.
+// Writes (x, y, z, m) of each body, and the value that sets its colour.
 __kernel void pack(const uint n, const uint colour, __global const float4 *x, __global const float4 *v,
                    __global const float4 *a, __global float4 *packed, __global float *value)
 {

@@ -1,10 +1,10 @@
-// The force between two bodies, and how a step ends. Shared by every variant, so that a variant differs from
-// its neighbours only in how the sum over j runs.
+// The force between two bodies, and the end of a step. Shared by every variant: variants differ only in how they run
+// the sum over j.
 
-// m·s(r) of the softening in force, from the squared distance. The mass comes before the third power: s³ alone is
-// below the least float from a distance of 4e12 on, where a large mass still pulls. Within FINITE_LIMIT m·s and s² are
-// normal floats, so the result is right to rounding wherever it is a normal float itself. Where it is not, a fall takes
-// more than 1e19 units of time.
+// Returns m·s(r) of the selected softening, from the squared distance. The mass is multiplied before the third power:
+// s³ alone falls below the smallest float from a distance of 4e12 on, where a large mass still has an effect. Within
+// FINITE_LIMIT, m·s and s² are normal floats, so the result is accurate wherever it is a normal float itself. Where
+// it is not, a free fall takes more than 1e19 units of time.
 float fade(float m, float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
@@ -15,7 +15,7 @@ float fade(float m, float r2, float eps2)
     return (m * s) * (s * s);
 }
 
-// Adds the pull of `other` (x, y, z, m) on a body at `own`, without G. A body does not pull itself: its
+// Adds the acceleration of a body at `own` by `other` (x, y, z, m), without G. A body does not accelerate itself: its
 // distance is zero.
 float3 attract(float3 sum, float3 own, float4 other, float eps2)
 {
@@ -23,7 +23,7 @@ float3 attract(float3 sum, float3 own, float4 other, float eps2)
     return sum + d * fade(other.w, dot(d, d), eps2);
 }
 
-// What a step makes of the acceleration a, for all integrators (see Step in modes/gravity/step.rs):
+// The update of a body by its acceleration a, for all integrators (see Step in modes/gravity/step.rs):
 //   v ← (v + closing·a)·damp; v ← v + opening·a; x ← x + drift·v + drift2·a; v ← v·loss
 // with c = (closing, damp, opening, drift, drift2, loss, flat, G). Explicit fma: whether two steps are queued
 // as one burst or two does not change a bit of the result.
@@ -34,19 +34,19 @@ float3 gravity(float3 sum, COEFFICIENTS c)
     return sum * c.s7;
 }
 
-// A unit of length, 2^20, for sums that leave the mass out: with distances in it the third power s³ is a normal float
-// from the least softening, 1e-5, up to the largest distance within FINITE_LIMIT, and it costs nothing for a pair.
-// Powers of two change no digit.
+// Factor that converts distances to a unit of length of 2^20, for sums that leave out the mass. In this unit the third
+// power s³ is a normal float from the least softening, 1e-5, up to the largest distance within FINITE_LIMIT. The
+// conversion is free per pair and, as a power of two, exact.
 #define UNIT 0x1p-20f
-// A sum over distances in that unit, in units of the length again.
+// Converts a sum over distances in UNIT back to units of length.
 #define UNIT_SUM (UNIT * UNIT)
 
 #ifdef COMPENSATED
-// Places and velocities in two floats each: the high one is the number rounded, as all others see it, and the low one what
-// that rounding cuts off. The high parts stand where they always do; behind the n velocities in v stand the low parts of n
-// places, and then those of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
+// Positions and velocities in two floats each: the high part is the rounded number, which other code reads, and the low
+// part is the rounding error. The high parts are in the usual places; in v, the n velocities are followed by the low
+// parts of n positions and then of n velocities. (Kahan 1965, CACM 8, 40; Dekker 1971, Numer. Math. 18, 224.)
 
-// a + b and what its rounding cuts off (Knuth, The Art of Computer Programming 2, 4.2.2).
+// Returns a + b and its rounding error (Knuth, The Art of Computer Programming 2, 4.2.2).
 float2 two_sum(float a, float b)
 {
     const float s = a + b;
@@ -54,22 +54,22 @@ float2 two_sum(float a, float b)
     return (float2)(s, (a - (s - t)) + (b - t));
 }
 
-// a·h for a number in two floats. The low part stays below the rounding of the high one, as after every sum: the pass that
-// ends a burst adds nothing to the result and must not change its bits.
+// Returns a·h for a number stored in two floats. The result is normalized, as after every sum: the pass that ends a
+// burst adds 0 to it, which must not change its bits.
 float2 scaled(float2 a, float h)
 {
     const float p = product(a.x, h);
     return two_sum(p, fma(a.y, h, fma(a.x, h, -p)));
 }
 
-// a + b for numbers in two floats.
+// Returns a + b for numbers stored in two floats.
 float2 plus(float2 a, float2 b)
 {
     const float2 s = two_sum(a.x, b.x);
     return two_sum(s.x, s.y + (a.y + b.y));
 }
 
-// One coordinate of a step: s is the place and the velocity, each with its low part.
+// Advances one coordinate by a step; s is position and velocity, each with its low part.
 float4 advanced(float4 s, float along, COEFFICIENTS c)
 {
     const float2 a = (float2)(along, 0.0f);
@@ -80,7 +80,7 @@ float4 advanced(float4 s, float along, COEFFICIENTS c)
 }
 #endif
 
-// Moves body i of n under the acceleration a.
+// Moves body i of n with the acceleration a.
 void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in, __global float4 *x_out,
                  __global float4 *v)
 {
@@ -104,9 +104,8 @@ void finish_step(float3 a, uint i, uint n, COEFFICIENTS c, __global const float4
         moved.z = 0.0f;
     }
 #endif
-    // Quarantine: a body that stops being finite keeps its last place, pulls no one (mass 0), and carries a
-    // NaN velocity as its mark, which also makes it end up here in every later step. The group that it came from,
-    // v.w, stays.
+    // Quarantine: a body that stops being finite keeps its last position, exerts no force (mass 0), and gets a NaN
+    // velocity, which also keeps it in quarantine in every later step. Its group, v.w, stays.
     const bool finite = all_finite(place) && all_finite(moved);
     x_out[i] = finite ? (float4)(place, x_old.w) : (float4)(x_old.xyz, 0.0f);
     v[i] = (float4)(finite ? moved : (float3)(NAN), v_old.w);
@@ -130,7 +129,7 @@ float missed(float4 before, float3 a, float3 v, COEFFICIENTS c)
     return is_finite(now) ? fmax(before.w, now) : before.w;
 }
 
-// Ends a pass of body i, whose pulls add up to `sum`: `before` is what a[i] held before the pass.
+// Ends a pass of body i, whose forces add up to `sum`; `before` is the value of a[i] before the pass.
 void end_pass(float3 sum, float4 before, uint i, uint n, COEFFICIENTS c, __global const float4 *x_in,
               __global float4 *x_out, __global float4 *v, __global float4 *a)
 {

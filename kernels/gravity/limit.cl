@@ -1,5 +1,5 @@
-// What the arithmetic of a pair (columns.cl) allows: CHAINS columns of bodies against one other at a time, all of them in
-// registers, and both sides summed. Masses are all the same, as the quickest form wants them: it multiplies by none.
+// Measures the peak rate of the pair arithmetic of columns.cl: CHAINS columns of bodies against one other body at a
+// time, all in registers, with the forces on both sides summed. All masses are equal, which is the fastest form.
 
 #define START(k)                                                                                                       \
     const wide x##k = 0.25f * RAMP + item_share() + k, y##k = 0.5f * x##k + 1.0f, z##k = seed - x##k;                  \
@@ -27,7 +27,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
 #pragma unroll
         for (uint turn = 0; turn < TURNS; ++turn) {
             EACH(PULL)
-            // The other goes elsewhere for one addition: as much as to fetch it would take.
+            // One addition moves the other body, which costs as much as fetching it.
             const wide moved = x + 0.0009765625f;
             x = y;
             y = z;

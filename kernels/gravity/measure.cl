@@ -1,10 +1,10 @@
-// What gravity conserves.
+// Conserved quantities of gravity.
 
-// The potential of a pair over -G m_i m_j, matching `fade`: its derivative is r·s(r).
+// Returns the potential of a pair divided by -G m_i m_j, consistent with `fade`: its derivative is r·s(r).
 float potential_of(float r2, float eps2)
 {
 #ifdef SOFTENING_CLAMP
-    // Beyond eps 1/r; within, where the force grows linearly, the parabola that meets it.
+    // 1/r beyond eps; within eps, where the force grows linearly, the matching parabola.
     float e = reciprocal_root(eps2);
     return r2 >= eps2 ? reciprocal_root(r2) : e * (1.5f - 0.5f * r2 / eps2);
 #else
@@ -12,7 +12,7 @@ float potential_of(float r2, float eps2)
 #endif
 }
 
-// phi_i = Σ_{j≠i} m_j · potential_of(r_ij): pairs in single precision, sums over tiles in `real`.
+// Computes phi_i = Σ_{j≠i} m_j · potential_of(r_ij): pairs in single precision, sums over tiles in `real`.
 __kernel void potential(const uint n, const float eps2, __global const float4 *x, __global real *phi)
 {
     __local float4 tile[REDUCE_GROUP];
@@ -36,8 +36,8 @@ __kernel void potential(const uint n, const float eps2, __global const float4 *x
         phi[i] = sum;
 }
 
-// Per work-group: the sums of `add_body`, with ½mφ for the potential, and the most energy that a step got wrong for a body
-// (`missed` in force.cl), which the steps leave in a.w.
+// Writes per work-group the sums of `add_body`, with ½mφ for the potential, and the largest energy error of a body in one
+// step. The steps store that error per mass in a.w (`missed` in force.cl).
 __kernel void measure(const uint n, __global const float4 *x, __global const float4 *v, __global const float4 *a,
                       __global const real *phi, __global real *rows, __global float2 *maxima)
 {

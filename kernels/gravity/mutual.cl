@@ -1,10 +1,11 @@
-// Each pair is met once: what one body feels, the other feels too, against it. That takes little more than one side of it.
+// Newton's third law: each pair is evaluated once, and its force applied to both bodies. This costs little more than
+// one side of the pair.
 //
-// The bodies are cut into blocks that stand in a ring, and the pairs of one block with another are a tile. On GPUs a
-// work-group takes a tile: its items hold K bodies each, and meet the others in turn, no two the same one at once. On CPUs
-// each item takes one for itself, and holds K vectors. What a block feels of another goes to a slot of its own, for
-// which there are two to a distance round the ring: so tiles whose distances differ by less than `depth` may run at the
-// same time. `advance` adds the slots up.
+// The bodies are divided into blocks arranged in a ring; the pairs of two blocks are a tile. On GPUs a work-group
+// takes a tile: its items hold K bodies each and visit the other bodies in turn, never two items the same body at once. On
+// CPUs each item takes a tile alone and holds K vectors. The force of one block on another goes to a slot; each block
+// has two slots per distance around the ring. So tiles whose distances differ by less than `depth` may run at the
+// same time. `advance` sums the slots.
 #if LANES > 1
 #define TEAMS WORK_GROUP
 #define TEAM 1
@@ -16,9 +17,9 @@
 #define TEAM_ID 0
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-// Bodies that those who share a tile hold at once.
+// Bodies that the items of one tile hold at once.
 #define OWN (TEAM * LANES * K)
-// Others that are in local memory at once.
+// Other bodies in local memory at once.
 #define TILE ((128 + TEAM - 1) / TEAM * TEAM)
 
 #if LANES == 16
@@ -39,8 +40,9 @@ typedef struct {
     wide x, y, z;
 } Pulls;
 
-// Both sides of the pairs of own bodies of masses `m` with another. One third power serves both, so it stands without a
-// mass: distances are in UNIT, and masses in a unit of the host's choice that keeps the products finite.
+// Adds both sides of the pairs of own bodies of masses `m` with another body. One third power serves both sides, so
+// it has no mass factor: distances are in UNIT, and masses in a unit that the host chooses so that products stay
+// finite.
 void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
 {
     const wide dx = other.x - own->x;
@@ -57,8 +59,8 @@ void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
     caused->z -= dz * back;
 }
 
-// Bodies in columns of `length`, places in UNIT and masses `per_mass` times as large: behind the last of the n bodies some that pull
-// no one.
+// Writes the bodies as columns of `length`, with positions in UNIT and masses multiplied by `per_mass`, padded with
+// bodies of no effect.
 __kernel void spread(const uint n, const uint length, const float per_mass, __global const float4 *x_in,
                      __global float *places)
 {
@@ -72,7 +74,7 @@ __kernel void spread(const uint n, const uint length, const float per_mass, __gl
     places[3 * length + i] = body.w * per_mass;
 }
 
-// Tiles are counted along the rings, one distance after the other; those up to `end` are taken.
+// Tiles are numbered along the rings, one distance after another; those below `end` are evaluated.
 __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const uint depth,
                                        const uint end, const float eps2, __global const float *places,
                                        __global float *slots)
@@ -82,7 +84,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
     const uint lane = get_local_id(0) % TEAM;
     const uint tile = get_global_id(0) / TEAM;
 #if TEAM == 1
-    // Work-groups reach past it.
+    // Work-groups may reach beyond `end`.
     if (tile >= end)
         return;
 #endif
@@ -100,7 +102,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
             others[TEAM_ID][j] = (float4)(there[j], there[length + j], there[2 * length + j], there[3 * length + j]);
             pulls[TEAM_ID][j] = none;
         }
-        // An item begins with what it put there itself.
+        // An item starts with the bodies that it loaded itself.
         for (uint i = row * side + lane * LANES; i < (row + 1) * side; i += OWN) {
             Columns own[K];
             wide mass[K];
@@ -142,7 +144,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
             __global float *felt = slot + 3 * length + column * side + start + j;
             const Pulls all = pulls[TEAM_ID][j];
             float3 sum = (float3)(total(all.x), total(all.y), total(all.z));
-            // A block meets itself from both sides anyway.
+            // A block with itself already covers both sides.
             if (distance == 0)
                 sum = 0.0f;
             if (distance >= depth)

@@ -1,4 +1,4 @@
-// Every operand from global memory at every use, and the running sum kept there too.
+// Every operand is read from global memory at every use, and the running sum is kept there too.
 __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFICIENTS c,
                                    __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
                                    __global float4 *a)

@@ -1,7 +1,7 @@
-// What `mutual` needs where several devices share its tiles: each adds up what its own tiles make the bodies feel; and who
-// moves a body adds up what all devices say.
+// Kernels of `mutual` for several devices that share its tiles: each device sums the forces of its own tiles, and the
+// device that moves a body sums the results of all devices.
 
-// Slots that hold what no tile of this device has anything to do with.
+// Clears the slots that no tile of this device writes.
 __kernel void clear(const uint n, __global float2 *slots)
 {
     const uint i = get_global_id(0);

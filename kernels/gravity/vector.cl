@@ -1,7 +1,7 @@
-// For CPUs: a work-item steps VECTORS vectors of LANES bodies, and every other body is spread over the lanes in turn.
-// A compiler that does not turn scalar work-items into vectors is given them ready-made.
+// For CPUs: a work-item steps VECTORS vectors of LANES bodies, and broadcasts each other body to all lanes in turn.
+// Explicit vectors serve compilers that do not vectorise over work-items.
 //
-// The sum is taken over CHUNK others at a time, so that small pulls are not lost in a sum that has grown large.
+// The sum runs over CHUNK others at a time, so that small forces are not lost in a large sum.
 #define CHUNK 1024
 
 typedef union {
@@ -13,7 +13,7 @@ Columns gather(uint first, uint n, __global const float4 *x_in)
 {
     Lanes x, y, z;
     for (uint k = 0; k < LANES; ++k) {
-        // The tail repeats the last body.
+        // Lanes beyond the end repeat the last body.
         const float4 body = x_in[min(first + k, n - 1)];
         x.one[k] = body.x;
         y.one[k] = body.y;

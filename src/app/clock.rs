@@ -1,46 +1,45 @@
-//! When to draw: as soon as there is something new, never more often than the screen shows.
+//! The frame clock: draws as soon as something is new, but never more often than the monitor refreshes.
 
 use std::time::{Duration, Instant};
 
-/// The numbers beside the picture are refreshed at least this often, ...
+/// The longest time between frames while numbers change.
 const HEARTBEAT: Duration = Duration::from_millis(250);
-/// ... and while nothing goes on, this.
+/// The longest time between frames while nothing changes.
 const IDLE: Duration = Duration::from_secs(5);
-/// How slowly the shown frame rate follows, and what a picture takes.
+/// The weight of the newest frame in the averages of frame rate and work.
 const SMOOTHING: f64 = 0.1;
-/// A picture that takes longer than this, in seconds, is an exception.
+/// The work of a frame counts as at most this long in the average, in seconds.
 const LONGEST: f64 = 0.1;
-/// It is told what a picture takes where that is another by more than this share.
+/// The smallest relative change of the pace that is reported.
 const NOTABLE: f64 = 0.01;
 
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
-    /// Of the screen. A driver that waits for the screen keeps it by itself; others would draw without end.
+    /// Time between two refreshes of the monitor. It limits drivers that do not wait for the monitor.
     refresh: Duration,
     last: Instant,
     due: Instant,
     interval: f64,
-    /// What it takes to make a picture, in seconds, and what was told of it last.
+    /// Average work of a frame, and the pace that was reported last, in seconds.
     work: f64,
     told: f64,
 }
 
 impl FrameClock {
-    pub fn new(refresh: Duration) -> Self {
+    pub(super) fn new(refresh: Duration) -> Self {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
         Self { refresh, last: now, due: now, interval, work: interval, told: 0.0 }
     }
 
-    /// The screen shows a picture every so often.
-    pub fn set_refresh(&mut self, refresh: Duration) {
+    /// Sets the time between two refreshes of the monitor.
+    pub(super) fn set_refresh(&mut self, refresh: Duration) {
         self.refresh = refresh;
     }
 
-    /// It took so long to make a picture. The time from one to the next, as far as that is the screen's and the window's, if it
-    /// is another now.
-    pub fn made(&mut self, work: Duration) -> Option<Duration> {
+    /// Records how long a frame took. Returns the shortest possible time between two frames if that time has changed.
+    pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
         let is_another = (picture - self.told).abs() > NOTABLE * self.told;
@@ -50,33 +49,33 @@ impl FrameClock {
         })
     }
 
-    /// A frame begins; the time since the one before. `goes_on` is whether numbers change by themselves.
-    pub fn begin(&mut self, now: Instant, goes_on: bool) -> Duration {
+    /// Begins a frame and returns the time since the previous frame. `is_active` means that numbers change without any input.
+    pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
-        (self.last, self.due) = (now, now + if goes_on { HEARTBEAT } else { IDLE });
+        (self.last, self.due) = (now, now + if is_active { HEARTBEAT } else { IDLE });
         interval
     }
 
-    /// There is something to draw after `delay`.
-    pub fn redraw_after(&mut self, delay: Duration) {
-        // egui says "never" with a delay beyond all time.
+    /// Asks for a frame after `delay`.
+    pub(super) fn redraw_after(&mut self, delay: Duration) {
+        // A delay too large to add means that no frame is needed.
         let wanted = Instant::now().checked_add(delay).unwrap_or(self.due);
         self.due = self.due.min(wanted.max(self.last + self.refresh));
     }
 
-    /// A redraw is on its way; should it be lost, another is due later.
-    pub fn requested(&mut self) {
+    /// Records that a redraw was requested. In case the request is lost, another redraw is due later.
+    pub(super) fn requested(&mut self) {
         self.due = Instant::now() + HEARTBEAT;
     }
 
-    /// When the next frame is due.
-    pub fn next(&self) -> Instant {
+    /// Returns when the next frame is due.
+    pub(super) fn next(&self) -> Instant {
         self.due
     }
 
-    /// Frames a second.
-    pub fn fps(&self) -> f64 {
+    /// Returns the frames per second.
+    pub(super) fn fps(&self) -> f64 {
         1.0 / self.interval.max(1e-6)
     }
 }
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_that_take_longer_than_the_screen_are_told_of_and_others_are_not() {
+    fn frames_slower_than_the_monitor_change_the_pace() {
         let ms = Duration::from_millis;
         let mut clock = FrameClock::new(ms(16));
         assert_eq!(clock.made(ms(5)), Some(ms(16)));

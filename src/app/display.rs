@@ -1,4 +1,4 @@
-//! Which window system the window opens on.
+//! Chooses between the window systems X11 and Wayland.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -8,8 +8,8 @@ use std::path::Path;
 use winit::event_loop::EventLoopBuilder;
 use winit::platform::x11::EventLoopBuilderExtX11;
 
-/// Chooses X11 where the environment names both window systems and no Wayland compositor answers. `winit` by itself takes
-/// Wayland wherever WAYLAND_DISPLAY is set, and does not try X11 after that failed.
+/// Chooses X11 if the environment names both window systems and no Wayland compositor answers. Without this choice `winit`
+/// takes Wayland wherever WAYLAND_DISPLAY is set, and does not try X11 if Wayland fails.
 pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
     if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
         tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");
@@ -18,13 +18,13 @@ pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
 }
 
 fn takes_x11(variable: impl Fn(&str) -> Option<OsString>) -> bool {
-    // WAYLAND_SOCKET is a connection that a compositor has opened already.
+    // WAYLAND_SOCKET names a connection that a compositor has already opened.
     let wayland = variable("WAYLAND_DISPLAY").filter(|_| variable("WAYLAND_SOCKET").is_none());
     let answers = |name: OsString| answers(&name, variable("XDG_RUNTIME_DIR").as_deref());
     variable("DISPLAY").is_some() && wayland.is_some_and(|name| !answers(name))
 }
 
-/// Whether a program listens at a compositor's socket: a path, or a name in XDG_RUNTIME_DIR (wl_display_connect(3)).
+/// Returns whether a compositor listens at the socket `name`: a path, or a name in XDG_RUNTIME_DIR (wl_display_connect(3)).
 fn answers(name: &OsStr, runtime_dir: Option<&OsStr>) -> bool {
     UnixStream::connect(runtime_dir.map_or_else(|| name.into(), |folder| Path::new(folder).join(name)))
         .is_ok()

@@ -1,7 +1,7 @@
-//! egui in the window: events in, few large meshes out.
+//! Connects egui to the window: collects its events, and paints its output as few large meshes.
 
 use egui::epaint::{ClippedShape, Primitive};
-use egui::{ClippedPrimitive, Pos2, Rect, TexturesDelta, ViewportId, vec2};
+use egui::{ClippedPrimitive, Event, Pos2, RawInput, Rect, TexturesDelta, ViewportId, vec2};
 use egui_glium::egui_winit::State;
 use egui_glium::{EventResponse, Painter};
 use glium::backend::Facade;
@@ -12,30 +12,34 @@ use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
+use super::event_groups;
 use super::patches::{EDGE, Patches, bounds};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::view::Layer;
 
-/// What shows and paints the panel.
+/// egui's state, its painter, and the picture of the panel.
 pub(super) struct Gui {
     state: State,
     painter: Painter,
-    /// What was painted last is kept there, and only what changed is painted again.
+    /// The picture of the panel; only its changed parts are painted again.
     layer: Layer,
-    /// What was laid out, and before that painted.
+    /// Shapes that egui made in the newest layout.
     shapes: Vec<ClippedShape>,
+    /// Shapes of the layout that was painted last.
     painted: Vec<ClippedShape>,
-    /// Where anything is.
+    /// Rectangles that the shapes of the panel cover.
     covered: Patches,
-    /// Pixels to a point, as it was painted.
+    /// Pixels per point when the panel was last painted.
     scale: f32,
     textures: TexturesDelta,
-    /// Where the pointer is, in physical pixels.
+    /// State of the keyboard and the window for egui's next pass.
+    input: RawInput,
+    /// Position of the pointer, in physical pixels.
     pointer: PhysicalPosition<f64>,
 }
 
 impl Gui {
-    pub fn new(
+    pub(super) fn new(
         display: &Display<WindowSurface>,
         window: &Window,
         event_loop: &ActiveEventLoop,
@@ -53,20 +57,21 @@ impl Gui {
             covered: Patches::default(),
             scale,
             textures: TexturesDelta::default(),
+            input: RawInput::default(),
             pointer: PhysicalPosition::default(),
         })
     }
 
-    pub fn context(&self) -> &egui::Context {
+    pub(super) fn context(&self) -> &egui::Context {
         self.state.egui_ctx()
     }
 
-    /// Takes an event; whether it is the panel's alone.
-    pub fn on_event(&mut self, window: &Window, event: &WindowEvent) -> EventResponse {
+    /// Passes an event to egui. Returns whether the panel consumed the event.
+    pub(super) fn on_event(&mut self, window: &Window, event: &WindowEvent) -> EventResponse {
         let mut response = self.state.on_window_event(window, event);
         match event {
             WindowEvent::CursorMoved { position, .. } => self.pointer = *position,
-            // egui says where the pointer was in the last frame; a quick hand has gone on since.
+            // egui knows only where the pointer was in the last frame.
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } | WindowEvent::MouseWheel { .. } => {
                 response.consumed = self.context().is_using_pointer() || self.is_over_panel();
             }
@@ -75,7 +80,7 @@ impl Gui {
         response
     }
 
-    /// Whether the pointer is over the panel or a window, as they were laid out last.
+    /// Returns whether the pointer is over the panel or an egui window of the last layout.
     fn is_over_panel(&self) -> bool {
         let context = self.context();
         let scale = f64::from(context.pixels_per_point());
@@ -86,21 +91,27 @@ impl Gui {
         }
     }
 
-    /// Lays out what `show` shows, for [`Gui::paint`].
-    pub fn run(&mut self, window: &Window, show: impl FnMut(&egui::Context)) {
-        let input = self.state.take_egui_input(window);
+    /// Starts a frame and returns its events in groups. Each group needs its own call of [`Gui::run`].
+    pub(super) fn take_events(&mut self, window: &Window) -> Vec<Vec<Event>> {
+        self.input = self.state.take_egui_input(window);
+        event_groups::split(std::mem::take(&mut self.input.events))
+    }
+
+    /// Runs `show` with these events and keeps its layout for [`Gui::paint`].
+    pub(super) fn run(&mut self, window: &Window, events: Vec<Event>, show: impl FnMut(&egui::Context)) {
+        let input = RawInput { events, ..self.input.take() };
         let output = self.context().run(input, show);
         self.state.handle_platform_output(window, output.platform_output);
         self.shapes = output.shapes;
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints what was laid out last, beside what is on the screen: a driver that draws on a processor is slow to go from one
-    /// surface to another and back.
+    /// Paints the newest layout to a layer. Painting it before the frame avoids switching surfaces, which is slow in software
+    /// drivers.
     ///
     /// # Errors
-    /// If OpenGL fails.
-    pub fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
+    /// Returns an error if OpenGL fails.
+    pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
         let (shapes, textures) = (std::mem::take(&mut self.shapes), std::mem::take(&mut self.textures));
@@ -125,28 +136,28 @@ impl Gui {
         Ok(())
     }
 
-    /// Lays what was painted over a picture.
+    /// Draws the painted panel over the picture in `frame`.
     ///
     /// # Errors
-    /// If OpenGL fails.
-    pub fn lay(&self, frame: &mut Frame) -> Result<()> {
+    /// Returns an error if OpenGL fails.
+    pub(super) fn lay(&self, frame: &mut Frame) -> Result<()> {
         let size = frame.get_dimensions();
         self.layer.lay(frame, self.covered.iter().map(|rect| pixels(rect, size, self.scale)))
     }
 }
 
-/// The pixels of a rectangle of points, as OpenGL counts them: from the lower left.
+/// Converts a rectangle in points to pixels, counted from the lower left corner as in OpenGL.
 pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> glium::Rect {
     let pixel = |at: f32, most: u32| ((at * scale).round().max(0.0) as u32).min(most);
     let [left, right] = [rect.left(), rect.right()].map(|x| pixel(x, width));
     let [top, bottom] = [rect.top(), rect.bottom()].map(|y| pixel(y, height));
-    // A panel that was laid out for a smaller window may stand beyond its own right edge.
+    // After the window was resized, the edges of an old layout may be in the wrong order.
     let (width, seen) = (right.saturating_sub(left), bottom.saturating_sub(top));
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// What is seen of a picture in `patch`, in few meshes: each costs two buffers and a draw, and what is nowhere clipped, but for the
-/// soft edge of a line, needs no clip rectangle of its own.
+/// Merges the meshes within `patch`, because each mesh costs two buffers and a draw call. A mesh that is not clipped, except
+/// for the soft edges of lines, gets `patch` as its clip rectangle.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

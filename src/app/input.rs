@@ -1,4 +1,4 @@
-//! The mouse over the picture moves the camera, or the brush. Keys belong to the panel's table of shortcuts.
+//! Turns mouse events over the picture into camera motion or gestures of a tool. `ui::CONTROLS` lists the keys.
 
 use std::time::Instant;
 
@@ -6,104 +6,120 @@ use winit::dpi::PhysicalPosition;
 use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::keyboard::ModifiersState;
 
-use super::hand::Gesture;
 use super::rig::{self, Rig};
-use crate::lattice::Stroke;
+use crate::base::flow::Stroke;
 
-/// One notch of the wheel changes the distance by this factor.
+/// The factor by which one notch of the wheel changes the distance.
 const ZOOM_PER_LINE: f32 = 0.88;
-/// A touchpad counts pixels; so many are a notch.
+/// The number of pixels that a touchpad scrolls for one notch of the wheel.
 const PIXELS_PER_LINE: f32 = 50.0;
 
-/// A hand that moves by less than this between press and release clicks, in heights of the picture.
+/// The largest movement of the pointer during a click, in heights of the picture.
 const CLICK: f32 = 0.006;
 
-/// What a drag over the picture moves.
+/// Effect of a drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum InHand {
-    /// The view.
-    Nothing,
-    /// A brush of this radius.
+pub(super) enum DragTool {
+    /// The drag moves the camera.
+    Camera,
+    /// Paints with a brush of this radius in scene units.
     Brush(f32),
-    /// Something new, which is launched.
+    /// The drag launches bodies.
     Launch,
-    /// A place that attracts or repels.
-    Pull,
+    /// The drag attracts or repels bodies.
+    Attract,
 }
 
-/// What the mouse is doing.
+/// A click, or a step of a drag with a tool. Positions are in heights of the picture from its centre.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Gesture {
+    /// Press and release of the button in one place, without a tool.
+    Click([f32; 2]),
+    /// Start of a drag; the flag selects the tool's second function: a cluster, or repelling.
+    Press([f32; 2], bool),
+    /// Movement of a drag, with the same flag.
+    Move([f32; 2], bool),
+    /// End of a drag, with the same flag.
+    Release(bool),
+    /// Cancellation of a drag.
+    Cancel,
+}
+
+/// State of the mouse over the picture.
 #[derive(Debug, Default)]
 pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     drag: Option<Drag>,
     shift: bool,
-    /// How far it went since a button was pressed, in heights of the picture.
+    /// Distance moved since a button was pressed, in heights of the picture.
     travel: f32,
-    /// Where the brush went since that was last asked.
+    /// Strokes of the brush since [`Mouse::take_strokes`].
     strokes: Vec<Stroke>,
-    /// Whether a button was pressed and the brush has left nothing since.
+    /// Whether the next stroke of the brush begins a drag.
     begins: bool,
-    /// What was done with a tool, or by a click, since that was last asked.
+    /// Gestures since [`Mouse::take_gestures`].
     gestures: Vec<Gesture>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Drag {
-    View(MouseButton, rig::Drag),
-    /// A tool is at work, this one.
-    Tool(MouseButton, InHand),
-    /// Makes solid, or free, with a brush of this radius.
+    Camera(MouseButton, rig::Drag),
+    /// A drag with this button uses a tool.
+    Tool(MouseButton, DragTool),
+    /// A drag with this button paints obstacles, or erases them if the flag is false, with a brush of this radius.
     Paint(MouseButton, bool, f32),
 }
 
 impl Drag {
     fn button(self) -> MouseButton {
         match self {
-            Self::View(button, _) | Self::Tool(button, _) | Self::Paint(button, ..) => button,
+            Self::Camera(button, _) | Self::Tool(button, _) | Self::Paint(button, ..) => button,
         }
     }
 }
 
 impl Mouse {
-    /// Moves the camera, or what is in hand, unless the panel has the event; whether anything moved. `place` tells where in
-    /// the picture, in heights from its middle, a place in the window is.
-    pub fn on_event(
+    /// Moves the camera or uses the tool, unless the panel has taken the event; returns whether anything changed. `place` converts
+    /// a position in the window to heights of the picture from its centre.
+    pub(super) fn on_event(
         &mut self,
         event: &WindowEvent,
         taken: bool,
         place: impl Fn(PhysicalPosition<f64>) -> [f32; 2],
-        (rig, held): (&mut Rig, InHand),
+        (rig, tool): (&mut Rig, DragTool),
     ) -> bool {
         match event {
-            WindowEvent::ModifiersChanged(held) => {
-                self.shift = held.state().contains(ModifiersState::SHIFT);
+            WindowEvent::ModifiersChanged(modifiers) => {
+                self.shift = modifiers.state().contains(ModifiersState::SHIFT);
                 false
             }
-            // Another button than the one that is at work does not count.
+            // During a drag the other buttons do nothing.
             WindowEvent::MouseInput { state: ElementState::Pressed, button, .. }
                 if !taken && self.drag.is_none_or(|drag| drag.button() == *button) =>
             {
                 (self.travel, self.begins) = (0.0, true);
-                self.drag = match (button, held) {
-                    (MouseButton::Left, InHand::Brush(radius)) => {
+                self.drag = match (button, tool) {
+                    (MouseButton::Left, DragTool::Brush(radius)) => {
                         Some(Drag::Paint(*button, !self.shift, radius))
                     }
-                    (MouseButton::Left, InHand::Launch | InHand::Pull)
-                    | (MouseButton::Right, InHand::Pull) => {
+                    (MouseButton::Left, DragTool::Launch | DragTool::Attract)
+                    | (MouseButton::Right, DragTool::Attract) => {
                         let other = self.shift || *button == MouseButton::Right;
                         self.gestures.push(Gesture::Press(place(self.at), other));
-                        Some(Drag::Tool(*button, held))
+                        Some(Drag::Tool(*button, tool))
                     }
-                    (MouseButton::Right, InHand::Brush(radius)) => Some(Drag::Paint(*button, false, radius)),
+                    (MouseButton::Right, DragTool::Brush(radius)) => {
+                        Some(Drag::Paint(*button, false, radius))
+                    }
                     _ => self.drag_of_camera(*button),
                 };
                 rig.hold();
-                // A click without a drag is a dot.
+                // A click without a drag paints a dot.
                 self.moved(self.at, place, rig)
             }
             WindowEvent::MouseInput { state: ElementState::Released, button, .. } => {
                 match self.drag.take_if(|drag| drag.button() == *button) {
-                    Some(Drag::View(_, drag)) => {
+                    Some(Drag::Camera(_, drag)) => {
                         if *button == MouseButton::Left && self.travel < CLICK {
                             self.gestures.push(Gesture::Click(place(self.at)));
                         }
@@ -114,10 +130,10 @@ impl Mouse {
                 }
                 true
             }
-            // What is let go of while another window has the mouse is never told.
+            // A release over another window is not reported.
             WindowEvent::Focused(false) => {
                 if matches!(self.drag, Some(Drag::Tool(..))) {
-                    self.gestures.push(Gesture::Abandon);
+                    self.gestures.push(Gesture::Cancel);
                 }
                 self.drag.take().is_some()
             }
@@ -136,45 +152,45 @@ impl Mouse {
 
     fn drag_of_camera(&self, button: MouseButton) -> Option<Drag> {
         match button {
-            MouseButton::Left if !self.shift => Some(Drag::View(button, rig::Drag::Orbit)),
+            MouseButton::Left if !self.shift => Some(Drag::Camera(button, rig::Drag::Orbit)),
             MouseButton::Left | MouseButton::Right | MouseButton::Middle => {
-                Some(Drag::View(button, rig::Drag::Pan))
+                Some(Drag::Camera(button, rig::Drag::Pan))
             }
             _ => None,
         }
     }
 
-    /// Gives up what it is doing.
-    pub fn abandon(&mut self) {
+    /// Cancels the drag.
+    pub(super) fn cancel(&mut self) {
         self.drag = None;
     }
 
-    /// Whether it is at work with something else than what is in hand now.
-    pub fn is_stale(&self, held: InHand) -> bool {
+    /// Returns whether the current drag began with a tool other than `tool`.
+    pub(super) fn is_stale(&self, tool: DragTool) -> bool {
         match self.drag {
-            Some(Drag::Tool(_, began)) => held != began,
-            Some(Drag::Paint(..)) => !matches!(held, InHand::Brush(_)),
-            Some(Drag::View(..)) | None => false,
+            Some(Drag::Tool(_, began)) => tool != began,
+            Some(Drag::Paint(..)) => !matches!(tool, DragTool::Brush(_)),
+            Some(Drag::Camera(..)) | None => false,
         }
     }
 
-    /// Whether it is at work.
-    pub fn is_at_work(&self) -> bool {
+    /// Returns whether a drag is under way.
+    pub(super) fn is_dragging(&self) -> bool {
         self.drag.is_some()
     }
 
-    /// Whether it moves the view sideways, by more than a click does.
-    pub fn pans(&self) -> bool {
-        matches!(self.drag, Some(Drag::View(_, rig::Drag::Pan))) && self.travel >= CLICK
+    /// Returns whether a drag, longer than a click, pans the camera.
+    pub(super) fn pans(&self) -> bool {
+        matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }
 
-    /// Where the brush went since this was last asked.
-    pub fn take_strokes(&mut self) -> Vec<Stroke> {
+    /// Returns and removes the strokes of the brush since the last call.
+    pub(super) fn take_strokes(&mut self) -> Vec<Stroke> {
         std::mem::take(&mut self.strokes)
     }
 
-    /// What was done with a tool, or by a click, since this was last asked.
-    pub fn take_gestures(&mut self) -> Vec<Gesture> {
+    /// Returns and removes the gestures since the last call.
+    pub(super) fn take_gestures(&mut self) -> Vec<Gesture> {
         std::mem::take(&mut self.gestures)
     }
 
@@ -189,7 +205,7 @@ impl Mouse {
         self.at = to;
         self.travel += dx.hypot(dy);
         match self.drag {
-            Some(Drag::View(_, drag)) => rig.drag(drag, [dx, dy], Instant::now()),
+            Some(Drag::Camera(_, drag)) => rig.drag(drag, [dx, dy], Instant::now()),
             Some(Drag::Tool(..)) => self.gestures.push(Gesture::Move(now, self.shift)),
             Some(Drag::Paint(_, solid, radius)) => {
                 let ends = (rig.camera.on_ground(from), rig.camera.on_ground(now));
@@ -212,52 +228,52 @@ mod tests {
 
     /// A mouse over a picture of 100 × 100 pixels.
     #[derive(Default)]
-    struct Desk {
+    struct Fixture {
         mouse: Mouse,
         rig: Rig,
     }
 
-    impl Desk {
-        fn hear(&mut self, event: &WindowEvent, held: InHand) {
+    impl Fixture {
+        fn event(&mut self, event: &WindowEvent, tool: DragTool) {
             let place = |at: PhysicalPosition<f64>| [at.x as f32 / 100.0 - 0.5, at.y as f32 / 100.0 - 0.5];
-            self.mouse.on_event(event, false, place, (&mut self.rig, held));
+            self.mouse.on_event(event, false, place, (&mut self.rig, tool));
         }
 
-        fn turn(&mut self, button: MouseButton, state: ElementState, held: InHand) {
-            self.hear(&WindowEvent::MouseInput { device_id: DeviceId::dummy(), state, button }, held);
+        fn button(&mut self, button: MouseButton, state: ElementState, tool: DragTool) {
+            self.event(&WindowEvent::MouseInput { device_id: DeviceId::dummy(), state, button }, tool);
         }
 
-        fn go(&mut self, x: f64, y: f64) {
+        fn move_to(&mut self, x: f64, y: f64) {
             let (device_id, position) = (DeviceId::dummy(), PhysicalPosition { x, y });
-            self.hear(&WindowEvent::CursorMoved { device_id, position }, InHand::Nothing);
+            self.event(&WindowEvent::CursorMoved { device_id, position }, DragTool::Camera);
         }
     }
 
     #[test]
-    fn what_one_tool_began_another_does_not_end() {
-        for (begun, other) in [(InHand::Launch, InHand::Pull), (InHand::Pull, InHand::Launch)] {
-            let mut desk = Desk::default();
-            desk.go(50.0, 50.0);
-            desk.turn(MouseButton::Left, ElementState::Pressed, begun);
-            desk.go(60.0, 50.0);
-            assert!(!desk.mouse.is_stale(begun), "{begun:?}");
-            for now in [other, InHand::Nothing, InHand::Brush(0.1)] {
-                assert!(desk.mouse.is_stale(now), "{begun:?}, then {now:?}");
+    fn a_drag_is_stale_once_another_tool_is_picked_up() {
+        for (begun, other) in [(DragTool::Launch, DragTool::Attract), (DragTool::Attract, DragTool::Launch)] {
+            let mut fixture = Fixture::default();
+            fixture.move_to(50.0, 50.0);
+            fixture.button(MouseButton::Left, ElementState::Pressed, begun);
+            fixture.move_to(60.0, 50.0);
+            assert!(!fixture.mouse.is_stale(begun), "{begun:?}");
+            for now in [other, DragTool::Camera, DragTool::Brush(0.1)] {
+                assert!(fixture.mouse.is_stale(now), "{begun:?}, then {now:?}");
             }
         }
     }
 
     #[test]
-    fn a_click_does_not_move_the_view_away() {
+    fn a_click_does_not_pan() {
         for button in [MouseButton::Right, MouseButton::Middle] {
-            let mut desk = Desk::default();
-            desk.go(50.0, 50.0);
-            desk.turn(button, ElementState::Pressed, InHand::Nothing);
-            assert!(!desk.mouse.pans(), "{button:?}");
-            desk.turn(button, ElementState::Released, InHand::Nothing);
-            desk.turn(button, ElementState::Pressed, InHand::Nothing);
-            desk.go(55.0, 50.0);
-            assert!(desk.mouse.pans(), "{button:?}");
+            let mut fixture = Fixture::default();
+            fixture.move_to(50.0, 50.0);
+            fixture.button(button, ElementState::Pressed, DragTool::Camera);
+            assert!(!fixture.mouse.pans(), "{button:?}");
+            fixture.button(button, ElementState::Released, DragTool::Camera);
+            fixture.button(button, ElementState::Pressed, DragTool::Camera);
+            fixture.move_to(55.0, 50.0);
+            assert!(fixture.mouse.pans(), "{button:?}");
         }
     }
 }

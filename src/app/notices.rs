@@ -1,33 +1,36 @@
-//! What the simulation has to say is heard here.
+//! Handles the notices of the simulation.
 
-use super::open::{Open, first};
-use crate::error::{Error, Result};
-use crate::session::{Command, Notice};
-use crate::trial::{self, Study};
-use crate::tuned::Tuned;
-use crate::view::Camera;
+use super::viewer::Viewer;
+use crate::base::error::{Error, Result};
+use crate::engine::tuned::Tuned;
+use crate::engine::tuning::{self, Study};
+use crate::session::{Command, Notice, Taken};
 
-impl Open {
-    /// Shows what the worker had to say. A simulation that never came to a first frame ends the program.
-    pub(super) fn hear_notices(&mut self) -> Result<()> {
-        for notice in self.session.notices() {
+impl Viewer {
+    /// Handles the notices since the last call.
+    ///
+    /// # Errors
+    /// Returns an error if OpenGL fails, or if the simulation fails before its first frame.
+    pub(super) fn poll_notices(&mut self) -> Result<()> {
+        for notice in self.sim.notices() {
             match notice {
-                Notice::Failed(error) if self.shown.generation == 0 => return Err(error),
+                Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
-                    self.ui.study_ended();
-                    let text =
-                        format!("{error}. What is shown is its last state; start gravitile again to go on.");
+                    self.ui.measurement_ended();
+                    let text = format!(
+                        "{error}. The screen shows its last state. Start gravitile again to continue."
+                    );
                     self.ui.error("The simulation stopped", text, None);
-                    (self.failure, self.is_resuming) = (Some(error), false);
-                    self.forget_moments();
+                    (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
+                    self.stop_exports();
                 }
                 Notice::Lost { error, step, in_force } => {
-                    self.session.send(Command::LossHeard);
-                    self.config.devices.clone_from(&in_force.devices);
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.bodies = in_force.bodies;
+                    self.sim.send(Command::LossHeard);
+                    self.sim.config.devices.clone_from(&in_force.devices);
+                    if self.sim.config.mode.info() == in_force.mode.info() {
+                        self.sim.config.bodies = in_force.bodies;
                     }
-                    let text = format!("{error}. The others went on without it from step {step}.");
+                    let text = format!("{error}. The other devices continue without it from step {step}.");
                     self.ui.error("A device failed", text, None);
                 }
                 Notice::Saved { path, is_asked_for: true, outcome, .. } => match outcome {
@@ -36,69 +39,72 @@ impl Open {
                 },
                 Notice::Saved { is_asked_for: false, moment, outcome, .. } => match outcome {
                     Ok(()) => {
-                        self.kept.saved(moment);
+                        self.autosave.saved(moment);
                         self.ui.autosave_succeeded();
                     }
                     Err(error) => self.ui.autosave_failed(error.to_string()),
                 },
                 Notice::Resumed { config, left, view } => {
-                    (self.config, self.is_resuming) = (*config, false);
-                    let commands = self.kept.begin(|| view.clone());
-                    commands.into_iter().for_each(|command| self.session.send(command));
-                    self.ui.resumed(left);
+                    (self.sim.config, self.sim.is_resuming) = (*config, false);
+                    let commands = self.autosave.start(|| view.clone());
+                    commands.into_iter().for_each(|command| self.sim.send(command));
+                    self.ui.set_other_modes(left);
                     self.ui.offer(None);
-                    // One that came with the program's start says nothing of it again.
-                    self.restored = Camera::from_words(&view).or(self.restored.take());
-                    self.recorder.note(format!("resumed={}", self.config.start.name), &self.shown);
+                    self.viewpoint.restore(&view);
+                    self.recorder.note(format!("resumed={}", self.sim.config.start.name), &self.sim.shown);
                 }
                 Notice::ResumeRefused(error) => {
-                    self.is_resuming = false;
+                    self.sim.is_resuming = false;
                     self.ui.error("Not opened", format!("{error}."), None);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
-                    let text = format!("{device}'s compiler does not take {file}. What ran before runs on.");
+                    let text = format!(
+                        "The compiler of {device} rejects {file}. The simulation continues unchanged."
+                    );
                     self.ui.error("Not possible", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
                 Notice::Broken { text, is_painted, in_force } => {
-                    if self.config.mode.info() != in_force.mode.info() {
+                    if self.sim.config.mode.info() != in_force.mode.info() {
                         self.ui.say(capitalised(text));
                         continue;
                     }
-                    self.config.running = false;
+                    self.sim.config.running = false;
                     let way_back = match is_painted {
-                        true => " Or undo what was painted last (Ctrl+Z): it goes on from before that.",
+                        true => " Or undo the last stroke of the brush (Ctrl+Z) to continue from before it.",
                         false => "",
                     };
-                    self.ui.broken(capitalised(text) + way_back, is_painted);
+                    self.ui.blew_up(capitalised(text) + way_back, is_painted);
                 }
                 Notice::Kernels(outcome) => self.kernels_taken(outcome),
-                Notice::Still(still) => self.develop(*still)?,
+                Notice::Still(still) => self.draw_still(*still)?,
                 Notice::Said(text) => self.ui.say(text),
                 Notice::Paused { text, in_force } => {
-                    if self.config.mode.info() == in_force.mode.info() {
-                        self.config.running = false;
+                    if self.sim.config.mode.info() == in_force.mode.info() {
+                        self.sim.config.running = false;
                     }
                     self.ui.say(text);
                 }
-                Notice::Trial(share, trial) => self.ui.trial(share, trial),
+                Notice::Trial(share, trial) => self.ui.measured(share, trial),
                 Notice::StudyEnded { study, complete } => {
-                    self.ui.study_ended();
+                    self.ui.measurement_ended();
                     if study == Study::Tune && complete {
                         self.remember_fastest();
                     }
                 }
                 Notice::Rejected { error, wanted, in_force } => {
-                    // Unless the panel has gone on to something else meanwhile, which the worker will get to.
-                    if self.config == *wanted {
-                        self.ui.refused(&wanted, &in_force);
-                        self.config = *in_force;
+                    // A config that the user has changed meanwhile is already on its way to the worker.
+                    if self.sim.config == *wanted {
+                        self.ui.config_rejected(&wanted, &in_force);
+                        self.sim.config = *in_force;
                     }
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
-                        error => {
-                            self.ui.error("Not possible", format!("{error}. What ran before runs on."), None)
-                        }
+                        error => self.ui.error(
+                            "Not possible",
+                            format!("{error}. The simulation continues unchanged."),
+                            None,
+                        ),
                     }
                 }
             }
@@ -106,28 +112,54 @@ impl Open {
         Ok(())
     }
 
-    /// Lets `auto` take what was found to be the fastest, from now on and after the next start.
+    /// Shows which edited kernels run now, or why they were refused.
+    fn kernels_taken(&mut self, outcome: Result<Taken>) {
+        self.recorder
+            .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
+        match outcome {
+            Ok(Taken { run, wait }) => {
+                let [runs, waits] = [("Runs now: ", run), ("Built when it is first used: ", wait)]
+                    .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
+                let all: Vec<String> = runs.into_iter().chain(waits).collect();
+                match all.is_empty() {
+                    true => self.ui.kernel_runs("The kernels are unchanged"),
+                    false => self.ui.kernel_runs(all.join(" · ")),
+                }
+            }
+            Err(error) => self.kernel_refused(error),
+        }
+    }
+
+    /// Shows that a kernel does not build, or that the device does not run it.
+    fn kernel_refused(&mut self, error: Error) {
+        match error {
+            Error::Build { file, device, log } => {
+                let text =
+                    format!("The compiler of {device} rejects {file}. The previous kernel keeps running.");
+                self.ui.kernel_failed(text, Some(log));
+            }
+            error => self.ui.kernel_failed(format!("{error}. The previous kernel keeps running."), None),
+        }
+    }
+
+    /// Remembers the fastest variant of a study, which `auto` chooses in this run and in later runs.
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.chart() else { return };
-        // What an edited kernel came to says nothing of the program's own.
-        if self.lab.is_some() {
-            return self.ui.say("Not remembered: the kernels are edited");
+        // The speed of an edited kernel says nothing about the built-in kernel.
+        if self.kernels.is_some() {
+            return self.ui.say("The fastest variant is not remembered, because the kernels are edited");
         }
-        let before = self.config.clone();
-        let device = first(&self.pool, &self.config).clone();
-        trial::remember(&mut self.config.tuned, &device, chart.info, &chart.trials);
-        self.tell(&before);
-        if let Some(Err(error)) = Tuned::path().map(|path| self.config.tuned.save(&path)) {
-            self.ui.error(
-                "Not remembered",
-                format!("{error}. `auto` forgets it when the program ends."),
-                None,
-            );
+        let before = self.sim.config.clone();
+        let device = self.sim.device().clone();
+        tuning::remember(&mut self.sim.config.tuned, &device, chart.info, &chart.trials);
+        self.configure(&before);
+        if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
+            self.ui.error("Not remembered", format!("{error}. `auto` uses it until the program ends."), None);
         }
     }
 }
 
-/// As a sentence of its own.
+/// Returns the text as a sentence, with a capital letter at the start.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

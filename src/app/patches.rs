@@ -1,14 +1,14 @@
-//! Which parts of the panel changed since it was painted last.
+//! Finds the rectangles of the panel that changed since the panel was last painted.
 
 use egui::epaint::ClippedShape;
 use egui::{Rect, Shape};
 
-/// Lines are painted this much beyond where they end, in points: their edges are soft.
+/// Width of the soft edge that is painted around each shape, in points.
 const SOFT: f32 = 2.0;
-/// And so much beyond where they are clipped, for the same reason.
+/// Width of the soft edge that is painted beyond a clip rectangle, in points.
 pub(super) const EDGE: f32 = 1.5;
 
-/// Rectangles, none of which touches another.
+/// A set of rectangles that do not touch one another.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Patches(Vec<Rect>);
 
@@ -19,8 +19,8 @@ impl From<Rect> for Patches {
 }
 
 impl Patches {
-    /// Where `now` differs from `before`; edges are those of pixels, of which there are `scale` to a point.
-    pub fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
+    /// Returns the rectangles in which two lists of shapes differ. Their edges lie on pixel edges, with `scale` pixels per point.
+    pub(super) fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
             a.iter().chain(b).for_each(|shape| patches.add(bounds(shape), scale));
@@ -29,7 +29,7 @@ impl Patches {
             let pairs = before.iter().zip(now).filter(|(before, now)| before != now);
             pairs.for_each(|(before, now)| differ(std::slice::from_ref(before), std::slice::from_ref(now)));
         } else {
-            // Something came or went, and all that stands behind it in the list moved.
+            // A shape was added or removed, which shifts all later shapes in the list.
             let same = before.iter().zip(now).take_while(|(before, now)| before == now).count();
             let (before, now) = (&before[same..], &now[same..]);
             let pairs = before.iter().rev().zip(now.iter().rev());
@@ -39,18 +39,18 @@ impl Patches {
         patches
     }
 
-    /// Where anything is.
-    pub fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
+    /// Returns the rectangles that the shapes cover. Their edges lie on pixel edges, with `scale` pixels per point.
+    pub(super) fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));
         patches
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Rect> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Rect> {
         self.0.iter().copied()
     }
 
@@ -69,7 +69,7 @@ impl Patches {
     }
 }
 
-/// Where a shape is seen.
+/// Returns the rectangle that a shape covers, with its soft edges.
 pub(super) fn bounds(ClippedShape { clip_rect, shape }: &ClippedShape) -> Rect {
     seen(shape).expand(SOFT).intersect(clip_rect.expand(EDGE))
 }
@@ -77,7 +77,7 @@ pub(super) fn bounds(ClippedShape { clip_rect, shape }: &ClippedShape) -> Rect {
 fn seen(shape: &Shape) -> Rect {
     match shape {
         Shape::Vec(shapes) => shapes.iter().map(seen).fold(Rect::NOTHING, Rect::union),
-        // What is behind selected letters is higher and wider than they are.
+        // The background of selected text is larger than the text.
         Shape::Text(text) => {
             let rows = text.galley.rows.iter();
             let rows =

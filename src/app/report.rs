@@ -1,4 +1,4 @@
-//! `--report`: what happened in the window, for whoever measures or tests it.
+//! Writes the report of `--report`: measurements and events of the window, as JSON, for tests and benchmarks.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,76 +7,78 @@ use glium::backend::Context;
 use serde::Serialize;
 
 use super::window::Window;
+use crate::base::error::Result;
+use crate::base::files::OutputFile;
+use crate::base::look::Look;
+use crate::base::params::ParamValues;
 use crate::compute::DeviceInfo;
-use crate::config::Config;
-use crate::error::Result;
-use crate::files::Output;
-use crate::look::Look;
-use crate::params::Values;
+use crate::engine::config::Config;
 use crate::session::Stats;
 use crate::ui::{Action, WindowStats};
 
-/// Keeps what the report needs; without a report only the number of frames.
+/// Collects the report. If the user asked for no report, only counts the frames.
 pub(super) struct Recorder {
-    output: Option<Output>,
+    output: Option<OutputFile>,
     started: Instant,
+    /// Number of drawn frames after which the program exits, if limited.
+    limit: Option<u64>,
     first_frame: Option<Duration>,
     frames: u64,
-    /// Work of each frame and the time since the one before, in ms.
+    /// For each frame: the time that the window was busy, and the time since the previous frame, in ms.
     times: Vec<[f32; 2]>,
-    /// Of the frames that showed new bodies: all work, and the upload, in ms.
+    /// For each frame with new bodies: the time that the window was busy, and the time of the upload, in ms.
     news_times: Vec<[f32; 2]>,
-    has_news: bool,
-    /// What drawings of new bodies took that stand still, in ms.
+    has_new_bodies: bool,
+    /// Times to draw new bodies while the simulation is paused, in ms.
     drawings: Vec<f32>,
     events: Vec<Event>,
-    /// Where each control was in the last frame: x, y, width, height in physical pixels.
+    /// Position and size of each control in the last frame: x, y, width, height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
 }
 
-/// Something that a person did.
+/// An event, usually an action of the user.
 #[derive(Debug, Serialize)]
 struct Event {
-    /// Since the start of the program.
+    /// Seconds since the start of the program.
     seconds: f64,
-    /// Steps on the screen at that moment.
+    /// The step that was on the screen at the event.
     step: u64,
     what: String,
 }
 
-/// The file.
+/// The content of the report file.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     frames: u64,
     seconds: f64,
-    /// From the start of the program to the first picture of bodies.
+    /// Time from the start of the program to the first frame with bodies.
     first_frame_seconds: Option<f64>,
-    /// How long the window thread is busy with a frame, waiting for the screen included.
+    /// Time that the window's thread is busy with a frame, including the wait for the screen.
     frame_ms: Percentiles,
-    /// The same of the frames that showed new bodies, ...
+    /// Time that the window's thread is busy with a frame that shows new bodies.
     news_ms: Percentiles,
-    /// ... what it took of that to hand them to OpenGL, after `stats.read_ms` to read them back, ...
+    /// Time to upload new bodies to OpenGL, without the time to read them from the device (`stats.read_ms`).
     upload_ms: Percentiles,
-    /// ... and to draw them, until OpenGL has done so: without the panel, and without showing them. Measured while the
-    /// simulation stands still: waiting would take time from its steps.
+    /// Time until OpenGL has drawn new bodies, without the panel. Measured only while the simulation is paused: waiting for
+    /// OpenGL would delay its steps.
     draw_ms: Percentiles,
-    /// From frame to frame. Frames are drawn when there is something new, so a long one is not a slow one.
+    /// Time between frames. A frame is drawn when something is new, so a long interval does not mean a slow frame.
     interval_ms: Percentiles,
-    /// The share of the time, from when the device was open to the last frame, that it was busy with steps.
+    /// Share of the time that the device was busy with steps, from its opening to the last frame.
     device_busy: f64,
     size: (u32, u32),
     scale: f32,
     renderer: &'a str,
     device: &'a DeviceInfo,
     config: Running<'a>,
-    /// How it is drawn.
-    look: Values,
+    /// Parameters of the look.
+    look: ParamValues,
     stats: &'a Stats,
     events: &'a [Event],
     controls: &'a BTreeMap<String, [f32; 4]>,
 }
 
-/// A config in words.
+/// A config as names and values.
 #[derive(Debug, Serialize)]
 struct Running<'a> {
     mode: &'static str,
@@ -91,7 +93,7 @@ struct Running<'a> {
     running: bool,
     reverse: bool,
     free_run: bool,
-    params: Values,
+    params: ParamValues,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -103,96 +105,107 @@ struct Percentiles {
 }
 
 impl Recorder {
-    pub fn new(output: Option<Output>, started: Instant) -> Self {
+    pub(super) fn new(output: Option<OutputFile>, started: Instant, limit: Option<u64>) -> Self {
         Self {
             output,
             started,
+            limit,
             first_frame: None,
             frames: 0,
             times: Vec::new(),
             news_times: Vec::new(),
-            has_news: false,
+            has_new_bodies: false,
             drawings: Vec::new(),
             events: Vec::new(),
             controls: BTreeMap::new(),
         }
     }
 
-    pub fn frames(&self) -> u64 {
+    pub(super) fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// A frame was shown.
-    pub fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
+    /// Returns whether the program exits after a number of frames.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// Returns whether the program has drawn all frames that the user asked for.
+    pub(super) fn is_complete(&self) -> bool {
+        self.limit.is_some_and(|limit| self.frames >= limit)
+    }
+
+    /// Adds a frame that was shown.
+    pub(super) fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
         self.frames += 1;
-        let has_news = std::mem::take(&mut self.has_news);
+        let has_new_bodies = std::mem::take(&mut self.has_new_bodies);
         if self.output.is_some() {
             let [work, interval] = [work, interval].map(|time| time.as_secs_f32() * 1e3);
             self.times.push([work, interval]);
-            self.news_times.extend(has_news.then_some([work, stats.upload_ms as f32]));
+            self.news_times.extend(has_new_bodies.then_some([work, stats.upload_ms as f32]));
         }
     }
 
-    /// Draws. For a report on new bodies that stand still it waits until OpenGL has done so.
-    pub fn drawing(
+    /// Calls `draw`, and measures how long OpenGL takes for new bodies while the simulation is paused.
+    pub(super) fn drawing(
         &mut self,
         context: &Context,
-        stands: bool,
+        is_paused: bool,
         draw: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
         let start = Instant::now();
         draw()?;
-        if self.output.is_some() && self.has_news && stands {
+        if self.output.is_some() && self.has_new_bodies && is_paused {
             context.finish();
             self.drawings.push(start.elapsed().as_secs_f32() * 1e3);
         }
         Ok(())
     }
 
-    /// New bodies are on the screen.
-    pub fn news(&mut self) {
-        self.has_news = true;
+    /// Records that the next frame shows new bodies.
+    pub(super) fn new_bodies(&mut self) {
+        self.has_new_bodies = true;
         self.first_frame.get_or_insert(self.started.elapsed());
     }
 
-    /// Where the controls are, in points.
-    pub fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
+    /// Stores the positions of the controls, given in points; `scale` is pixels per point.
+    pub(super) fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
         if self.output.is_some() {
             let pixels = |r: egui::Rect| [r.left(), r.top(), r.width(), r.height()].map(|x| x * scale);
             self.controls = rects.into_iter().map(|(key, rect)| (key, pixels(rect))).collect();
         }
     }
 
-    /// Something happened.
-    pub fn note(&mut self, what: String, shown: &Stats) {
+    /// Adds an event at the step that `shown`, the statistics on the screen, reports.
+    pub(super) fn note(&mut self, what: String, shown: &Stats) {
         if self.output.is_some() {
             self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });
         }
     }
 
-    /// A button or key was pressed.
-    pub fn action(&mut self, action: Action, shown: &Stats) {
+    /// Adds an event for an action of the user.
+    pub(super) fn action(&mut self, action: &Action, shown: &Stats) {
         self.note(format!("{action:?}").to_lowercase(), shown);
     }
 
-    /// The panel changed the config.
-    pub fn change(&mut self, before: &Config, after: &Config, shown: &Stats) {
-        let (old, new) = (words(before), words(after));
+    /// Adds an event for each change of the config.
+    pub(super) fn change(&mut self, before: &Config, after: &Config, shown: &Stats) {
+        let (old, new) = (flatten(before), flatten(after));
         for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
             self.note(format!("{key}={}", value.to_string().trim_matches('"')), shown);
         }
     }
 
-    /// The panel or a key changed how it is drawn.
-    pub fn change_of_look(&mut self, before: &Look, after: &Look, shown: &Stats) {
-        let [before, after] = [before, after].map(|look| Values::collect(&mut look.clone()));
+    /// Adds an event for each change of the look.
+    pub(super) fn change_of_look(&mut self, before: &Look, after: &Look, shown: &Stats) {
+        let [before, after] = [before, after].map(|look| ParamValues::collect(&mut look.clone()));
         for (key, value) in before.changes(&after).0 {
             self.note(format!("{key}={value}"), shown);
         }
     }
 
-    /// Writes the report, if one was asked for.
-    pub fn write(
+    /// Writes the report, if the command line asks for one.
+    pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
         stats: &Stats,
@@ -209,7 +222,7 @@ impl Recorder {
             news_ms: Percentiles::of(news_times.iter().map(|row| row[0])),
             upload_ms: Percentiles::of(news_times.iter().map(|row| row[1])),
             draw_ms: Percentiles::of(drawings.iter().copied()),
-            // The first interval reaches back to before the window.
+            // The first interval starts before the window opened.
             interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
             device_busy: stats.device_busy_overall,
             size: window.size(),
@@ -217,7 +230,7 @@ impl Recorder {
             renderer: window.renderer(),
             device,
             config: Running::of(config),
-            look: Values::collect(&mut look.clone()),
+            look: ParamValues::collect(&mut look.clone()),
             stats,
             events,
             controls,
@@ -261,16 +274,16 @@ impl<'a> Running<'a> {
     }
 }
 
-/// A config as one flat list of keys and values.
-fn words(config: &Config) -> serde_json::Map<String, serde_json::Value> {
-    let mut words = match serde_json::to_value(Running::of(config)) {
-        Ok(serde_json::Value::Object(words)) => words,
+/// Returns a config as one flat list of keys and values.
+fn flatten(config: &Config) -> serde_json::Map<String, serde_json::Value> {
+    let mut values = match serde_json::to_value(Running::of(config)) {
+        Ok(serde_json::Value::Object(values)) => values,
         _ => serde_json::Map::new(),
     };
-    if let Some(serde_json::Value::Object(params)) = words.remove("params") {
-        words.extend(params);
+    if let Some(serde_json::Value::Object(params)) = values.remove("params") {
+        values.extend(params);
     }
-    words
+    values
 }
 
 impl Percentiles {
@@ -280,5 +293,42 @@ impl Percentiles {
         let at = |share: f32| sorted.get(((sorted.len() as f32 - 1.0) * share).round() as usize).copied();
         let at = |share| at(share).unwrap_or_default();
         Self { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::MODES;
+
+    #[test]
+    fn percentiles_of_few_values_are_values_among_them() {
+        let of = |values: &[f32]| Percentiles::of(values.iter().copied());
+        let one_to_hundred: Vec<f32> = (1..=100).rev().map(|it| it as f32).collect();
+        let Percentiles { p50, p95, p99, max } = of(&one_to_hundred);
+        assert_eq!([p50, p95, p99, max], [51.0, 95.0, 99.0, 100.0]);
+        assert_eq!((of(&[3.0]).p50, of(&[]).max), (3.0, 0.0));
+    }
+
+    #[test]
+    fn the_program_exits_after_the_limit_and_records_only_for_a_report() {
+        let mut recorder = Recorder::new(None, Instant::now(), Some(2));
+        for is_complete in [false, true] {
+            recorder.frame(Duration::ZERO, Duration::ZERO, &WindowStats::default());
+            assert_eq!(recorder.is_complete(), is_complete);
+        }
+        recorder.note("event".to_owned(), &Stats::default());
+        assert!(recorder.events.is_empty() && recorder.times.is_empty());
+    }
+
+    #[test]
+    fn a_change_of_the_config_is_recorded_by_its_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = OutputFile::create(&folder.path().join("report.json")).unwrap();
+        let mut recorder = Recorder::new(Some(output), Instant::now(), None);
+        let before = Config::new(MODES[0]);
+        recorder.change(&before, &Config { seed: 77, ..before.clone() }, &Stats::default());
+        let events: Vec<_> = recorder.events.iter().map(|event| event.what.as_str()).collect();
+        assert_eq!(events, ["seed=77"]);
     }
 }

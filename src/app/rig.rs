@@ -1,4 +1,4 @@
-//! What moves the camera: a hand, its momentum when it lets go, a place to go to, and a point to go with.
+//! The camera rig: moves the camera by drags, momentum after a drag and the wheel, glides to a view, and follows a point.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -8,126 +8,132 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// The last so much of a drag says how fast the camera goes on.
+/// Duration of the last part of a drag, which sets the momentum.
 const MEMORY: Duration = Duration::from_millis(80);
-/// Momentum falls to 1/e in this many seconds, ...
+/// Momentum falls to 1/e in this time, in seconds.
 const COAST_SECONDS: f32 = 0.28;
-/// ... and is none below this, in heights of the picture a second.
+/// Speed below which motion stops, in heights of the picture per second.
 const COAST_LEAST: f32 = 0.01;
-/// A wheel's turn is nearly done after a few times this, in seconds.
+/// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
-/// A camera gets to its point in a few times this, in seconds.
+/// Time constant of moving to the followed point, in seconds.
 const FOLLOW_SECONDS: f32 = 0.15;
-/// Going to a place takes this long, in seconds.
+/// Duration of gliding to a view, in seconds.
 const GLIDE_SECONDS: f32 = 0.45;
-/// By itself the camera turns by this, in radians a second: round in two minutes.
+/// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
-/// However long the last frame took, nothing moves by more than this many seconds at once.
+/// The longest time that one call of [`Rig::tick`] advances, in seconds.
 const LONGEST: f32 = 0.1;
 
-/// Which way a hand moves the camera.
+/// The motion of the camera that a drag controls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drag {
     Orbit,
     Pan,
 }
 
-/// What a camera can go with, in the scene of a mode that was seeded so many times.
+/// A point that the camera can follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Whom {
+pub(crate) struct FollowTarget {
     pub mode: &'static str,
+    /// Number of the seeding: a new scene is a new target.
     pub generation: u64,
-    /// Which body; none is the middle of all.
+    /// Index of the body; `None` is the centre of mass.
     pub body: Option<usize>,
 }
 
-/// A camera with what moves it.
+/// A camera and its motion.
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
     pub camera: Camera,
-    /// Where the hand went lately, in heights of the picture.
-    strokes: VecDeque<(Instant, Vec2)>,
-    /// What goes on without a hand, in heights a second.
+    /// Latest movements of the drag, in heights of the picture.
+    movements: VecDeque<(Instant, Vec2)>,
+    /// Motion after a drag, in heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// What the wheel still asks for, as a logarithm of the distance, and the cursor that keeps its place.
+    /// Zoom that remains, as a logarithm of the distance, and the cursor that stays in place.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
-    /// What the camera goes with, and where that was last.
-    followed: Option<(Whom, Vec3)>,
-    /// Views by mode and number.
-    kept: HashMap<(&'static str, u8), Camera>,
+    /// The followed point, and its last position.
+    followed: Option<(FollowTarget, Vec3)>,
+    /// Stored views by mode and number.
+    stored: HashMap<(&'static str, u8), Camera>,
 }
 
-/// On the way from one view to another.
+/// A gradual move of the camera from one view to another.
 #[derive(Debug)]
 struct Glide {
     from: Camera,
     to: Camera,
-    /// 0 to 1.
+    /// Progress of the move, from 0 to 1.
     done: f32,
 }
 
 impl Rig {
-    /// A hand takes hold: whatever moved stands still.
-    pub fn hold(&mut self) {
+    /// Stops all motion of the camera.
+    pub(crate) fn hold(&mut self) {
         (self.momentum, self.zoom, self.glide) = (None, None, None);
-        self.strokes.clear();
+        self.movements.clear();
     }
 
-    /// Stands there at once, and still.
-    pub fn stand(&mut self, camera: Camera) {
+    /// Moves the camera to a view at once, and stops its motion.
+    pub(crate) fn jump_to(&mut self, camera: Camera) {
         self.hold();
         self.camera = camera;
     }
 
-    /// A hand moves by `(dx, dy)` heights of the picture.
-    pub fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
-        self.strokes.push_back((now, Vec2::new(dx, dy)));
+    /// Drags by `(dx, dy)` heights of the picture.
+    pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
+        self.movements.push_back((now, Vec2::new(dx, dy)));
         self.glide = None;
         self.apply(drag, Vec2::new(dx, dy));
     }
 
-    /// The hand lets go: a camera in motion stays in motion for a while.
-    pub fn release(&mut self, drag: Drag, now: Instant) {
-        self.strokes.retain(|(at, _)| now.saturating_duration_since(*at) < MEMORY);
-        if let Some((first, _)) = self.strokes.front() {
+    /// Ends a drag. A camera in motion keeps moving for a while.
+    pub(crate) fn release(&mut self, drag: Drag, now: Instant) {
+        self.movements.retain(|(at, _)| now.saturating_duration_since(*at) < MEMORY);
+        if let Some((first, _)) = self.movements.front() {
             let seconds = now.saturating_duration_since(*first).as_secs_f32().max(1e-2);
-            let way: Vec2 = self.strokes.iter().map(|(_, by)| *by).sum();
+            let way: Vec2 = self.movements.iter().map(|(_, by)| *by).sum();
             let speed = way / seconds;
             self.momentum = (speed.is_finite() && speed.length() > COAST_LEAST).then_some((drag, speed));
         }
-        self.strokes.clear();
+        self.movements.clear();
     }
 
-    /// The wheel asks for a distance that is `factor` times as large.
-    pub fn wheel(&mut self, factor: f32, cursor: [f32; 2]) {
+    /// Zooms to `factor` times the distance, and keeps the point under the cursor in place.
+    pub(crate) fn wheel(&mut self, factor: f32, cursor: [f32; 2]) {
         let left = self.zoom.map_or(0.0, |(left, _)| left);
         self.zoom = Some((left + factor.ln(), cursor));
         self.glide = None;
     }
 
-    /// Goes to a view by and by.
-    pub fn glide_to(&mut self, to: Camera) {
+    /// Starts a gradual move of the camera to a view.
+    pub(crate) fn glide_to(&mut self, to: Camera) {
         self.hold();
         self.glide = Some(Glide { from: self.camera.clone(), to, done: 0.0 });
     }
 
-    /// Keeps the view under a number.
-    pub fn keep(&mut self, mode: &'static str, number: u8) {
-        self.kept.insert((mode, number), self.camera.clone());
+    /// Stores the current view of a mode under a number.
+    pub(crate) fn store(&mut self, mode: &'static str, number: u8) {
+        self.stored.insert((mode, number), self.camera.clone());
     }
 
-    /// Goes to the view that was kept under a number; whether there is one.
-    pub fn recall(&mut self, mode: &'static str, number: u8) -> bool {
-        let kept = self.kept.get(&(mode, number)).cloned();
-        let is_there = kept.is_some();
-        kept.into_iter().for_each(|camera| self.glide_to(camera));
+    /// Starts to glide to the view stored under a number; returns whether there is one.
+    pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
+        let stored = self.stored.get(&(mode, number)).cloned();
+        let is_there = stored.is_some();
+        stored.into_iter().for_each(|camera| self.glide_to(camera));
         is_there
     }
 
-    /// Lets time go by; whether anything goes on moving. `point` is what the camera goes with, if anything, and where it is
-    /// now.
-    pub fn tick(&mut self, elapsed: Duration, turns: bool, point: Option<(Whom, Vec3)>) -> bool {
+    /// Advances the motion by `elapsed`; returns whether the camera keeps moving. `point` is the followed point and its
+    /// position, if the camera follows one.
+    pub(crate) fn tick(
+        &mut self,
+        elapsed: Duration,
+        rotates: bool,
+        point: Option<(FollowTarget, Vec3)>,
+    ) -> bool {
         let seconds = elapsed.as_secs_f32().min(LONGEST);
         let nearly = |time: f32| 1.0 - (-seconds / time).exp();
         if let Some((drag, speed)) = self.momentum {
@@ -145,25 +151,25 @@ impl Rig {
             self.camera = glide.now();
             self.glide.take_if(|glide| glide.done >= 1.0);
         }
-        if turns {
+        if rotates {
             self.camera.orbit(-TURN * seconds / PI, 0.0);
         }
         let settles = self.follow(point, nearly(FOLLOW_SECONDS));
-        turns || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
+        rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Goes with a point, and in its direction while it is not in the middle; whether it is not yet there.
-    fn follow(&mut self, point: Option<(Whom, Vec3)>, share: f32) -> bool {
+    /// Moves with a point, and moves the point towards the centre of the view. Returns whether the point is not in the centre yet.
+    fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
-        let Some((whom, point)) = point else { return false };
-        // To something else it goes by and by.
-        let before = before.filter(|(other, _)| *other == whom);
+        let Some((target, point)) = point else { return false };
+        // The camera moves to another target gradually.
+        let before = before.filter(|(other, _)| *other == target);
         let moved = before.map_or(Vec3::ZERO, |(_, before)| point - before);
-        let target = self.camera.target + moved;
-        let left = point - target;
+        let wanted = self.camera.target + moved;
+        let left = point - wanted;
         let is_there = left.length() < 1e-4 * self.camera.distance;
-        self.camera.target = if is_there { point } else { target + left * share };
+        self.camera.target = if is_there { point } else { wanted + left * share };
         !is_there
     }
 
@@ -176,7 +182,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Slow at both ends; distances by factors, and round the shorter way.
+    /// Returns the view at this moment: slow at both ends, with logarithmic distances, and turning the shorter way.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();
@@ -201,18 +207,18 @@ mod tests {
     use super::*;
 
     const FRAME: Duration = Duration::from_millis(16);
-    const MIDDLE: Whom = Whom { mode: "gravity", generation: 1, body: None };
+    const CENTRE: FollowTarget = FollowTarget { mode: "gravity", generation: 1, body: None };
 
-    /// Lets it move until it stands still; how many frames that takes.
+    /// Advances the rig until the camera stops; returns the number of frames.
     fn settle(rig: &mut Rig, point: Option<Vec3>) -> usize {
-        let point = point.map(|point| (MIDDLE, point));
+        let point = point.map(|point| (CENTRE, point));
         let frames = (0..1000).take_while(|_| rig.tick(FRAME, false, point)).count();
-        assert!(frames < 1000, "it never comes to rest");
+        assert!(frames < 1000, "the camera never stops");
         frames
     }
 
     #[test]
-    fn what_is_let_go_in_motion_goes_on_and_comes_to_rest() {
+    fn a_drag_has_momentum_that_fades() {
         let mut rig = Rig::default();
         let start = Instant::now();
         rig.hold();
@@ -228,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_before_it_is_let_go_stays() {
+    fn a_pause_before_the_release_leaves_no_momentum() {
         let mut rig = Rig::default();
         let start = Instant::now();
         rig.drag(Drag::Pan, [0.2, 0.1], start);
@@ -239,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_stops_what_moves() {
+    fn holding_stops_all_motion() {
         let mut rig = Rig::default();
         rig.drag(Drag::Orbit, [0.2, 0.0], Instant::now());
         rig.release(Drag::Orbit, Instant::now());
@@ -250,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wheel_comes_to_where_it_asked_for() {
+    fn the_wheel_reaches_its_distance() {
         let mut rig = Rig::default();
         let before = rig.camera.distance;
         rig.wheel(0.88, [0.2, 0.1]);
@@ -262,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn kept_views_are_gone_back_to_and_each_mode_has_its_own() {
+    fn each_mode_has_its_own_stored_views() {
         let mut rig = Rig::default();
-        rig.keep("gravity", 3);
-        let kept = rig.camera.clone();
+        rig.store("gravity", 3);
+        let stored = rig.camera.clone();
         rig.drag(Drag::Orbit, [0.7, 0.2], Instant::now());
         rig.camera.distance = 40.0;
         for (mode, number) in [("gravity", 4), ("fluid", 3)] {
@@ -275,35 +281,35 @@ mod tests {
         rig.tick(FRAME, false, None);
         assert!((3.5..39.9).contains(&rig.camera.distance), "it is on its way");
         settle(&mut rig, None);
-        assert_eq!(rig.camera, kept);
+        assert_eq!(rig.camera, stored);
     }
 
     #[test]
-    fn it_goes_with_a_point_without_lagging_behind() {
+    fn following_a_point_does_not_lag() {
         let mut rig = Rig::default();
         let mut point = Vec3::new(5.0, 0.0, 0.0);
         settle(&mut rig, Some(point));
         assert_eq!(rig.camera.target, point);
         for _ in 0..10 {
             point += Vec3::new(0.0, 0.3, -0.1);
-            rig.tick(FRAME, false, Some((MIDDLE, point)));
+            rig.tick(FRAME, false, Some((CENTRE, point)));
             assert!(rig.camera.target.distance(point) < 1e-4);
         }
         let left = rig.camera.target;
         rig.tick(FRAME, false, None);
-        rig.tick(FRAME, false, Some((MIDDLE, Vec3::splat(f32::NAN))));
+        rig.tick(FRAME, false, Some((CENTRE, Vec3::splat(f32::NAN))));
         assert_eq!(rig.camera.target, left);
     }
 
     #[test]
-    fn it_goes_over_to_something_else_by_and_by() {
+    fn changing_the_target_moves_gradually() {
         let mut rig = Rig::default();
         let start = Vec3::new(5.0, 0.0, 0.0);
         settle(&mut rig, Some(start));
         let end = Vec3::new(-5.0, 2.0, 0.0);
-        for other in [Whom { body: Some(7), ..MIDDLE }, Whom { generation: 2, ..MIDDLE }] {
+        for other in [FollowTarget { body: Some(7), ..CENTRE }, FollowTarget { generation: 2, ..CENTRE }] {
             rig.camera.target = start;
-            rig.tick(FRAME, false, Some((MIDDLE, start)));
+            rig.tick(FRAME, false, Some((CENTRE, start)));
             rig.tick(FRAME, false, Some((other, end)));
             let gone = rig.camera.target.distance(start) / start.distance(end);
             assert!((0.01..0.3).contains(&gone), "{gone} of the way to {other:?} at once");
@@ -315,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn it_turns_slowly_round() {
+    fn the_slow_rotation_has_its_speed() {
         let mut rig = Rig::default();
         let before = rig.camera.yaw;
         assert!((0..120).all(|_| rig.tick(Duration::from_millis(100), true, None)));

@@ -1,4 +1,4 @@
-//! Settings that are kept from one start of the program to the next, in a file that a person may edit or delete.
+//! Settings that the program remembers, in a file that the user may edit or delete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::files::{self, Output};
-use crate::film::MOST_SIDE;
-use crate::look::Look;
-use crate::params::{self, Value, Values};
+use crate::base::error::{Error, Result};
+use crate::base::files::{self, OutputFile};
+use crate::base::look::Look;
+use crate::base::params::{self, ParamValue, ParamValues};
+use crate::export::film::MOST_SIDE;
 use crate::scene;
 
-/// More than the file can be meant to have.
+/// The largest settings file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
-/// Sizes of a window that can be meant.
+/// Widths and heights of the window that are accepted, in logical pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 
-/// What is kept. What the file does not say is as it comes.
+/// Settings that the program remembers. A setting that the file lacks has its default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -26,10 +26,10 @@ pub struct Settings {
     pub size: (u32, u32),
     /// Whether the panel is shown.
     pub panel: bool,
-    /// Where dialogs begin.
+    /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// How the picture looks, where that is not as it comes: as `--look` takes it.
+    /// Parameters of the look that differ from their defaults, by key, as `--look` takes them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
 }
@@ -41,21 +41,21 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The file in the user's folder for settings; none where there is no such folder.
+    /// Returns the file in the user's configuration folder; `None` if the user has none.
     pub fn path() -> Option<PathBuf> {
         Some(dirs::config_dir()?.join("gravitile").join("settings.toml"))
     }
 
-    /// What the file `path` says. A file that is not there says nothing.
+    /// Reads the file `path`; a missing file means the defaults.
     ///
     /// # Errors
-    /// If it cannot be read or is no such file.
+    /// Returns an error if the file cannot be read or is no settings file.
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
         let text = String::from_utf8_lossy(&text);
         let settings: Self = files::from_toml(&text).map_err(|(at, what)| Error::File {
             path: path.to_owned(),
-            line: scene::file::line_of(&text, at.unwrap_or_default()),
+            line: scene::line_of(&text, at.unwrap_or_default()),
             what,
         })?;
         let (width, height) = settings.size;
@@ -70,8 +70,8 @@ impl Settings {
         })
     }
 
-    /// The same, with the file that they are to be written to and what is wrong with it. One that is refused is set aside: a slip
-    /// costs nobody what the file says. Where that is not possible it is not written to.
+    /// Reads the file `path`. Returns the settings, the file to write later settings to, and an error message if the file is
+    /// invalid. An invalid file is renamed, so that nothing in it is lost; if that fails, no settings are written.
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
         let error = match Self::load(&path) {
             Ok(settings) => return (settings, Some(path), None),
@@ -85,37 +85,39 @@ impl Settings {
         match fs::rename(&path, &aside) {
             Ok(()) => {
                 let text = format!(
-                    "{error}. Settings are as they come; the file is set aside as {}: mend it and give it its name back.",
+                    "{error}. The default settings are used. The file is now {}: correct it and rename it back.",
                     aside.display()
                 );
                 (Self::default(), Some(path), Some(text))
             }
-            Err(_) => {
-                (Self::default(), None, Some(format!("{error}. Settings are as they come, and not kept.")))
-            }
+            Err(_) => (
+                Self::default(),
+                None,
+                Some(format!("{error}. The default settings are used, and changes are not saved.")),
+            ),
         }
     }
 
-    /// What is worth to be kept of `look`. Whom it follows is about the scene.
+    /// Returns the parameters of `look` to remember: those that differ from their defaults, except what the camera follows.
     pub fn of_look(look: &Look) -> BTreeMap<String, String> {
-        let usual = Values::collect(&mut Look::default());
-        let others = Values::collect(&mut look.clone());
+        let usual = ParamValues::collect(&mut Look::default());
+        let others = ParamValues::collect(&mut look.clone());
         let others = others.iter().filter(|(key, value)| usual.get(key) != Some(*value) && *key != "follow");
         others.map(|(key, value)| (key.to_owned(), value.to_string())).collect()
     }
 
-    /// Gives `look` what was kept, but for what was asked for by name. What is no longer understood is left out.
-    pub fn dress(&self, look: &mut Look, named: &BTreeSet<String>) {
+    /// Applies the remembered look, except for parameters that the command line names. Unknown or invalid ones are ignored.
+    pub fn apply_look(&self, look: &mut Look, named: &BTreeSet<String>) {
         for (key, text) in self.look.iter().filter(|(key, _)| !named.contains(*key)) {
-            // A newer or older program may have said it.
+            // A newer or older version of the program may have written the setting.
             let _ = params::set(look, key, text);
         }
     }
 
-    /// Writes the file `path`, and its folder.
+    /// Writes the file `path`, and creates its folder.
     ///
     /// # Errors
-    /// If it cannot be written; an older file is then still whole.
+    /// Returns an error if the file cannot be written; an older file is then unchanged.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = toml::to_string_pretty(self)
             .map_err(|error| Error::Invalid(format!("the settings cannot be written: {error}")))?;
@@ -123,33 +125,64 @@ impl Settings {
             let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
             fs::create_dir_all(folder).map_err(error)?;
         }
-        Output::create(path)?.replace(text.as_bytes())
+        OutputFile::create(path)?.replace(text.as_bytes())
     }
 }
 
-/// What was asked for this once: as long as nobody changes it, it is not kept, and what was kept before is.
-#[derive(Debug, Default)]
-pub(super) struct Once {
-    asked: Vec<(&'static str, Value)>,
-    kept: BTreeMap<String, String>,
+/// The settings of this run: the file, and parameters of the look that the command line sets for this run only.
+#[derive(Default)]
+pub(super) struct Preferences {
+    /// The settings file; `None` saves nothing.
+    file: Option<PathBuf>,
+    /// The settings as they were last read or written.
+    saved: Settings,
+    /// Parameters of the look that the command line set. A parameter is remembered only after the user has changed it.
+    overrides: Vec<(&'static str, ParamValue)>,
+    /// The remembered look when the program started.
+    initial: BTreeMap<String, String>,
 }
 
-impl Once {
-    /// Of a `look` in which what is `named` was asked for.
-    pub fn new(look: &Look, named: &BTreeSet<String>, settings: &Settings) -> Self {
-        let values = Values::collect(&mut look.clone());
-        let asked = values.iter().filter(|(key, _)| named.contains(*key)).collect();
-        Self { asked, kept: settings.look.clone() }
+impl Preferences {
+    /// Reads the settings if `remembered`; otherwise takes the defaults. Also returns an error message if the file is invalid.
+    pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
+        let file = Settings::path().filter(|_| remembered);
+        let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
+        (Self { file, initial: saved.look.clone(), saved, ..Self::default() }, error)
     }
 
-    /// What of `worth`, which is worth to be kept of `look`, is to be kept.
-    pub fn leave_out(&self, mut worth: BTreeMap<String, String>, look: &Look) -> BTreeMap<String, String> {
-        let now = Values::collect(&mut look.clone());
-        for (key, _) in self.asked.iter().filter(|(key, value)| now.get(key) == Some(*value)) {
-            worth.remove(*key);
-            worth.extend(self.kept.get_key_value(*key).map(|(key, text)| (key.clone(), text.clone())));
+    /// Returns the settings as they were last read or written.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.saved
+    }
+
+    /// Applies the remembered look to `look`, in which the command line has set the parameters `named`.
+    pub(super) fn apply(&mut self, look: &mut Look, named: &BTreeSet<String>) {
+        self.saved.apply_look(look, named);
+        let values = ParamValues::collect(&mut look.clone());
+        self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
+    }
+
+    /// Returns the parameters of `look` to remember.
+    pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
+        let mut remembered = Settings::of_look(look);
+        let now = ParamValues::collect(&mut look.clone());
+        for (key, _) in self.overrides.iter().filter(|(key, value)| now.get(key) == Some(*value)) {
+            remembered.remove(*key);
+            let initial = self.initial.get_key_value(*key);
+            remembered.extend(initial.map(|(key, text)| (key.clone(), text.clone())));
         }
-        worth
+        remembered
+    }
+
+    /// Writes the settings, if they have changed.
+    pub(super) fn save(&mut self, settings: Settings) {
+        if let Some(path) = self.file.as_ref().filter(|_| settings != self.saved) {
+            // Only logged, because a message at each autosave would disturb more than help.
+            if let Err(error) = settings.save(path) {
+                tracing::warn!("{error}");
+            }
+            self.saved = settings;
+        }
     }
 }
 
@@ -158,38 +191,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_is_kept_but_what_is_asked_for_counts() {
+    fn the_look_is_remembered_unless_the_command_line_sets_it() {
         let mut look = Look::default();
         params::set(&mut look, "exposure", "2").unwrap();
         let kept = Settings { look: Settings::of_look(&look), ..Settings::default() };
         assert_eq!(kept.look.len(), 1);
         let mut again = Look::default();
-        kept.dress(&mut again, &BTreeSet::new());
+        kept.apply_look(&mut again, &BTreeSet::new());
         assert_eq!(again, look);
-        // Also what it would be by itself.
+        // An override may equal the default.
         for text in ["3", "0"] {
             let mut asked = Look::default();
             params::set(&mut asked, "exposure", text).unwrap();
             let before = asked.clone();
             let named = BTreeSet::from(["exposure".to_owned()]);
-            kept.dress(&mut asked, &named);
+            let mut preferences =
+                Preferences { saved: kept.clone(), initial: kept.look.clone(), ..Preferences::default() };
+            preferences.apply(&mut asked, &named);
             assert_eq!(asked, before);
-            let once = Once::new(&asked, &named, &kept);
-            let left = |look: &Look| once.leave_out(Settings::of_look(look), look);
-            assert_eq!(left(&asked), kept.look, "it was asked for once");
+            let left = |look: &Look| preferences.look(look);
+            assert_eq!(left(&asked), kept.look, "the override holds for one run");
             params::set(&mut asked, "grid", "on").unwrap();
-            assert_eq!(left(&asked).len(), 2, "what else was changed is kept");
+            assert_eq!(left(&asked).len(), 2, "another parameter that was changed is remembered");
             params::set(&mut asked, "exposure", "1").unwrap();
-            assert_eq!(left(&asked)["exposure"], "1", "so is what was changed since");
+            assert_eq!(left(&asked)["exposure"], "1", "so is an override that was changed");
         }
         let nonsense =
             [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        Settings { look: nonsense.into(), ..Settings::default() }.dress(&mut again, &BTreeSet::new());
+        Settings { look: nonsense.into(), ..Settings::default() }.apply_look(&mut again, &BTreeSet::new());
         assert_eq!(again, look);
     }
 
     #[test]
-    fn what_is_kept_is_found_again_and_nonsense_is_told() {
+    fn settings_are_read_back_and_an_invalid_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new").join("settings.toml");
         assert_eq!(Settings::load(&path).unwrap(), Settings::default());
@@ -209,11 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_a_slip_is_told_and_set_aside_and_not_written_over() {
+    fn an_invalid_file_is_reported_and_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         let (_, file, wrong) = Settings::open(path.clone());
-        assert_eq!((file, wrong), (Some(path.clone()), None), "there is none yet");
+        assert_eq!((file, wrong), (Some(path.clone()), None), "the file does not exist yet");
         let text = "panel = false\n\n[look]\nexposure = 2\n";
         fs::write(&path, text).unwrap();
         let (settings, file, wrong) = Settings::open(path.clone());
@@ -222,15 +256,15 @@ mod tests {
         assert!(wrong.contains("line 4") && wrong.contains(aside.to_str().unwrap()), "{wrong}");
         settings.save(&file.unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&aside).unwrap(), text);
-        // Another slip costs nobody the first.
+        // Another invalid file does not overwrite the first.
         fs::write(&path, "size = 3").unwrap();
         assert!(Settings::open(path).2.unwrap().contains("settings.bad-2.toml"));
         assert_eq!(fs::read_to_string(&aside).unwrap(), text);
-        // One that cannot be moved stays as it is: a name cannot be longer.
+        // A file that cannot be renamed is left alone: its new name would be too long.
         let path = folder.path().join("s".repeat(250) + ".toml");
         fs::write(&path, text).unwrap();
         let (_, file, wrong) = Settings::open(path.clone());
-        assert!(file.is_none() && wrong.unwrap().contains("not kept"));
+        assert!(file.is_none() && wrong.unwrap().contains("not saved"));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }

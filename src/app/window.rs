@@ -1,4 +1,4 @@
-//! The window with its OpenGL context, and egui in it.
+//! The window with its OpenGL context and egui.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -20,36 +20,36 @@ use winit::event::WindowEvent;
 use winit::event_loop::ActiveEventLoop;
 
 use super::gui::{Gui, pixels};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::ui::WindowStats;
 use crate::view;
 
-/// A window to draw in.
+/// A window with an OpenGL context and egui.
 pub(super) struct Window {
     gui: Gui,
     display: glium::Display<WindowSurface>,
-    /// Whether showing a frame waits for the screen.
+    /// Whether showing a frame waits for the monitor.
     vsync: bool,
-    /// What the panel left free, in pixels from the lower left corner.
+    /// Area of the picture, in pixels from the lower left corner.
     picture: glium::Rect,
-    /// Last, because fields are dropped in order and a surface must go before its window.
+    /// Last, because fields are dropped in order and the surface must be dropped before its window.
     window: winit::window::Window,
 }
 
 impl Window {
     /// Opens a window of `(width, height)` logical pixels.
-    pub fn new(event_loop: &ActiveEventLoop, (width, height): (u32, u32)) -> Result<Self> {
+    pub(super) fn new(event_loop: &ActiveEventLoop, (width, height): (u32, u32)) -> Result<Self> {
         let attributes = winit::window::Window::default_attributes()
             .with_title("gravitile")
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(320, 240));
-        // Under X11 GLX comes first: a remote or virtual display often has no other.
+        // Under X11 GLX is tried first, because a remote or virtual display often offers only GLX.
         let (window, config) = DisplayBuilder::new()
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
             .build(event_loop, ConfigTemplateBuilder::new(), plainest)
             .map_err(graphics("no OpenGL on this display"))?;
-        let window = window.ok_or_else(|| Error::Graphics("the display gave no window".to_owned()))?;
+        let window = window.ok_or_else(|| Error::Graphics("the display did not open a window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
         let gui = Gui::new(&display, &window, event_loop)?;
         let (width, height) = window.inner_size().into();
@@ -57,87 +57,96 @@ impl Window {
         Ok(Self { window, display, gui, vsync, picture })
     }
 
-    pub fn context(&self) -> &Rc<Context> {
+    pub(super) fn context(&self) -> &Rc<Context> {
         self.display.get_context()
     }
 
-    pub fn egui(&self) -> egui::Context {
+    pub(super) fn egui(&self) -> egui::Context {
         self.gui.context().clone()
     }
 
-    /// The time between two pictures of the screen, a little less so as not to miss one.
-    pub fn refresh_interval(&self) -> Duration {
+    /// Returns the time between two refreshes of the monitor, minus 5 %, so that no refresh is missed.
+    pub(super) fn refresh_interval(&self) -> Duration {
         let millihertz = self.window.current_monitor().and_then(|monitor| monitor.refresh_rate_millihertz());
         Duration::from_secs_f64(950.0 / f64::from(millihertz.unwrap_or(60_000).max(1_000)))
     }
 
-    pub fn request_redraw(&self) {
+    pub(super) fn request_redraw(&self) {
         self.window.request_redraw();
     }
 
-    pub fn resize(&mut self, size: PhysicalSize<u32>) {
+    pub(super) fn resize(&mut self, size: PhysicalSize<u32>) {
         if size.width > 0 && size.height > 0 {
             self.display.resize(size.into());
         }
     }
 
-    pub fn is_minimised(&self) -> bool {
+    pub(super) fn is_minimised(&self) -> bool {
         let size = self.window.inner_size();
         size.width == 0 || size.height == 0
     }
 
-    /// Physical pixels to a point of the panel.
-    pub fn scale(&self) -> f32 {
+    /// Returns the physical pixels per point of the panel.
+    pub(super) fn scale(&self) -> f32 {
         self.gui.context().pixels_per_point()
     }
 
-    /// The size in logical pixels.
-    pub fn logical_size(&self) -> (u32, u32) {
+    /// Returns the window's inner width and height in logical pixels.
+    pub(super) fn logical_size(&self) -> (u32, u32) {
         self.window.inner_size().to_logical::<u32>(self.window.scale_factor()).into()
     }
 
-    pub fn size(&self) -> (u32, u32) {
+    pub(super) fn size(&self) -> (u32, u32) {
         self.window.inner_size().into()
     }
 
-    /// What draws: the device's name as OpenGL gives it.
-    pub fn renderer(&self) -> &str {
+    /// Returns the name of the OpenGL renderer.
+    pub(super) fn renderer(&self) -> &str {
         self.context().get_opengl_renderer_string()
     }
 
-    /// Gives egui an event. It has a pointer event if that is over the panel.
-    pub fn on_event(&mut self, event: &WindowEvent) -> EventResponse {
+    /// Passes an event to egui, which consumes pointer events over the panel.
+    pub(super) fn on_event(&mut self, event: &WindowEvent) -> EventResponse {
         self.gui.on_event(&self.window, event)
     }
 
-    pub fn run_ui<T>(&mut self, mut show: impl FnMut(&egui::Context) -> T) -> Option<T> {
+    /// Starts a frame and returns its events in groups. Each group needs its own call of [`Window::run_ui`].
+    pub(super) fn take_events(&mut self) -> Vec<Vec<egui::Event>> {
+        self.gui.take_events(&self.window)
+    }
+
+    pub(super) fn run_ui<T>(
+        &mut self,
+        events: Vec<egui::Event>,
+        mut show: impl FnMut(&egui::Context) -> T,
+    ) -> Option<T> {
         let mut shown = None;
-        self.gui.run(&self.window, |ctx| shown = Some(show(ctx)));
+        self.gui.run(&self.window, events, |ctx| shown = Some(show(ctx)));
         shown
     }
 
-    /// Where in the window, in pixels from its lower left corner, a rectangle of the panel's points is.
-    pub fn pixels(&self, rect: Rect) -> glium::Rect {
+    /// Converts a rectangle from points to pixels from the lower left corner.
+    pub(super) fn pixels(&self, rect: Rect) -> glium::Rect {
         pixels(rect, self.size(), self.scale())
     }
 
-    /// From now on this is where the picture is.
-    pub fn set_picture(&mut self, picture: glium::Rect) {
+    /// Sets the area of the picture, in pixels from the lower left corner.
+    pub(super) fn set_picture(&mut self, picture: glium::Rect) {
         self.picture = picture;
     }
 
-    /// Pixels of the picture.
-    pub fn picture_size(&self) -> (u32, u32) {
+    /// Returns the size of the picture in pixels.
+    pub(super) fn picture_size(&self) -> (u32, u32) {
         (self.picture.width, self.picture.height)
     }
 
-    /// The picture's width over its height.
-    pub fn aspect(&self) -> f32 {
+    /// Returns the picture's width divided by its height.
+    pub(super) fn aspect(&self) -> f32 {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// A place in the window as the camera measures it: in heights of the picture from its middle, y downwards.
-    pub fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
+    /// Converts a position in the window to heights of the picture from its centre, y downwards.
+    pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
         let glium::Rect { left, bottom, width, height } = self.picture;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
         let unit = f64::from(height.max(1));
@@ -146,8 +155,8 @@ impl Window {
         [(x / unit) as f32, (y / unit) as f32]
     }
 
-    /// Draws a picture and the panel over it, and shows both.
-    pub fn draw(
+    /// Draws a picture and the panel over it, and shows the frame.
+    pub(super) fn draw(
         &mut self,
         picture: impl FnOnce(&mut glium::Frame) -> Result<()>,
         stats: &mut WindowStats,
@@ -156,24 +165,24 @@ impl Window {
         self.gui.paint(&self.display)?;
         let mut target = self.display.draw();
         target.clear_color(0.0, 0.0, 0.0, 1.0);
-        // Not `?`: a frame that is dropped before it is finished panics.
+        // No `?` here: a frame that is dropped before it is finished panics.
         let outcome = picture(&mut target);
         let outcome = outcome.and_then(|()| self.gui.lay(&mut target));
         let drawn = start.elapsed();
-        // Wayland then tells when the next is worth drawing.
+        // This call lets Wayland set the pace of the next redraws.
         self.window.pre_present_notify();
         target.finish().map_err(graphics("the frame cannot be shown"))?;
-        // Where showing waits for the screen, that wait is no work; elsewhere the drawing ends in it.
+        // With vsync, showing the frame mostly waits; without vsync, showing the frame finishes the drawing.
         let work = if self.vsync { drawn } else { start.elapsed() };
         stats.draw_ms = work.as_secs_f64() * 1e3;
         outcome
     }
 }
 
-/// No multisampling: sprites and panel have soft edges of their own.
+/// Chooses the config with the fewest samples: sprites and panel need no multisampling, because they draw soft edges.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
-    // glutin-winit leaves no other way to say that there is none; glutin has found at least one.
+    // glutin-winit offers no error for an empty iterator, and glutin has found at least one config.
     least.unwrap_or_else(|| unreachable!("an iterator over OpenGL configs was empty"))
 }
 
@@ -187,24 +196,24 @@ fn open_display(
         .with_profile(GlProfile::Core)
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(handle));
-    // SAFETY: the handle is of the window that outlives the context: both end with [`Window`].
+    // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
     let context = unsafe { gl.create_context(config, &attributes) }
         .map_err(graphics("this display has no OpenGL 3.3"))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
-    // SAFETY: as above.
+    // SAFETY: the window outlives the surface: [`Window`] owns both and drops the surface first.
     let surface = unsafe { gl.create_window_surface(config, &attributes) }
         .map_err(graphics("the window cannot be drawn in"))?;
     let context = context.make_current(&surface).map_err(graphics("OpenGL does not start"))?;
-    // Under Wayland a window that cannot be seen would wait for ever; the frame clock keeps the pace by itself.
+    // Under Wayland a hidden window would wait forever; there the frame clock alone sets the pace.
     let interval = match handle {
         RawWindowHandle::Wayland(_) => SwapInterval::DontWait,
         _ => SwapInterval::Wait(NonZeroU32::MIN),
     };
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
     let display = glium::Display::new(context, surface).map_err(graphics("OpenGL is too old"))?;
-    // A software renderer accepts the wish and does not wait.
+    // A software renderer accepts the interval but does not wait.
     let waits = waits && !view::is_software(&display);
     Ok((display, waits))
 }

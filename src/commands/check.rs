@@ -1,30 +1,32 @@
-//! `gravitile check`: every variant of every mode against the f64 reference, at awkward sizes.
+//! `gravitile check`: compares every variant of every mode with the f64 reference, also at odd work-group sizes.
 
 use std::process::ExitCode;
 
-use super::{edited, ladders, open};
+use super::open_devices::{edited, open};
+use super::options::ladders;
+use crate::base::error::{Error, Result};
+use crate::base::state::State;
 use crate::cli::Check;
 use crate::compute::{Device, DeviceInfo};
-use crate::error::{Error, Result};
-use crate::modes::checks::{self, Start};
 use crate::modes::{ModeInfo, Recipe, Variant};
-use crate::state::State;
+use crate::modes::{Start, checks};
 
-/// The number of bodies or cells that the first guess is for.
+/// Number of bodies or cells for which the recipe is guessed.
 const FEW: usize = 1000;
-/// Below this change an agreement would say nothing.
+/// Minimum relative change of the state in a case; with less, an agreement would prove nothing.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Kernels of one variant that are compared in one row.
+/// Recipes of one variant that are compared in one row.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    recipes: Vec<Recipe>,
-    /// Whether all cases are compared, or those that show most.
+    /// The kernels, in the order in which they are compared.
+    pub recipes: Vec<Recipe>,
+    /// Whether all cases are compared; otherwise only a few that reveal most errors.
     thorough: bool,
 }
 
-/// What there is of a variant on a device: work-groups of one item, odd, usual, and the largest; and every combination
-/// of knobs.
+/// Returns the recipes to compare on a device: work-groups of 1, 7, 64, 256 and the maximum number of items, and
+/// every combination of knobs.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -32,43 +34,43 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     sizes.dedup();
     let with = |size: &usize| Plan { recipes: vec![guess.with_work_group(*size)], thorough: true };
     let mut plans: Vec<Plan> = sizes.iter().map(with).collect();
-    // What many bodies are stepped by.
+    // Starts from the recipe that `auto` guesses for a large number of bodies.
     let many = Recipe::guess(variant, device, 1 << 20);
     if many != guess.with_work_group(many.work_group) {
         plans.push(Plan { recipes: vec![many], thorough: true });
     }
     if !variant.knobs.is_empty() {
         let fits = |recipe: &Recipe| recipe.work_group <= recipe.max_work_group(device);
-        // A size that no number of items divides which could share a sum.
+        // An odd size, which no even number of items that share a sum divides.
         let recipes = guess.with_work_group(63.min(most)).relatives().into_iter().filter(fits).collect();
         plans.push(Plan { recipes, thorough: false });
     }
     plans
 }
 
-/// How some kernels of a variant did over all starts of its mode.
+/// Result of some recipes of a variant over all cases of its mode.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The mode.
+    /// Name of the mode.
     pub mode: &'static str,
-    /// The variant.
+    /// Name of the variant.
     pub variant: &'static str,
-    /// Work-items to a work-group.
+    /// Work-items per work-group.
     pub work_group: usize,
-    /// How many kernels.
+    /// Number of recipes.
     pub recipes: usize,
-    /// How many comparisons.
+    /// Number of comparisons.
     pub cases: usize,
-    /// The largest relative error, as [`checks::error`] has it.
+    /// Largest relative error, as defined by [`checks::error`].
     pub worst: f64,
-    /// What of it passes for this variant.
+    /// Largest error that passes for this variant.
     pub allowed: f64,
-    /// In which case.
+    /// Case with the largest error.
     pub case: String,
 }
 
 impl Row {
-    /// Whether the variant agrees with the reference.
+    /// Returns whether the variant agrees with the reference.
     pub fn passes(&self) -> bool {
         self.worst < self.allowed
     }
@@ -103,45 +105,45 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     }
     match failures {
         0 => {
-            println!("all below what is allowed");
+            println!("all errors are within the limits");
             Ok(ExitCode::SUCCESS)
         }
         n => {
-            println!("{n} row(s) not below what is allowed");
+            println!("{n} row(s) fail: their errors are above the limits");
             Ok(ExitCode::from(1))
         }
     }
 }
 
-/// One comparison to make: a start, and where the reference says that it ends.
+/// An initial state, and the final state that the reference computes from it.
 pub struct Case {
     start: Start,
     end: State<f64>,
 }
 
-/// Every start of the mode's `checks`, with its end.
+/// Computes the cases of a mode.
 ///
 /// # Errors
-/// If a scene is not there, or nothing happens in it.
+/// Returns an error if a scene is missing, or if nothing happens in it.
 pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     let case = |start: Start| {
         let mut end = start.state.to_f64();
         start.mode.reference(&mut end, start.steps)?;
         if checks::effect(&start.state, &end)? < LEAST_EFFECT {
             let name = &start.name;
-            return Err(Error::Invalid(format!("nothing happens in {name}: a check would say nothing")));
+            return Err(Error::Invalid(format!("cannot check with {name}: almost nothing changes in it")));
         }
         Ok(Case { start, end })
     };
     (info.checks)(info)?.into_iter().map(case).collect()
 }
 
-/// Compares the kernels of a plan over its cases.
+/// Compares the recipes of a plan over its cases.
 ///
 /// # Errors
-/// If a kernel does not build or the device fails.
-pub fn row(device: &Device, plan: &Plan, cases: &[Case]) -> Result<Row> {
-    let cases: Vec<&Case> = cases.iter().filter(|case| plan.thorough || case.start.telling).collect();
+/// Returns an error if a kernel does not build or the device fails.
+pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c Case>) -> Result<Row> {
+    let cases: Vec<&Case> = cases.into_iter().filter(|case| plan.thorough || case.start.telling).collect();
     let mut row = Row {
         mode: cases.first().map_or("", |case| case.start.mode.info().name),
         variant: plan.recipes[0].variant.name,

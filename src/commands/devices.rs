@@ -1,14 +1,15 @@
-//! `gravitile devices`: what there is to compute on.
+//! `gravitile devices`: lists the OpenCL devices.
 
 use std::process::ExitCode;
 
-use super::print_json;
+use super::open_devices::find;
+use super::report::print_json;
+use crate::base::error::Result;
 use crate::cli::Devices;
 use crate::compute;
-use crate::error::Result;
 
 pub(super) fn call(args: &Devices) -> Result<ExitCode> {
-    let (devices, chosen) = compute::pool(super::find(&args.device)?)?;
+    let (devices, chosen) = compute::pool(find(&args.device)?)?;
     let taken: Vec<usize> = chosen.iter().map(|&place| devices[place].info.index).collect();
     if args.json {
         let infos: Vec<_> = devices.iter().map(|device| &device.info).collect();
@@ -30,9 +31,9 @@ pub(super) fn call(args: &Devices) -> Result<ExitCode> {
         );
         println!("     {} · driver {}", info.opencl, info.driver);
     }
-    println!("\n→ is what gravitile takes; choose with --device NUMBER or part of a name.");
+    println!("\n→ marks the default device. Choose another with --device NUMBER, or with part of its name.");
     println!(
-        "Several compute together with --devices 0,1 or all or gpus; --devices sub:2 makes two of a CPU."
+        "Use several devices together with --devices 0,1, all or gpus; --devices sub:2 splits a CPU in two."
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `gravitile render`: step without a window, and draw the result, or a film.
+//! `gravitile render`: simulates without a window, and draws a picture or a film.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,16 +12,19 @@ use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{Begin, look, number_or_auto, open_several, run_in_parts, run_with_progress, size, steps};
-use crate::app::{Rig, Whom};
-use crate::bodies::Points;
+use super::launch::{Begin, steps};
+use super::open_devices::open_several;
+use super::options::{look, number_or_auto, size};
+use super::progress::{run_in_parts, run_with_progress};
+use crate::app::{FollowTarget, Rig};
+use crate::base::bodies::Points;
+use crate::base::error::{Error, Result};
+use crate::base::files::OutputFile;
+use crate::base::look::Look;
 use crate::cli::Render;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::files::Output;
-use crate::film::{self, Film};
-use crate::look::Look;
-use crate::snapshot::{self, Snapshot};
+use crate::engine::snapshot::{self, Snapshot};
+use crate::export::film::{self, Film};
 use crate::view::{self, Camera, Offscreen, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
@@ -30,10 +33,10 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let size = size(&args.size)?;
     let (look, _) = look(&args.looks.look)?;
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
-    // What cannot be written is told before any step.
+    // An unwritable path is reported before any step.
     let target = match args.frames {
         Some(frames) => {
-            // Its draft goes with it: what ends the program before the first picture leaves none.
+            // Dropping the film removes its draft, so that a program that ends before the first picture leaves none.
             drop(Film::create(&args.out, size, args.fps)?);
             Target::Film(frames)
         }
@@ -50,16 +53,16 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
             studio.picture(output, args.bare)?;
         }
         Target::Film(frames) => {
-            // A film begins at once unless it is asked to wait.
+            // Without --steps, a film starts at once.
             studio.begin(args.steps.unwrap_or(0), size)?;
             let config = studio.engine.config();
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-            // From here on a signal is heard, and what there is of the film is taken away.
+            // From here on, a signal cancels the film and removes its draft.
             let signal = cancellation(outlives_terminal)?;
             let film = Film::create(&args.out, size, args.fps)?;
             if !studio.film(film, &signal, (frames, pace, args.fps))? {
-                eprintln!("gravitile: cancelled; no film is left, but for PNG files that are written");
+                eprintln!("gravitile: cancelled; no film was saved (PNG files already written remain)");
                 return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
             }
         }
@@ -67,7 +70,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shells expect this plus the signal's number as the exit code of a program that a signal ended.
+/// Exit code of a program that a signal ended, without the signal's number.
 const SIGNALLED: u8 = 128;
 
 /// Signals that end a film.
@@ -76,11 +79,12 @@ const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
-/// Whether SIGHUP is ignored, as `nohup` asks for. To be called first of all: LLVM, which compiles kernels for PoCL, sets a handler.
+/// Returns whether SIGHUP is ignored, as under `nohup`. Must be called first: LLVM, which compiles kernels for PoCL,
+/// sets a handler.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action the call only writes the present one, and all zeros are an action too.
+    // SAFETY: without a new action the call only writes the current one, and a zeroed `sigaction` is valid.
     let action = unsafe {
         libc::sigaction(SIGHUP, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
@@ -93,8 +97,9 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// A number that is 0 until a signal asks the program to end, and then that signal's: SIGINT, which Ctrl+C sends, SIGTERM, or SIGHUP,
-/// which a terminal sends when it is closed, unless the program `outlives_terminal`. A second signal ends the program at once.
+/// Returns a number that is 0 until a signal asks the program to end, and then the signal's number. The signals are
+/// SIGINT (Ctrl+C), SIGTERM, and SIGHUP (a closed terminal) unless the program `outlives_terminal`. A second signal
+/// ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for &signal in SIGNALS {
@@ -102,39 +107,41 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
         let is_ignored = signal == SIGHUP && outlives_terminal;
         #[cfg(not(unix))]
         let is_ignored = outlives_terminal;
-        // LLVM, which compiles kernels for PoCL, has set a handler that ends the program; signal-hook would call it afterwards.
+        // LLVM, which compiles kernels for PoCL, sets a handler that ends the program; signal-hook would call it
+        // afterwards.
         #[cfg(unix)]
-        // SAFETY: the default action, or none, replaces a handler; no handler of this program is set before.
+        // SAFETY: sets the default action or ignores the signal; this program has not set a handler before.
         unsafe {
             libc::signal(signal, if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL });
         }
         if is_ignored {
             continue;
         }
-        // Actions run in the order of their registration: the first signal does not count as a second one.
+        // Actions run in the order of their registration, so the first signal does not count as a second one.
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
             .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
             .and_then(|_| flag::register(signal, is_second.clone()))
-            .map_err(|error| Error::Invalid(format!("signals cannot be handled: {error}")))?;
+            .map_err(|error| Error::Invalid(format!("cannot handle signals: {error}")))?;
     }
     Ok(heard)
 }
 
 enum Target {
-    Picture(Output),
+    Picture(OutputFile),
     Film(u32),
 }
 
-fn output(path: &Path) -> Result<Output> {
+fn output(path: &Path) -> Result<OutputFile> {
     if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let (path, other) = (path.display(), other.display());
-        let text = format!("--out {path}: what is written is PNG, not {other}; --frames makes films");
+        let text =
+            format!("--out {path}: a picture must be a .png file, not .{other}; add --frames to make a film");
         return Err(Error::Invalid(text));
     }
-    Output::create(path)
+    OutputFile::create(path)
 }
 
-/// A simulation, and what it is drawn with.
+/// A simulation, and the view that draws it.
 struct Studio<'a> {
     engine: Engine,
     offscreen: &'a Offscreen,
@@ -142,7 +149,7 @@ struct Studio<'a> {
     look: Look,
     points: Points,
     rig: Rig,
-    /// From where a snapshot was looked at; none is from where all is in view.
+    /// Camera of the snapshot; without one, all bodies are framed.
     camera: Option<Camera>,
 }
 
@@ -153,9 +160,9 @@ impl<'a> Studio<'a> {
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Steps to the first picture, and looks at it from where it was looked at, or at all of it.
+    /// Steps to the first picture, and sets the camera: of the snapshot, or framing all bodies.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
-        // Trails go back over pictures: here there is one for each of the last steps.
+        // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);
         run_with_progress(&mut self.engine, steps - pictures)?;
         self.take(0)?;
@@ -170,7 +177,7 @@ impl<'a> Studio<'a> {
         Ok(())
     }
 
-    /// Steps, and takes what is then to be drawn.
+    /// Takes `steps` steps and uploads the bodies to draw.
     fn take(&mut self, steps: u32) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
@@ -179,10 +186,10 @@ impl<'a> Studio<'a> {
         self.view.upload(&self.points, self.points.value_range())
     }
 
-    /// What the camera goes with, if it does.
-    fn whom(&self) -> Whom {
+    /// Identifies what the camera follows.
+    fn follow_target(&self) -> FollowTarget {
         let mode = self.engine.config().mode.info().name;
-        Whom { mode, generation: self.engine.generation(), body: None }
+        FollowTarget { mode, generation: self.engine.generation(), body: None }
     }
 
     fn draw(&mut self) -> Result<image::RgbImage> {
@@ -190,7 +197,7 @@ impl<'a> Studio<'a> {
         offscreen.render(|surface| view.draw(surface, &rig.camera, None))
     }
 
-    fn picture(&mut self, output: Output, bare: bool) -> Result<()> {
+    fn picture(&mut self, output: OutputFile, bare: bool) -> Result<()> {
         let mut png = film::png(&self.draw()?)?;
         if !bare {
             let view = self.rig.camera.to_words();
@@ -203,7 +210,7 @@ impl<'a> Studio<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// `frames` pictures, `pace` steps from one to the next; false if it was cancelled, of which nothing is left.
+    /// Adds `frames` pictures, `pace` steps apart. Returns false if a signal cancelled the film.
     fn film(
         &mut self,
         mut film: Film,
@@ -222,7 +229,7 @@ impl<'a> Studio<'a> {
                 self.take(pace)?;
             }
             let middle = view::middle(&self.points).filter(|_| self.look.follow);
-            let followed = middle.map(|middle| (self.whom(), middle));
+            let followed = middle.map(|middle| (self.follow_target(), middle));
             self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, followed);
             film.add(&self.draw()?)?;
             bar.inc(1);

@@ -1,4 +1,4 @@
-//! `gravitile run`: step without a window, and report.
+//! `gravitile run`: simulates without a window, and prints a report.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -8,19 +8,22 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{Begin, open_several, print_json, run_with_progress, steps};
+use super::launch::{Begin, steps};
+use super::open_devices::open_several;
+use super::progress::run_with_progress;
+use super::report::{print_json, speed};
+use crate::base::error::Result;
+use crate::base::files::OutputFile;
+use crate::base::format::significant;
+use crate::base::params::ParamValues;
+use crate::base::state::Matter;
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
-use crate::error::Result;
-use crate::files::Output;
 use crate::modes::{Mode, ModeInfo, Reading, Recipe, Sharing};
-use crate::params::Values;
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
-use crate::state::Matter;
-use crate::ui::format::significant;
 
-/// What `--json` prints.
+/// The report, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(skip)]
@@ -29,7 +32,7 @@ struct Report {
     recipe: Recipe,
     mode: &'static str,
     start: String,
-    params: Values,
+    params: ParamValues,
     variant: &'static str,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
@@ -42,9 +45,9 @@ struct Report {
     steps: u32,
     /// Simulated time.
     time: f64,
-    /// Time on the wall.
+    /// Wall-clock time in seconds.
     seconds: f64,
-    /// As the mode counts: `interactions_per_second`, `mlups`.
+    /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
@@ -52,16 +55,16 @@ struct Report {
     #[serde(flatten)]
     conserved: Option<Conserved>,
     nonfinite: usize,
-    /// What else the mode has to tell, after the last step.
+    /// Other readings of the mode after the last step.
     readings: Vec<Reading>,
 }
 
-/// What bodies conserve, or should.
+/// Quantities that bodies conserve.
 #[derive(Debug, Serialize)]
 struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
-    /// Σ m |v|, what the momentum is compared with.
+    /// Σ m |v|, the scale of the momentum.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
 }
@@ -71,24 +74,27 @@ struct Energy {
     start: f64,
     end: f64,
     relative_drift: f64,
+    /// Whether the mode's parameters conserve energy; otherwise the change is no error.
+    #[serde(skip)]
+    is_conserved: bool,
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    // What goes on later goes on with all that belongs to the picture.
+    // With --save, parameters that only affect the picture are kept for the snapshot.
     let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
     let mut begin = Begin::new(&args.simulation, prepare)?;
     let steps = steps(args.steps, &begin.config);
     let info = begin.config.mode.info();
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
-    // A pipe or device is refused before the steps: nobody could go on from it.
-    let save = args.save.as_deref().map(|path| Output::create(path)?.draft()).transpose()?;
+    // Pipes and devices are refused before the first step, because --resume cannot read them.
+    let save = args.save.as_deref().map(|path| OutputFile::create(path)?.draft()).transpose()?;
     let mut told = begin
         .snapshot
         .as_mut()
         .map(|snapshot| std::mem::take(&mut snapshot.runs[0].told))
         .unwrap_or_default();
     let mut engine = begin.engine(open_several(&args.simulation)?)?;
-    // Of a snapshot that does not tell of every step, only what comes now is told.
+    // Values from a snapshot are used only if it has one for every step.
     if told.len() as u64 != engine.clock().0 {
         told.clear();
     }
@@ -105,27 +111,27 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         outputs.save(&mut engine, &told)?;
     }
     if args.json {
-        print_json(&report)
+        print_json(&report);
     } else {
-        print(&report)
+        print(&report);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the end goes.
+/// Files that receive the final state.
 enum Outputs {
-    Bodies(Output),
-    Flow { state: Output, speeds: Output },
+    Bodies(OutputFile),
+    Flow { state: OutputFile, speeds: OutputFile },
 }
 
 impl Outputs {
-    /// Before the run, so that what cannot be written is told at once.
+    /// Opens the files before the run, so that an unwritable path is reported at once.
     fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
         Ok(match info.work.matter {
-            Matter::Bodies => Self::Bodies(Output::create(path)?),
+            Matter::Bodies => Self::Bodies(OutputFile::create(path)?),
             Matter::Flow => Self::Flow {
-                state: Output::create(&path.join("final_state.dat"))?,
-                speeds: Output::create(&path.join("av_vels.dat"))?,
+                state: OutputFile::create(&path.join("final_state.dat"))?,
+                speeds: OutputFile::create(&path.join("av_vels.dat"))?,
             },
         })
     }
@@ -146,7 +152,7 @@ impl Outputs {
     }
 }
 
-/// What came of some steps, and what the mode told of each.
+/// Runs the steps. Returns the report and the value that the mode reports for each step.
 fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());
@@ -162,6 +168,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
             start: start.energy(),
             end: end.energy(),
             relative_drift: relative_drift(start.energy(), end.energy()),
+            is_conserved: config.mode.conserves_energy(),
         },
         momentum: end.momentum,
         momentum_scale: end.momentum_scale,
@@ -202,9 +209,9 @@ fn print(report: &Report) {
     );
     let word = if *steps == 1 { "step" } else { "steps" };
     println!("{steps} {word} to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
-    println!("{}", super::bench::speed(report.info, report.work_per_second));
+    println!("{}", speed(report.info, report.work_per_second));
     if report.devices > 1 && report.sharing.is_none() {
-        println!("{variant} stays on one device: it is not shared");
+        println!("{variant} runs on one device only; the other devices stay idle");
     }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
         for member in members {
@@ -219,21 +226,25 @@ fn print(report: &Report) {
         println!("exchange {exchange_ms:.3} ms a step, parallel efficiency {:.0} %", 100.0 * efficiency);
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
-        let Energy { start, end, relative_drift } = energy;
+        let Energy { start, end, relative_drift, is_conserved } = energy;
         let [start, end] = [*start, *end].map(|energy| significant(energy, 8));
-        println!("energy {start} → {end}, drift {relative_drift:+.2e}");
+        let change = match is_conserved {
+            true => format!("drift {relative_drift:+.2e}"),
+            false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
+        };
+        println!("energy {start} → {end}, {change}");
         println!("momentum {:.2e} of Σm|v| {momentum_scale:.4}", length(*momentum));
         println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {
         let warning = if reading.warns { " (!)" } else { "" };
         let value = if reading.counts { reading.value.to_string() } else { significant(reading.value, 5) };
-        println!("{} {value}{warning}", reading.label);
+        println!("{} {value}{}{warning}", reading.label, reading.unit);
         if let Some(advice) = reading.advice {
             println!("{advice}");
         }
     }
     if report.nonfinite > 0 {
-        println!("{} {} stopped being finite", report.nonfinite, report.info.work.things);
+        println!("{} {} are no longer finite", report.nonfinite, report.info.work.things);
     }
 }

@@ -1,16 +1,18 @@
-//! `gravitile view`: the window.
+//! `gravitile view`: opens the viewer.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::{Begin, look, number_or_auto, size};
+use super::launch::Begin;
+use super::open_devices;
+use super::options::{look, number_or_auto, size};
 use crate::app::{self, Options};
+use crate::base::error::Result;
+use crate::base::files::OutputFile;
 use crate::cli::{DevicesArgs, View};
-use crate::compute::{self, Devices, Found};
+use crate::compute::{self, Devices, FoundDevice};
 use crate::engine;
-use crate::error::Result;
-use crate::files::Output;
-use crate::kernels;
+use crate::engine::kernel_lab;
 
 pub(super) fn call(args: View) -> Result<ExitCode> {
     let started = Instant::now();
@@ -22,7 +24,7 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     let (devices, chosen) = compute::pool(find(args.simulation.device.clone())?)?;
     config.devices.clone_from(&chosen);
     if begin.snapshot.is_none() {
-        // A wrong number of bodies or work-group size is told before a window opens.
+        // An impossible number of bodies or work-group size is reported before a window opens.
         engine::Resolved::new(&begin.config, &devices[chosen[0]].info)?;
     }
     let (look, named) = look(&args.looks.look)?;
@@ -31,11 +33,11 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
         named,
         view: begin.view(),
         size: args.size.as_deref().map(size).transpose()?,
-        keeps: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
-        kernels: args.simulation.kernels.kernels.as_deref().map(kernels::prepare).transpose()?,
+        autosave: (!args.clean && args.frames.is_none()).then(|| Duration::from_secs(args.autosave.into())),
+        kernels: args.simulation.kernels.kernels.as_deref().map(kernel_lab::prepare).transpose()?,
         is_chosen: args.simulation.is_chosen(),
         frames: args.frames,
-        report: args.report.as_deref().map(Output::create).transpose()?,
+        report: args.report.as_deref().map(OutputFile::create).transpose()?,
         devices: devices.clone(),
         config: begin.config.clone(),
         engine: Box::new(move || begin.engine(Devices::open(devices, &chosen)?)),
@@ -44,19 +46,19 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the devices in a thread that gives way to others. A driver for the CPU starts its own threads when it
-/// is first asked for devices, and they inherit that: the window shares the cores with them and stays smooth.
-fn find(wanted: DevicesArgs) -> Result<Vec<Found>> {
+/// Finds the devices in a thread of low priority. A CPU driver starts its own threads when it is first asked for
+/// devices, and they inherit the priority: the window shares the cores with them and stays smooth.
+fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {
             give_way();
-            super::find(&wanted)
+            open_devices::find(&wanted)
         });
         finder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// Lowers the priority of this thread; under Linux each thread has its own.
+/// Lowers the priority of the calling thread; on Linux each thread has its own.
 fn give_way() {
     #[cfg(target_os = "linux")]
     // SAFETY: no pointers; 0 is the calling thread. A refusal leaves the priority as it was, which is no error.

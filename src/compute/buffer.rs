@@ -1,6 +1,7 @@
-//! Typed device memory and read-back.
+//! Typed device memory.
 
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::DerefMut;
 
 use bytemuck::Pod;
@@ -8,9 +9,13 @@ use ocl::core::{self, MemFlags};
 
 use super::device::Device;
 use super::fault::Call;
-use super::{pinned, timing};
-use crate::error::Result;
-use crate::memory::Memory;
+use super::pending::Pending;
+use super::pinned;
+use crate::base::error::{Error, Result};
+use crate::base::memory::Memory;
+
+/// Largest number of bytes in one part of an upload.
+const UPLOAD_BYTES: usize = 1 << 24;
 
 /// `len` values of `T` in the memory of a device.
 #[derive(Debug)]
@@ -24,44 +29,44 @@ pub struct Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if self.device.is_lost() {
-            // Given back, it could be waited for.
-            std::mem::forget(self.mem.clone());
+            // Leaked, because releasing a buffer may wait for the device.
+            mem::forget(self.mem.clone());
         }
     }
 }
 
-impl<T: Pod> Buffer<T> {
-    /// Room for `len` values (at least one, since OpenCL knows no empty buffers), not initialised.
+impl<T: Pod + Send> Buffer<T> {
+    /// Allocates `len` uninitialised values. At least one is allocated, because OpenCL has no empty buffers.
     ///
     /// # Errors
-    /// If the device has no room.
+    /// Returns an error if the device has too little memory.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         const DOING: &str = "reserving device memory";
-        device.may(Call::Allocate, DOING)?;
+        device.check(Call::Allocate, DOING)?;
         let bytes = len.max(1) * size_of::<T>();
-        // SAFETY: no host memory is handed over.
+        // SAFETY: no host memory is passed.
         let mem = unsafe { core::create_buffer(&device.context, MemFlags::READ_WRITE, bytes, None::<&[u8]>) }
             .map_err(device.fail(DOING))?;
         Ok(Self { device: device.clone(), mem, len, _values: PhantomData })
     }
 
-    /// Room for `len` values of which every byte is zero.
+    /// Allocates `len` values with all bytes zero.
     ///
     /// # Errors
-    /// If the device has no room.
+    /// Returns an error if the device has too little memory.
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
         let buffer = Self::new(device, len)?;
         buffer.clear()?;
         Ok(buffer)
     }
 
-    /// Queues the clearing of every byte.
+    /// Queues setting all bytes to zero.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// Returns an error if the device refuses the command.
     pub fn clear(&self) -> Result<()> {
         const DOING: &str = "clearing device memory";
-        self.device.may(Call::Write, DOING)?;
+        self.device.check(Call::Write, DOING)?;
         core::enqueue_fill_buffer(
             &self.device.queue,
             &self.mem,
@@ -75,174 +80,132 @@ impl<T: Pod> Buffer<T> {
         .map_err(self.device.fail(DOING))
     }
 
-    /// A copy of `values`.
+    /// Copies `values` into new device memory.
     ///
     /// # Errors
-    /// If the device has no room.
+    /// Returns an error if the device has too little memory, or fails.
     pub fn from_slice(device: &Device, values: &[T]) -> Result<Self> {
         let buffer = Self::new(device, values.len())?;
-        if !values.is_empty() {
-            const DOING: &str = "writing device memory";
-            device.may(Call::Write, DOING)?;
-            let mut written = core::Event::null();
-            // SAFETY: a write of as many bytes as the buffer has, out of memory that stays until it has ended; of a device
-            // that never ends it, below.
-            unsafe {
-                core::enqueue_write_buffer(
-                    &device.queue,
-                    &buffer.mem,
-                    false,
-                    0,
-                    bytemuck::cast_slice::<T, u8>(values),
-                    None::<core::Event>,
-                    Some(&mut written),
-                )
-            }
-            .and_then(|()| core::flush(&device.queue))
-            .map_err(device.fail(DOING))?;
-            device.wait(&written, DOING)?;
+        let mut staging = Vec::new();
+        for (nth, part) in bytemuck::cast_slice(values).chunks(UPLOAD_BYTES).enumerate() {
+            staging.clear();
+            staging.extend_from_slice(part);
+            staging = buffer.upload(nth * UPLOAD_BYTES, staging)?.wait()?.0;
         }
         Ok(buffer)
     }
 
-    /// How many values there are.
+    /// Queues a copy of `bytes` to `offset` in the buffer, and submits it. The bytes are owned, because a device that stops
+    /// answering may read them at any later time.
+    fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
+        const DOING: &str = "writing device memory";
+        self.device.check(Call::Write, DOING)?;
+        let mut event = core::Event::null();
+        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `bytes`, whose contents stay in
+        // place, until the write has ended.
+        unsafe {
+            core::enqueue_write_buffer(
+                &self.device.queue,
+                &self.mem,
+                false,
+                offset,
+                &bytes,
+                None::<core::Event>,
+                Some(&mut event),
+            )
+        }
+        .map_err(self.device.fail(DOING))?;
+        let pending = Pending::new(&self.device, vec![event], bytes);
+        core::flush(&self.device.queue).map_err(self.device.fail(DOING))?;
+        Ok(pending)
+    }
+
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the buffer has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Waits for the queue and copies the values out.
+    /// Waits for the queued work and copies all values to the host.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn read(&self) -> Result<Vec<T>> {
-        Ok(self.copy_into(0, vec![T::zeroed(); self.len])?.wait()?.0)
+        // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
+        let pending = unsafe { self.copy_into(0, vec![T::zeroed(); self.len]) }?;
+        Ok(pending.wait()?.0)
     }
 
-    /// Waits for the queue and copies one value out.
+    /// Waits for the queued work and copies the value at `index` to the host.
     ///
     /// # Errors
-    /// If there is none at `place`, or the device fails.
-    pub fn read_at(&self, place: usize) -> Result<T> {
-        if place >= self.len {
-            return Err(crate::error::Error::Invalid(format!("there is no value {place} of {}", self.len)));
+    /// Returns an error if `index` is out of range, or the device fails.
+    pub fn read_at(&self, index: usize) -> Result<T> {
+        if index >= self.len {
+            return Err(Error::Invalid(format!(
+                "index {index} is out of range: there are {} values",
+                self.len
+            )));
         }
-        Ok(self.copy_into(place, vec![T::zeroed()])?.wait()?.0[0])
+        // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
+        let pending = unsafe { self.copy_into(index, vec![T::zeroed()]) }?;
+        Ok(pending.wait()?.0[0])
     }
 
-    /// Queues a copy of the values, as all work queued before leaves them, into `memory` or, if that has another
-    /// length, into new memory, pinned where the driver can; it comes back once the answer was waited for. Work that
-    /// is queued later runs beside the copy: until the answer was waited for, none of it may write to this buffer.
+    /// Queues a copy of the values, as all work queued before leaves them, to the host. The copy uses `memory` if its
+    /// length fits, or else new memory, pinned if the driver can.
+    ///
+    /// Work queued later runs beside the copy, and must not write to this buffer before the copy has ended.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// Returns an error if the device refuses.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
     where
-        T: Send + Sync,
+        T: Sync,
     {
         let fits = memory.len() == self.len;
-        self.copy_into(0, if fits { memory } else { pinned::memory(&self.device, self.len) })
+        let memory = if fits { memory } else { pinned::memory(&self.device, self.len) };
+        // SAFETY: the values of a `Memory` stay in place when the `Memory` moves.
+        unsafe { self.copy_into(0, memory) }
     }
 
-    /// The values from `place` on, as many as `memory` has and no more than there are; they stay where they are when it is
-    /// moved.
-    fn copy_into<M: DerefMut<Target = [T]>>(&self, place: usize, mut memory: M) -> Result<Pending<M>> {
-        let mut reads = Vec::new();
-        if !memory.is_empty() {
-            self.device.may(Call::Read, "reading device memory")?;
-            let ready = self.device.mark()?;
-            let mut event = core::Event::null();
-            // SAFETY: the copy is within the buffer and as long as `memory`, which the answer owns and gives back only after the copy has
-            // ended; forgotten, it is leaked with it.
-            unsafe {
-                core::enqueue_read_buffer(
-                    &self.device.copies,
-                    &self.mem,
-                    false,
-                    place * size_of::<T>(),
-                    bytemuck::cast_slice_mut::<T, u8>(&mut memory),
-                    Some(&ready),
-                    Some(&mut event),
-                )
-            }
-            .map_err(self.device.fail("reading device memory"))?;
-            reads.push(event);
-            core::flush(&self.device.copies).map_err(self.device.fail("handing over a copy"))?;
-        }
-        Ok(Pending { device: self.device.clone(), reads, memory: Some(memory) })
-    }
-}
-
-/// Memory that read-backs are under way into.
-#[derive(Debug)]
-#[must_use = "the memory comes back from the wait"]
-pub struct Pending<M> {
-    device: Device,
-    reads: Vec<core::Event>,
-    memory: Option<M>,
-}
-
-impl<M> Pending<M> {
-    /// Both read-backs as one.
-    pub fn and<N>(mut self, mut other: Pending<N>) -> Pending<(M, N)> {
-        let reads = [std::mem::take(&mut self.reads), std::mem::take(&mut other.reads)].concat();
-        Pending { device: self.device.clone(), reads, memory: self.memory.take().zip(other.memory.take()) }
-    }
-
-    /// The same memory in another shape. `shape` only moves it: it is not whole yet.
-    pub fn map<N>(mut self, shape: impl FnOnce(M) -> N) -> Pending<N> {
-        let reads = std::mem::take(&mut self.reads);
-        Pending { device: self.device.clone(), reads, memory: self.memory.take().map(shape) }
-    }
-
-    /// Waits until the memory is whole, and gives it back with the time that the copies took, in seconds, where the
-    /// device tells.
+    /// Queues a copy of as many values as `memory` holds, from `index` on.
     ///
-    /// # Errors
-    /// If the device fails.
-    pub fn wait(mut self) -> Result<(M, Option<f64>)> {
-        let reads = std::mem::take(&mut self.reads);
-        // All are waited for before any failure is told: none may still be writing then.
-        let wait = |event| self.device.wait(event, "reading device memory").err();
-        let failures: Vec<_> = reads.iter().filter_map(wait).collect();
-        if let Some(error) = failures.into_iter().next() {
-            self.leak_if_lost();
-            return Err(error);
+    /// # Safety
+    /// The slice that `memory` dereferences to must stay in place when `memory` moves.
+    unsafe fn copy_into<M>(&self, index: usize, mut memory: M) -> Result<Pending<M>>
+    where
+        M: DerefMut<Target = [T]> + Send + 'static,
+    {
+        const DOING: &str = "reading device memory";
+        if memory.is_empty() {
+            return Ok(Pending::new(&self.device, Vec::new(), memory));
         }
-        let seconds = match (reads.first(), reads.last()) {
-            (Some(first), Some(last)) => timing::span(first, last),
-            _ => Some(0.0),
-        };
-        match self.memory.take() {
-            Some(memory) => Ok((memory, seconds)),
-            None => unreachable!("what takes the memory consumes the answer"),
+        self.device.check(Call::Read, DOING)?;
+        let ready = self.device.submit()?;
+        let mut event = core::Event::null();
+        // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `memory`, whose slice stays in
+        // place by the contract above, until the read has ended.
+        unsafe {
+            core::enqueue_read_buffer(
+                &self.device.copies,
+                &self.mem,
+                false,
+                index * size_of::<T>(),
+                bytemuck::cast_slice_mut::<T, u8>(&mut memory),
+                Some(&ready),
+                Some(&mut event),
+            )
         }
-    }
-}
-
-impl<M> Pending<M> {
-    /// A device that does not answer may still write.
-    fn leak_if_lost(&mut self) {
-        if self.device.is_lost() {
-            std::mem::forget(self.memory.take());
-        }
-    }
-}
-
-impl<M> Drop for Pending<M> {
-    fn drop(&mut self) {
-        for event in &self.reads {
-            // An error here is met again by whoever uses the device next.
-            let _ = self.device.wait(event, "reading device memory");
-        }
-        if !self.reads.is_empty() {
-            self.leak_if_lost();
-        }
+        .map_err(self.device.fail(DOING))?;
+        let pending = Pending::new(&self.device, vec![event], memory);
+        core::flush(&self.device.copies).map_err(self.device.fail(DOING))?;
+        Ok(pending)
     }
 }

@@ -1,306 +1,203 @@
-//! What is known of an OpenCL device, and opening it.
+//! Open devices.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use ocl::core::{
-    self, CommandQueueProperties, ContextProperties, DeviceInfo as Query, DeviceInfoResult as Answer,
-    DeviceType, PlatformInfo,
-};
+use ocl::core::{self, CommandQueueProperties, ContextProperties};
 
-use super::fault::{Call, Fault, Faults};
-use super::program::{self, ProgramCache};
-use super::watch::{self, Awaited, Ended, Waiter};
-use crate::error::{Error, Result};
+use super::fault::{Call, FaultPlan, InjectedFault};
+use super::found::{DeviceInfo, DeviceKind, FoundDevice};
+use super::program_cache::ProgramCache;
+use super::source::KernelEdits;
+use super::watch::{self, Ended, TIMEOUT_VARIABLE, Wait, Waiter};
+use crate::base::error::{Error, Result};
 
-/// What kind of processor a device is; better ones for this program first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A graphics processor.
-    Gpu,
-    /// Another accelerator.
-    Accelerator,
-    /// The host's own cores.
-    Cpu,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.pad(match self {
-            Kind::Gpu => "GPU",
-            Kind::Accelerator => "accelerator",
-            Kind::Cpu => "CPU",
-        })
-    }
-}
-
-/// What is known of a device without opening it.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct DeviceInfo {
-    /// Its number in `gravitile devices` and `--device`.
-    pub index: usize,
-    /// Its name.
-    pub name: String,
-    /// The platform (vendor's implementation) that offers it.
-    pub platform: String,
-    /// What it is.
-    pub kind: Kind,
-    /// Cores, or streaming multiprocessors.
-    pub compute_units: u32,
-    /// Global memory in bytes.
-    pub memory_bytes: u64,
-    /// The largest single buffer in bytes.
-    pub max_alloc_bytes: u64,
-    /// Local memory of a work-group in bytes.
-    pub local_bytes: u64,
-    /// The most work-items in a work-group.
-    pub max_work_group: usize,
-    /// Whether it computes in double precision.
-    pub fp64: bool,
-    /// The driver's version.
-    pub driver: String,
-    /// The OpenCL version.
-    pub opencl: String,
-}
-
-impl DeviceInfo {
-    /// Whether PoCL offers it.
-    pub fn is_pocl(&self) -> bool {
-        is_pocl_name(&self.platform)
-    }
-
-    /// `device 0 (NVIDIA H200)`: there may be several of that name.
-    pub fn label(&self) -> String {
-        format!("device {} ({})", self.index, self.name)
-    }
-}
-
-/// A device that was found.
-#[derive(Debug, Clone)]
-pub struct Found {
-    /// What is known of it.
-    pub info: DeviceInfo,
-    pub(super) platform: core::PlatformId,
-    pub(super) id: core::DeviceId,
-    /// Tells it from others of the same processor, from 0.
-    pub(super) twin: usize,
-}
-
-impl Found {
-    /// None for a device that does not answer: it could not be used either.
-    pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
-        let ask = |query| core::get_device_info(id, query).ok();
-        let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();
-        let Answer::Available(true) = ask(Query::Available)? else { return None };
-        let kind = match ask(Query::Type)? {
-            Answer::Type(flags) if flags.contains(DeviceType::GPU) => Kind::Gpu,
-            Answer::Type(flags) if flags.contains(DeviceType::CPU) => Kind::Cpu,
-            _ => Kind::Accelerator,
-        };
-        let Answer::MaxComputeUnits(compute_units) = ask(Query::MaxComputeUnits)? else { return None };
-        let Answer::GlobalMemSize(memory_bytes) = ask(Query::GlobalMemSize)? else { return None };
-        let Answer::MaxMemAllocSize(max_alloc_bytes) = ask(Query::MaxMemAllocSize)? else { return None };
-        let Answer::LocalMemSize(local_bytes) = ask(Query::LocalMemSize)? else { return None };
-        let Answer::MaxWorkGroupSize(max_work_group) = ask(Query::MaxWorkGroupSize)? else { return None };
-        let platform_name = core::get_platform_info(platform, PlatformInfo::Name);
-        let info = DeviceInfo {
-            index: 0,
-            name: text(Query::Name),
-            platform: platform_name.map(|name| name.to_string()).unwrap_or_default(),
-            kind,
-            compute_units,
-            memory_bytes,
-            max_alloc_bytes,
-            local_bytes,
-            max_work_group,
-            fp64: text(Query::Extensions).split_whitespace().any(|name| name == "cl_khr_fp64"),
-            driver: text(Query::DriverVersion),
-            opencl: text(Query::Version),
-        };
-        Some(Self { info, platform, id, twin: 0 })
-    }
-
-    /// Opens the device: a context and in-order queues, with profiling where the device has it.
+impl FoundDevice {
+    /// Opens the device: a context and in-order queues, with profiling where the driver offers it.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// Returns an error if the driver refuses, or the user's timeout is invalid.
     pub fn open(self) -> Result<Device> {
         let context = open_context(std::slice::from_ref(&self))?;
         self.open_in(&context)
     }
 
-    /// Opens the device in a context that it belongs to.
+    /// Opens the device in a context that was created for it.
     pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
-        let label = self.info.label();
+        let health = Health::new()?;
         let open_queue = || {
             core::create_command_queue(context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
                 .or_else(|_| core::create_command_queue(context, self.id, None))
-                .map_err(fail(&label, "opening a command queue"))
+                .map_err(|error| opening_error(&self.info, "opening a command queue", &error))
         };
         let queue = open_queue()?;
         let copies = match self.info.kind {
-            // The cores that would copy are those that compute: the sooner the copy is done the better.
-            Kind::Cpu => queue.clone(),
-            Kind::Gpu | Kind::Accelerator => open_queue()?,
+            // On a CPU the same cores copy and compute, so a second queue would only delay the copy.
+            DeviceKind::Cpu => queue.clone(),
+            DeviceKind::Gpu | DeviceKind::Accelerator => open_queue()?,
         };
         Ok(Device {
             info: Arc::new(self.info),
             platform: self.platform,
-            twin: self.twin,
+            instance: self.instance,
             id: self.id,
             context: context.clone(),
             queue,
             copies,
             programs: Arc::default(),
-            health: Arc::new(Health::new()),
+            health: Arc::new(health),
             edits: Arc::default(),
             built: Arc::default(),
         })
     }
 }
 
-/// Whether a platform of that name is PoCL.
-pub(super) fn is_pocl_name(platform: &str) -> bool {
-    platform.starts_with("Portable Computing Language")
-}
-
-/// A context of devices of one platform.
-pub(super) fn open_context(devices: &[Found]) -> Result<core::Context> {
+/// Opens a context for devices of one platform.
+pub(super) fn open_context(devices: &[FoundDevice]) -> Result<core::Context> {
+    let Some(first) = devices.first() else {
+        return Err(Error::Invalid("a context needs at least one device".to_owned()));
+    };
     let ids: Vec<_> = devices.iter().map(|found| found.id).collect();
-    let properties = devices.first().map(|found| ContextProperties::new().platform(found.platform));
-    let label = devices.first().map(|found| found.info.label()).unwrap_or_default();
-    core::create_context(properties.as_ref(), &ids, None, None).map_err(fail(&label, "opening a context"))
+    let properties = ContextProperties::new().platform(first.platform);
+    core::create_context(Some(&properties), &ids, None, None)
+        .map_err(|error| opening_error(&first.info, "opening a context", &error))
 }
 
-/// An open device. Clones share the context, the queues, the cache of built programs, and edited kernels.
+fn opening_error(info: &DeviceInfo, doing: &'static str, error: &core::Error) -> Error {
+    Error::OpenCl { doing, device: info.label(), key: 0, reason: explain(error) }
+}
+
+/// An open device. Clones share the context, the queues, the built programs and the edited kernels.
 #[derive(Debug, Clone)]
 pub struct Device {
-    /// What is known of it.
+    /// Properties of the device.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
-    pub(super) twin: usize,
+    /// Counts devices of the same name, or parts of the same device, from 0.
+    pub(super) instance: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
-    /// Kernels, and what they start from.
+    /// Queue for kernels and uploads.
     pub(super) queue: core::CommandQueue,
-    /// Copies to the host, which run beside the kernels of a GPU.
+    /// Queue for copies to the host, which a GPU runs beside kernels.
     pub(super) copies: core::CommandQueue,
-    pub(super) programs: Arc<Mutex<ProgramCache>>,
+    programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
-    edits: Arc<Mutex<Arc<Edits>>>,
-    /// Files that were built since this was last asked.
+    edits: Arc<Mutex<Arc<KernelEdits>>>,
+    /// Kernel files built since [`Device::take_built`] was last called.
     built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
-/// Whether a device answers.
+/// Identity of an opened device, and whether the device still answers.
 #[derive(Debug)]
 struct Health {
-    /// Tells an opening of a device from every other, in errors.
+    /// Unique number of this opening of a device.
     key: u64,
-    /// Whether a wait did not end: then nothing of it is waited for or given back any more.
+    /// Whether a wait timed out. The program neither waits for a lost device nor releases its objects.
     lost: AtomicBool,
-    faults: Faults,
+    timeout: Duration,
+    faults: FaultPlan,
     waiter: Waiter,
 }
 
 impl Health {
-    fn new() -> Self {
+    fn new() -> Result<Self> {
         static OPENED: AtomicU64 = AtomicU64::new(1);
-        Self {
+        Ok(Self {
             key: OPENED.fetch_add(1, Ordering::Relaxed),
             lost: AtomicBool::new(false),
-            faults: Faults::default(),
+            timeout: watch::timeout()?,
+            faults: FaultPlan::default(),
             waiter: Waiter::default(),
-        }
+        })
     }
 }
 
-/// What is built in place of the program's own kernels: texts by the names of files under `kernels/`.
-pub type Edits = BTreeMap<String, String>;
-
 impl Device {
-    /// The device as it was found.
-    pub fn found(&self) -> Found {
-        Found { info: DeviceInfo::clone(&self.info), platform: self.platform, id: self.id, twin: self.twin }
+    /// Returns the device as it was found, to be opened again.
+    pub fn found(&self) -> FoundDevice {
+        FoundDevice {
+            info: DeviceInfo::clone(&self.info),
+            platform: self.platform,
+            id: self.id,
+            instance: self.instance,
+        }
     }
 
-    /// Tells this opening of a device from every other: [`Error::OpenCl`] names it.
+    /// Returns the unique number of this opening of a device, which [`Error::OpenCl`] carries too.
     pub fn key(&self) -> u64 {
         self.health.key
     }
 
-    /// Whether it is one of PoCL's own: a CPU, or what a server has.
-    pub(super) fn is_pocl(&self) -> bool {
-        self.info.is_pocl()
-    }
-
-    /// Whether a wait for it did not end in time.
+    /// Returns whether a wait for the device timed out.
     pub fn is_lost(&self) -> bool {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// For tests: lets the `nth` call of a kind from now on, counted from 1, fail.
-    pub fn inject(&self, call: Call, nth: u32, fault: Fault) {
+    /// Makes the `nth` call of a kind from now on fail, counted from 1. For tests.
+    pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
 
-    /// Fails where a test wants a call to fail, and for a lost device.
-    pub(super) fn may(&self, call: Call, doing: &'static str) -> Result<()> {
-        self.befalls(call, doing).map(|_| ())
+    /// Returns an error if the device is lost or a test injected a fault into this call.
+    pub(super) fn check(&self, call: Call, doing: &'static str) -> Result<()> {
+        self.injected_fault(call, doing).map(drop)
     }
 
-    /// The same; what befalls the call otherwise.
-    pub(super) fn befalls(&self, call: Call, doing: &'static str) -> Result<Option<Fault>> {
+    /// Returns the fault that a test injected into this call, if any; an injected refusal is returned as an error.
+    pub(super) fn injected_fault(&self, call: Call, doing: &'static str) -> Result<Option<InjectedFault>> {
         if self.is_lost() {
-            return Err(self.error(doing, "the device did not answer before".to_owned()));
+            return Err(self.error(doing, "the device stopped answering earlier".to_owned()));
         }
-        match self.health.faults.befalls(call) {
-            Some(Fault::Refused) => {
-                Err(self.error(doing, "the device is not available any more (a test's fault)".to_owned()))
+        match self.health.faults.next(call) {
+            Some(InjectedFault::Refused) => {
+                Err(self.error(doing, "the device is not available any more (injected by a test)".to_owned()))
             }
             fault => Ok(fault),
         }
     }
 
-    /// What is built in place of the program's own kernels, on this device and its clones.
-    pub fn edits(&self) -> Arc<Edits> {
-        self.edits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Returns the texts that replace kernel files on this device and its clones.
+    pub fn edits(&self) -> Arc<KernelEdits> {
+        lock(&self.edits).clone()
     }
 
-    /// Builds `edits` in place of the program's own kernels from now on. What is built already stays as it is.
-    pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
-        *self.edits.lock().unwrap_or_else(PoisonError::into_inner) = edits.into();
+    /// Replaces kernel files by `edits` in programs built from now on.
+    pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
+        *lock(&self.edits) = edits.into();
     }
 
-    /// How many built programs are kept to be used again.
+    /// Returns how many built programs are cached.
     pub fn programs(&self) -> usize {
-        self.programs.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.program_cache().len()
     }
 
-    /// Lets go of those that were built of kernels that were edited otherwise than now.
+    /// Locks the cache of built programs.
+    pub(super) fn program_cache(&self) -> MutexGuard<'_, ProgramCache> {
+        lock(&self.programs)
+    }
+
+    /// Drops cached programs that were built from outdated edits.
     pub fn forget_edits(&self) {
-        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        program::forget_edits(&mut programs, &self.edits());
+        self.program_cache().forget_edits_except(&self.edits());
     }
 
-    /// The files under `kernels/` that were built for this device and its clones since this was last asked.
+    /// Returns the kernel files built for this device and its clones since the last call.
     pub fn take_built(&self) -> BTreeSet<&'static str> {
-        std::mem::take(&mut *self.built.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.built))
     }
 
+    /// Records that these kernel files were built, for [`Device::take_built`].
     pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
-        self.built.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+        lock(&self.built).extend(files);
     }
 
-    /// An event that comes when all work queued until now has run. That work is handed over: another queue must not
-    /// wait for what stays at the host.
-    pub(super) fn mark(&self) -> Result<core::Event> {
-        const DOING: &str = "handing over work";
-        self.may(Call::Flush, DOING)?;
+    /// Submits the queued work, which another queue could otherwise wait for in vain. Returns an event for its end.
+    pub(super) fn submit(&self) -> Result<core::Event> {
+        const DOING: &str = "submitting work";
+        self.check(Call::Flush, DOING)?;
         let mut event = core::Event::null();
         core::enqueue_marker_with_wait_list(&self.queue, None::<&core::Event>, Some(&mut event), None)
             .and_then(|()| core::flush(&self.queue))
@@ -308,52 +205,45 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device; when it came, as far as that was seen.
+    /// Waits for an event of the device. Returns when the event was seen to occur.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
-        self.end(self.watch(event), doing)
+        self.finish_wait(self.start_wait(event), doing)
     }
 
-    /// Begins a wait, so that several devices are waited for at once.
-    pub(super) fn watch(&self, event: &core::Event) -> Awaited {
+    /// Begins a wait, so that waits for several devices run side by side.
+    pub(super) fn start_wait(&self, event: &core::Event) -> Wait {
         match self.is_lost() {
-            true => Awaited::Never,
+            true => Wait::Never,
             false => self.health.waiter.begin(event),
         }
     }
 
-    /// Ends it.
-    pub(super) fn end(&self, awaited: Awaited, doing: &'static str) -> Result<Instant> {
-        if self.is_lost() {
-            return Err(self.error(doing, "the device did not answer before".to_owned()));
-        }
-        let ended = match self.health.faults.befalls(Call::Wait) {
-            None | Some(Fault::Options) => awaited.end(),
-            Some(Fault::Hangs) => Awaited::Never.end(),
-            Some(Fault::Refused) => {
-                return Err(
-                    self.error(doing, "the device is not available any more (a test's fault)".to_owned())
-                );
-            }
+    /// Blocks until a wait ends. A timeout marks the device as lost.
+    pub(super) fn finish_wait(&self, wait: Wait, doing: &'static str) -> Result<Instant> {
+        let wait = match self.injected_fault(Call::Wait, doing)? {
+            Some(InjectedFault::Hangs) => Wait::Never,
+            _ => wait,
         };
-        match ended {
+        match wait.finish(self.health.timeout) {
             Ended::Done(at) => Ok(at),
             Ended::Failed(error) => Err(self.fail(doing)(error)),
-            Ended::NotYet => {
+            Ended::TimedOut => {
                 self.health.lost.store(true, Ordering::Relaxed);
-                // Given back, they could be waited for.
+                // Leaked, because releasing an object may wait for the device.
                 std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));
-                let seconds = watch::patience().as_secs_f64();
+                let seconds = self.health.timeout.as_secs_f64();
                 Err(self.error(
                     doing,
                     format!(
-                        "it did not answer within {seconds} s, far longer than that can take; it, its driver or its server hangs"
+                        "the device did not answer within {seconds} s; it, its driver or its server hangs \
+                         ({TIMEOUT_VARIABLE} sets a longer time)"
                     ),
                 ))
             }
         }
     }
 
-    /// Names what failed, and where.
+    /// Returns a function that turns an OpenCL error into an error with the action and the device.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
         move |error| self.error(doing, explain(&error))
     }
@@ -363,22 +253,24 @@ impl Device {
     }
 }
 
-fn fail<'d>(device: &'d str, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'d> {
-    move |error| Error::OpenCl { doing, device: device.to_owned(), key: 0, reason: explain(&error) }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A sentence for an OpenCL error; the code's name is kept for whoever looks it up.
+/// Returns a sentence that explains an OpenCL error and contains the name of its code.
 fn explain(error: &core::Error) -> String {
     use core::Status as S;
     let Some(status) = error.api_status() else { return error.to_string().trim().to_owned() };
     let words = match status {
         S::CL_MEM_OBJECT_ALLOCATION_FAILURE | S::CL_OUT_OF_HOST_MEMORY | S::CL_INVALID_BUFFER_SIZE => {
-            "there is not enough memory; take fewer bodies"
+            "there is not enough memory; choose fewer bodies"
         }
         S::CL_OUT_OF_RESOURCES => {
-            "the device ran out of resources; take fewer bodies or a smaller work-group"
+            "the device ran out of resources; choose fewer bodies or a smaller work-group"
         }
-        S::CL_INVALID_WORK_GROUP_SIZE => "the device does not take this work-group size; take a smaller one",
+        S::CL_INVALID_WORK_GROUP_SIZE => {
+            "the device does not support this work-group size; choose a smaller one"
+        }
         S::CL_DEVICE_NOT_AVAILABLE => "the device is not available any more",
         _ => "the driver refused",
     };

@@ -1,55 +1,58 @@
-//! One device or more, opened together.
+//! Several devices, opened together.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use ocl::core;
 
-use super::device::{Device, DeviceInfo, Edits, Found, Kind, open_context};
-use crate::error::{Error, Result};
+use super::device::{Device, open_context};
+use super::found::{DeviceInfo, DeviceKind, FoundDevice};
+use super::source::KernelEdits;
+use crate::base::error::{Error, Result};
 
-/// Set to `own`, it gives every device a context of its own: to see what sharing one is worth.
+/// Environment variable that, set to `own`, gives each device a separate context, to measure what a shared one gains.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// Open devices, at least one, out of those that may be chosen.
+/// Open devices, at least one, and the pool of devices to choose from.
 #[derive(Debug, Clone)]
 pub struct Devices {
-    pool: Arc<[Found]>,
-    /// Places in the pool.
+    pool: Arc<[FoundDevice]>,
+    /// Indices of the open devices in the pool.
     chosen: Vec<usize>,
     open: Vec<Device>,
 }
 
 impl Devices {
-    /// Opens those of `pool` at the places `chosen`.
+    /// Opens the devices of `pool` with the indices `chosen`.
     ///
     /// # Errors
-    /// If none is chosen, or a driver refuses.
-    pub fn open(pool: impl Into<Arc<[Found]>>, chosen: &[usize]) -> Result<Self> {
+    /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
+    pub fn open(pool: impl Into<Arc<[FoundDevice]>>, chosen: &[usize]) -> Result<Self> {
         let pool = pool.into();
-        let found: Vec<Found> = chosen.iter().filter_map(|&place| pool.get(place)).cloned().collect();
+        let found: Vec<FoundDevice> = chosen.iter().filter_map(|&index| pool.get(index)).cloned().collect();
         if found.is_empty() || found.len() < chosen.len() {
-            return Err(Error::Invalid("at least one device has to compute".to_owned()));
+            return Err(Error::Invalid("choose at least one device".to_owned()));
         }
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all of `found`, from which may be chosen later too.
+    /// Opens all of `found`, which also become the pool.
     ///
     /// # Errors
-    /// As [`Devices::open`].
-    pub fn all(found: Vec<Found>) -> Result<Self> {
+    /// Returns an error if `found` is empty, or a driver refuses.
+    pub fn all(found: Vec<FoundDevice>) -> Result<Self> {
         let chosen: Vec<usize> = (0..found.len()).collect();
         Self::open(found, &chosen)
     }
 
-    /// The same pool with others chosen; those that are open stay so, unless another has to be opened.
+    /// Returns the devices with the indices `chosen` in the pool. Devices already open are reused, unless a new one must be
+    /// opened: then all are opened anew.
     ///
     /// # Errors
-    /// As [`Devices::open`].
+    /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
     pub fn choose(&self, chosen: &[usize]) -> Result<Self> {
         let edits = self.edits();
-        let open = |place: &usize| self.chosen.iter().position(|other| other == place);
+        let open = |index: &usize| self.chosen.iter().position(|other| other == index);
         let places: Option<Vec<usize>> = chosen.iter().map(open).collect();
         match places {
             Some(places) if !places.is_empty() => Ok(Self {
@@ -62,11 +65,11 @@ impl Devices {
         .inspect(|devices| devices.set_edits(edits))
     }
 
-    /// The devices that are left without the one of that key, opened anew: what they shared with it may be lost too. None
-    /// if none is left, or there is none of that key.
+    /// Returns the open devices except the one with this key, all opened anew, because a shared context may be lost with it.
+    /// None if no device is left, or none has this key.
     ///
     /// # Errors
-    /// If a driver refuses.
+    /// Returns an error if a driver refuses.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
         let mut left = self.chosen.clone();
@@ -79,23 +82,23 @@ impl Devices {
         Ok(Some(open))
     }
 
-    /// What is built in place of the program's own kernels, on each of them.
-    pub fn edits(&self) -> Arc<Edits> {
+    /// Returns the texts that replace kernel files on all of the devices.
+    pub fn edits(&self) -> Arc<KernelEdits> {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Builds `edits` in place of the program's own kernels from now on; so do devices that are chosen later.
-    pub fn set_edits(&self, edits: impl Into<Arc<Edits>>) {
+    /// Replaces kernel files by `edits` in programs built from now on, also on devices chosen later.
+    pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));
     }
 
-    /// What is known of all that may be chosen.
+    /// Returns the properties of all devices in the pool.
     pub fn pool(&self) -> impl Iterator<Item = &DeviceInfo> {
         self.pool.iter().map(|found| &found.info)
     }
 
-    /// The places of those that are open in the pool.
+    /// Returns the indices of the open devices in the pool.
     pub fn chosen(&self) -> &[usize] {
         &self.chosen
     }
@@ -115,11 +118,11 @@ impl From<Device> for Devices {
     }
 }
 
-/// GPUs of one platform share a context: host memory that is pinned in it is pinned for all of them. Others gain nothing
-/// by that, and devices of other machines would go down together.
-fn open_all(found: Vec<Found>) -> Result<Vec<Device>> {
-    let shares = |found: &Found| {
-        found.info.kind == Kind::Gpu
+/// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all of them. Other
+/// devices get separate contexts: sharing gains nothing there, and remote devices would fail together.
+fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
+    let shares = |found: &FoundDevice| {
+        found.info.kind == DeviceKind::Gpu
             && !found.info.is_pocl()
             && std::env::var_os(CONTEXTS_VARIABLE).is_none_or(|value| value != "own")
     };

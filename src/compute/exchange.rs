@@ -1,8 +1,9 @@
-//! What devices tell each other, through memory of the host that is pinned where that is possible.
+//! Exchanges between devices, through staging memory on the host that is pinned if possible.
 //!
-//! Reads and writes go into each device's own in-order queue and are not waited for one by one: all devices are given
-//! their reads, then all are waited for, then all are given their writes, behind which they compute on.
+//! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Later kernels of a device run
+//! after its writes, because its queue is in order.
 
+use std::mem;
 use std::ops::Range;
 use std::slice;
 
@@ -12,251 +13,234 @@ use super::buffer::Buffer;
 use super::device::Device;
 use super::fault::Call;
 use super::pinned;
-use crate::error::Result;
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::memory::Memory;
 
-/// A part of a buffer and where it stands in the host's memory, in bytes.
+/// A range of a buffer, and its place in the staging memory. Lengths and offsets are in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Piece<'a> {
+struct BufferRange<'a> {
     mem: &'a core::Mem,
-    /// Of the first run in the buffer.
+    /// Offset of the first run in the buffer.
     offset: usize,
-    /// Of a run.
+    /// Length of each contiguous run, in bytes.
     bytes: usize,
-    /// Runs, and from the beginning of one to that of the next in the buffer; on the host they stand one behind the other.
+    /// Number of runs, which are contiguous in the staging memory.
     runs: usize,
+    /// Distance between the starts of two runs in the buffer.
     pitch: usize,
-    /// On the host.
+    /// Offset in the staging memory.
     host: usize,
 }
 
-impl Piece<'_> {
+impl BufferRange<'_> {
     fn len(&self) -> usize {
         self.bytes * self.runs
     }
 }
 
-/// What a buffer holds of each body, or of each row of a grid, one behind the other; perhaps several times over, in
-/// planes.
+/// Rows of a buffer, one for each body or each row of a grid, contiguous within a plane. A buffer may have several planes.
 #[derive(Debug, Clone, Copy)]
-pub struct Field<'a> {
+pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Of one.
+    /// Bytes of a row in one plane.
     bytes: usize,
     planes: usize,
     /// Bytes from plane to plane.
     pitch: usize,
 }
 
-impl<'a> Field<'a> {
-    /// `each` values of a buffer for each body, or row, in `planes` planes that begin `pitch` values apart.
+impl<'a> Rows<'a> {
+    /// Describes a buffer with rows of `each` values per plane, in `planes` planes that start `pitch` values apart.
     pub fn new<T>(buffer: &'a Buffer<T>, each: usize, planes: usize, pitch: usize) -> Self {
         let size = size_of::<T>();
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Bytes that `count` of them take on the host.
+    /// Returns the bytes that `count` rows take in the staging memory.
     fn bytes(&self, count: usize) -> usize {
         self.bytes * self.planes * count
     }
 
-    /// Those of `range`, which stand from `host` on.
-    fn piece(&self, range: Range<usize>, host: usize) -> Piece<'a> {
+    fn range(&self, rows: Range<usize>, host: usize) -> BufferRange<'a> {
         let Self { mem, bytes, planes, pitch } = *self;
-        Piece { mem, offset: range.start * bytes, bytes: range.len() * bytes, runs: planes, pitch, host }
+        BufferRange { mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs: planes, pitch, host }
     }
 }
 
-/// Copies of one exchange: what each device hands in, and what it gets.
+/// The copies of one exchange between devices, which are named by their index.
 #[derive(Debug)]
-pub struct Mail<'a> {
-    /// Of each device; none of one that does not take part.
-    bags: Vec<Option<Bag<'a>>>,
-    /// Bytes on the host.
+pub struct Exchange<'a> {
+    /// Copies of each device; none if the device does not take part.
+    transfers: Vec<Option<Transfers<'a>>>,
+    /// Bytes of staging memory in use.
     len: usize,
 }
 
+/// The copies of one device in an exchange.
 #[derive(Debug, Default)]
-struct Bag<'a> {
-    out: Vec<Piece<'a>>,
-    into: Vec<Piece<'a>>,
+struct Transfers<'a> {
+    reads: Vec<BufferRange<'a>>,
+    writes: Vec<BufferRange<'a>>,
 }
 
-/// Where something stands on the host during an exchange.
+/// Place of rows in the staging memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Place(usize);
+pub struct Slot(usize);
 
-impl<'a> Mail<'a> {
-    /// Nothing yet, between those at the places `members` among `devices` devices. All of these are waited for.
-    pub fn new(devices: usize, members: &[usize]) -> Self {
-        let bag = |device: usize| members.contains(&device).then(Bag::default);
-        Self { bags: (0..devices).map(bag).collect(), len: 0 }
+impl<'a> Exchange<'a> {
+    /// Returns an empty exchange among `devices` devices that waits for those of `participants`.
+    pub fn new(devices: usize, participants: &[usize]) -> Self {
+        let transfers = |device: usize| participants.contains(&device).then(Transfers::default);
+        Self { transfers: (0..devices).map(transfers).collect(), len: 0 }
     }
 
-    /// A device hands in a range of a field.
-    pub fn take(&mut self, device: usize, field: Field<'a>, range: Range<usize>) -> Place {
-        let place = self.len;
-        self.len += field.bytes(range.len());
-        let bag = self.bags[device].get_or_insert_default();
-        bag.out.push(field.piece(range, place));
-        Place(place)
+    /// Adds a copy of rows from a device to the staging memory.
+    pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
+        let slot = self.len;
+        self.len += from.bytes(rows.len());
+        self.transfers[device].get_or_insert_default().reads.push(from.range(rows, slot));
+        Slot(slot)
     }
 
-    /// A device gets what stands at a place, which is as long.
-    pub fn give(&mut self, device: usize, field: Field<'a>, range: Range<usize>, Place(place): Place) {
-        self.bags[device].get_or_insert_default().into.push(field.piece(range, place));
+    /// Adds a copy of as many rows from a slot of the staging memory to a device.
+    pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
+        self.transfers[device].get_or_insert_default().writes.push(to.range(rows, slot));
     }
 
-    /// Both.
-    pub fn send(
+    /// Adds a copy of rows from one device to another.
+    pub fn copy(
         &mut self,
-        (from, field): (usize, Field<'a>),
-        (to, into): (usize, Field<'a>),
-        range: Range<usize>,
+        (device, from): (usize, Rows<'a>),
+        (other, to): (usize, Rows<'a>),
+        rows: Range<usize>,
     ) {
-        let place = self.take(from, field, range.clone());
-        self.give(to, into, range, place);
+        let slot = self.read(device, from, rows.clone());
+        self.write(other, to, rows, slot);
     }
 }
 
-/// The host's memory that devices exchange through.
+/// Host memory through which devices exchange data.
 #[derive(Debug)]
-pub struct Exchange {
-    /// Taken in turns: while one is still read from, the next exchange goes through the other. Once all have handed in
-    /// what belongs to the next, they have done with the one before.
+pub struct Staging {
+    /// Two areas used in turn: devices may still read one while the next exchange fills the other. When all reads of an
+    /// exchange have ended, so have the writes of the exchange before, because queues are in order.
     areas: [Memory<u8>; 2],
     turn: usize,
     devices: Vec<Device>,
 }
 
-impl Exchange {
-    /// Between `devices`, the first of which pins the memory.
+impl Staging {
+    /// Creates empty staging memory between `devices`; the first device pins the memory.
     pub fn new(devices: Vec<Device>) -> Self {
         Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
     }
 
-    /// Takes in what each device hands in, waits for all of it, and queues the copies of what each gets. Who takes part once
-    /// and then no more has to be waited for before the next exchange but one.
+    /// Runs an exchange: waits for all reads, and queues all writes.
+    ///
+    /// A device that takes part in one exchange but not in the next must finish its queue before the exchange after the next.
     ///
     /// # Errors
-    /// If a device fails. What the others have got is not known then.
-    pub fn pass(&mut self, mail: &Mail) -> Result<()> {
-        const DOING: &str = "exchanging between devices";
+    /// Returns an error if a device fails. The contents of the written rows are then unknown.
+    ///
+    /// # Panics
+    /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
+    pub fn run(&mut self, exchange: &Exchange) -> Result<()> {
+        const DOING: &str = "exchanging data between devices";
         self.turn ^= 1;
-        if self.areas[self.turn].len() < mail.len {
-            // The old ones may still be read from.
-            self.settle();
+        if self.areas[self.turn].len() < exchange.len {
+            self.release_area();
             let Some(first) = self.devices.first() else { return Ok(()) };
-            self.areas[self.turn] = pinned::memory(first, mail.len);
+            self.areas[self.turn] = pinned::memory(first, exchange.len);
         }
         let len = self.areas[self.turn].len();
         let area = self.areas[self.turn].as_mut_ptr();
-        let place = |piece: &Piece| {
-            assert!(piece.host + piece.len() <= len, "a piece is outside of the host's memory");
-            // SAFETY: within the area, by the line above.
-            unsafe { area.add(piece.host) }
+        let host = |range: &BufferRange| {
+            assert!(range.host + range.len() <= len, "a transfer exceeds the staging memory");
+            // SAFETY: the offset is within the area, by the assertion above.
+            unsafe { area.add(range.host) }
         };
-        let bags =
-            || self.devices.iter().zip(&mail.bags).filter_map(|(device, bag)| Some((device, bag.as_ref()?)));
-        let mut events = Vec::new();
-        for (device, bag) in bags() {
-            for piece in bag.out.iter().filter(|piece| piece.len() > 0) {
-                // SAFETY: the memory stays until the copy has ended, see below and `drop`; what is handed in does not
-                // overlap, by `Mail::take`, and nobody else looks at it meanwhile.
-                let memory = unsafe { slice::from_raw_parts_mut(place(piece), piece.len()) };
-                read(device, piece, memory)?;
+        let transfers = || {
+            let pairs = self.devices.iter().zip(&exchange.transfers);
+            pairs.filter_map(|(device, transfers)| Some((device, transfers.as_ref()?)))
+        };
+        let mut waits = Vec::new();
+        for (device, Transfers { reads, .. }) in transfers() {
+            for range in reads.iter().filter(|range| range.len() > 0) {
+                // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` gives out disjoint
+                // ranges, and nothing else uses the area until all reads have ended.
+                unsafe { transfer(device, range, host(range), Call::Read) }?;
             }
-            events.push((device, device.mark()?));
+            waits.push((device, device.submit()?));
         }
-        // All are handed over before any is waited for, and all are waited for before any failure is told.
+        // All waits begin before the first blocks, and all end before an error is returned.
         let waits: Vec<_> =
-            events.into_iter().map(|(device, event)| (device, device.watch(&event))).collect();
-        let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.end(wait, DOING)).collect();
+            waits.into_iter().map(|(device, event)| (device, device.start_wait(&event))).collect();
+        let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
-        for (device, bag) in bags() {
-            for piece in bag.into.iter().filter(|piece| piece.len() > 0) {
-                // SAFETY: as above; what was handed in is there, and the next goes to the other area.
-                let memory = unsafe { slice::from_raw_parts(place(piece).cast_const(), piece.len()) };
-                write(device, piece, memory)?;
+        for (device, Transfers { writes, .. }) in transfers() {
+            for range in writes.iter().filter(|range| range.len() > 0) {
+                // SAFETY: the area outlives the copy, and the next exchange uses the other area.
+                unsafe { transfer(device, range, host(range), Call::Write) }?;
             }
         }
         Ok(())
     }
 
-    /// Waits for all copies. What fails is met again by whoever uses the device next.
-    fn settle(&self) {
-        for device in self.devices.iter().filter(|device| !device.is_lost()) {
-            let _ = device.mark().and_then(|end| device.wait(&end, "exchanging between devices"));
+    /// Releases the current area once no copy uses it any more, or leaks it if that is unknown.
+    fn release_area(&mut self) {
+        let area = mem::take(&mut self.areas[self.turn]);
+        if !self.settle() {
+            mem::forget(area);
         }
+    }
+
+    /// Waits for all copies. Returns whether all have ended. The next use of a device reports its error again.
+    fn settle(&self) -> bool {
+        let ends = self.devices.iter().map(|device| {
+            device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))
+        });
+        ends.filter(Result::is_err).count() == 0
     }
 }
 
-fn read(device: &Device, piece: &Piece, memory: &mut [u8]) -> Result<()> {
-    const DOING: &str = "reading device memory";
-    device.may(Call::Read, DOING)?;
-    let (none, event) = (None::<core::Event>, None::<&mut core::Event>);
-    // SAFETY: `memory` is as long as the piece; that it stays is the caller's care.
+/// Queues a copy of a range: from the device for [`Call::Read`], to the device for [`Call::Write`].
+///
+/// # Safety
+/// `host` must point to as many bytes as the range has. Until the copy has ended, these bytes must not be
+/// freed or changed, and during a read must not be used at all.
+unsafe fn transfer(device: &Device, range: &BufferRange, host: *mut u8, call: Call) -> Result<()> {
+    let doing = if call == Call::Read { "reading device memory" } else { "writing device memory" };
+    device.check(call, doing)?;
+    let &BufferRange { mem, offset, bytes, runs, pitch, .. } = range;
+    let (queue, none, event) = (&device.queue, None::<core::Event>, None::<&mut core::Event>);
+    let (origin, region, zero) = ([offset, 0, 0], [bytes, runs, 1], [0; 3]);
+    // SAFETY: OpenCL checks that the range is within the buffer; the caller vouches for the host memory.
     unsafe {
-        match piece.runs {
-            1 => {
-                core::enqueue_read_buffer(&device.queue, piece.mem, false, piece.offset, memory, none, event)
+        if call == Call::Read {
+            let to = slice::from_raw_parts_mut(host, range.len());
+            match runs {
+                1 => core::enqueue_read_buffer(queue, mem, false, offset, to, none, event),
+                _ => core::enqueue_read_buffer_rect(
+                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, to, none, event,
+                ),
             }
-            runs => core::enqueue_read_buffer_rect(
-                &device.queue,
-                piece.mem,
-                false,
-                [piece.offset, 0, 0],
-                [0; 3],
-                [piece.bytes, runs, 1],
-                piece.pitch,
-                0,
-                piece.bytes,
-                0,
-                memory,
-                none,
-                event,
-            ),
+        } else {
+            let from = slice::from_raw_parts(host, range.len());
+            match runs {
+                1 => core::enqueue_write_buffer(queue, mem, false, offset, from, none, event),
+                _ => core::enqueue_write_buffer_rect(
+                    queue, mem, false, origin, zero, region, pitch, 0, bytes, 0, from, none, event,
+                ),
+            }
         }
     }
-    .map_err(device.fail(DOING))
+    .map_err(device.fail(doing))
 }
 
-fn write(device: &Device, piece: &Piece, memory: &[u8]) -> Result<()> {
-    const DOING: &str = "writing device memory";
-    device.may(Call::Write, DOING)?;
-    let (none, event) = (None::<core::Event>, None::<&mut core::Event>);
-    // SAFETY: as in `read`.
-    unsafe {
-        match piece.runs {
-            1 => {
-                core::enqueue_write_buffer(&device.queue, piece.mem, false, piece.offset, memory, none, event)
-            }
-            runs => core::enqueue_write_buffer_rect(
-                &device.queue,
-                piece.mem,
-                false,
-                [piece.offset, 0, 0],
-                [0; 3],
-                [piece.bytes, runs, 1],
-                piece.pitch,
-                0,
-                piece.bytes,
-                0,
-                memory,
-                none,
-                event,
-            ),
-        }
-    }
-    .map_err(device.fail(DOING))
-}
-
-impl Drop for Exchange {
+impl Drop for Staging {
     fn drop(&mut self) {
-        self.settle();
-        if self.devices.iter().any(Device::is_lost) {
-            // It may still read and write there.
-            self.areas.iter_mut().for_each(|area| std::mem::forget(std::mem::take(area)));
+        if !self.settle() {
+            self.areas.iter_mut().for_each(|area| mem::forget(mem::take(area)));
         }
     }
 }

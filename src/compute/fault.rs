@@ -1,12 +1,12 @@
-//! Failures on demand, so that tests see what a lost device does: a call of OpenCL is refused, or a wait never ends.
+//! Injected faults, with which tests simulate a lost device: an OpenCL call fails, or a wait never ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A kind of call that can fail.
+/// A kind of OpenCL call that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// Reserving memory.
+    /// Allocating device memory.
     Allocate,
     /// Building a program.
     Build,
@@ -16,62 +16,58 @@ pub enum Call {
     Read,
     /// Queueing a copy to the device.
     Write,
-    /// Handing over what is queued.
+    /// Submitting queued commands to the device.
     Flush,
-    /// Waiting for it.
+    /// Waiting for an event.
     Wait,
 }
 
 impl Call {
-    /// All of them.
+    /// Every kind of call.
     pub const ALL: [Self; 7] =
         [Self::Allocate, Self::Build, Self::Kernel, Self::Read, Self::Write, Self::Flush, Self::Wait];
 }
 
-/// How a call fails.
+/// The way in which a test makes an OpenCL call fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// With an error code.
+pub enum InjectedFault {
+    /// The call returns an error.
     Refused,
-    /// Only of [`Call::Wait`]: it never ends.
+    /// The wait never ends; applies only to [`Call::Wait`].
     Hangs,
-    /// Only of [`Call::Build`]: the compiler does not take an option.
+    /// The compiler rejects a build option; applies only to [`Call::Build`].
     Options,
 }
 
-/// What is to fail on a device.
+/// The fault planned for a device, if any.
 #[derive(Debug, Default)]
-pub(super) struct Faults {
-    /// Whether there is anything at all: all that is looked at in the ordinary course.
+pub(super) struct FaultPlan {
+    /// Whether a fault is planned. If not, a call reads only this flag.
     armed: AtomicBool,
-    plan: Mutex<Option<(Call, u32, Fault)>>,
+    plan: Mutex<Option<(Call, u32, InjectedFault)>>,
 }
 
-impl Faults {
-    /// Lets the `nth` such call from now on fail, from 1.
-    pub fn arm(&self, call: Call, nth: u32, fault: Fault) {
+impl FaultPlan {
+    /// Makes the `nth` call of this kind from now on fail, counted from 1.
+    pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some((call, nth, fault));
         self.armed.store(true, Ordering::Relaxed);
     }
 
-    /// What befalls this call.
-    pub fn befalls(&self, call: Call) -> Option<Fault> {
+    /// Counts a call, and returns the fault planned for it.
+    pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
         if !self.armed.load(Ordering::Relaxed) {
             return None;
         }
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
-        match plan.as_mut() {
-            Some((planned, nth, fault)) if *planned == call => {
-                *nth = nth.saturating_sub(1);
-                if *nth > 0 {
-                    return None;
-                }
-                let fault = *fault;
-                *plan = None;
-                self.armed.store(false, Ordering::Relaxed);
-                Some(fault)
-            }
-            _ => None,
+        let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;
+        *left = left.saturating_sub(1);
+        if *left > 0 {
+            return None;
         }
+        let fault = *fault;
+        *plan = None;
+        self.armed.store(false, Ordering::Relaxed);
+        Some(fault)
     }
 }

@@ -1,91 +1,91 @@
-//! A lane: one device fed with long work in parts.
+//! Lanes: each lane queues the work of one device in parts.
 //!
-//! A kernel over many bodies can take seconds. It is queued in *slices* of the body range, none meant to run
-//! over [`SLICE_SECONDS`], so that a GPU that also draws the desktop stays responsive; and slices in *chunks*
-//! of about [`CHUNK_SECONDS`], at most two of which are under way, so that whoever feeds the lane looks up
-//! often enough to hear a command.
+//! A kernel over many bodies can take seconds. A lane queues the body range in *slices* of at most [`SLICE_SECONDS`], so
+//! that a GPU that also draws the desktop stays responsive. Slices are submitted in *chunks* of about [`CHUNK_SECONDS`],
+//! and at most two chunks are under way, so that the thread that feeds the lane can often check for commands.
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use ocl::core;
 
-use super::device::{Device, Kind};
-use super::program::{Arg, Kernel, Range};
+use super::device::Device;
+use super::found::DeviceKind;
+use super::program::{Arg, Kernel, WorkRange};
 use super::timing;
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// The longest that one kernel is meant to run.
+/// Planned run time of a slice, at most.
 const SLICE_SECONDS: f64 = 0.05;
-/// Device work between two looks at the commands.
+/// Planned run time of a chunk.
 const CHUNK_SECONDS: f64 = 0.1;
-/// Kernels between two such looks: with few bodies it is the launches that take the time.
+/// The most kernels in a chunk: with few bodies most of the time goes into launches.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Work-groups for each compute unit in the shortest slice.
+/// Work-groups per compute unit in the shortest slice.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
-/// Kernels that were queued together.
+/// A chunk of work that is being filled with slices.
 #[derive(Debug)]
-struct Open {
+struct OpenChunk {
     first: core::Event,
     cost: f64,
     launches: u32,
 }
 
-/// The same, handed over.
+/// A chunk of work that was submitted to the device.
 #[derive(Debug)]
 struct Chunk {
     first: core::Event,
-    /// Comes behind the last kernel.
+    /// Event that occurs after the last kernel of the chunk.
     end: core::Event,
     cost: f64,
 }
 
-/// One device with its queue, and what is known of its speed.
+/// Work queue of one device, with an estimate of the device's speed.
 #[derive(Debug)]
 pub struct Lane {
     device: Device,
-    /// Cost units a second; a cost unit is a pair of bodies.
+    /// Estimated speed in pairs of bodies per second.
     rate: f64,
-    open: Option<Open>,
+    open: Option<OpenChunk>,
     under_way: VecDeque<Chunk>,
-    /// When the last chunk was seen to end: stands in where the device has no profiling.
+    /// When the last chunk was seen to end; measures chunks if the device has no profiling.
     last_end: Instant,
     seconds: f64,
 }
 
-/// One pass of a kernel over a range of work-items.
+/// One run of a kernel over all of its work-items.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass<'a> {
-    /// The kernel.
+    /// The kernel to run.
     pub kernel: &'a Kernel,
-    /// Its arguments.
+    /// Arguments of the kernel.
     pub args: &'a [Arg<'a>],
-    /// Work-items in all; work-groups are filled up.
+    /// Number of work-items, rounded up to whole work-groups.
     pub items: usize,
-    /// Work-items to a work-group.
+    /// Work-items in a work-group.
     pub group: usize,
-    /// Pairs of bodies that one work-item meets; 0 if the pass is too cheap to be cut or learnt from.
+    /// Pairs of bodies per work-item; 0 if the pass is too cheap to slice and to measure.
     pub cost: f64,
 }
 
 impl<'a> Pass<'a> {
-    /// Work-items to a work-group where it hardly matters.
+    /// Work-items in a work-group of a cheap pass.
     pub const CHEAP_GROUP: usize = 64;
 
-    /// A pass that does little for each work-item.
+    /// Describes a pass with little work per work-item.
     pub fn cheap(kernel: &'a Kernel, args: &'a [Arg<'a>], items: usize) -> Self {
         Self { kernel, args, items, group: Self::CHEAP_GROUP, cost: 0.0 }
     }
 }
 
 impl Lane {
-    /// A lane of an idle device.
+    /// Creates a lane for an idle device.
     pub fn new(device: &Device) -> Self {
-        // Before the first measurement a low guess only means that the first step is cut finer.
+        // A low first guess only makes the slices of the first step shorter.
         let rate = match device.info.kind {
-            Kind::Cpu => 2e8,
-            Kind::Gpu | Kind::Accelerator => 2e10,
+            DeviceKind::Cpu => 2e8,
+            DeviceKind::Gpu | DeviceKind::Accelerator => 2e10,
         };
         Self {
             device: device.clone(),
@@ -97,20 +97,20 @@ impl Lane {
         }
     }
 
-    /// Queues the next slice of `pass` from work-item `from`, and says where the one after it begins: `items`
-    /// or more when the pass is all queued.
+    /// Queues the slice of `pass` that starts at work-item `from`. Returns where the next slice starts: at `items` or more if
+    /// the whole pass is queued.
     ///
     /// # Errors
-    /// If the device refuses the kernel.
+    /// Returns an error if the device refuses the kernel.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
-        // Slices of equal length, so that the last one does not leave most of the device idle; and none so short
-        // that it could not fill the device.
+        // Slices have equal lengths, because a short last slice would leave most of the device idle, and are long enough to
+        // fill the device.
         let seconds = pass.cost * (groups_left * pass.group) as f64 / self.rate;
         let slices = (seconds / SLICE_SECONDS).ceil().max(1.0);
         let least = LEAST_GROUPS_PER_UNIT * self.device.info.compute_units as usize;
         let groups = ((groups_left as f64 / slices).ceil() as usize).max(least).min(groups_left);
-        let range = Range { offset: from, count: groups * pass.group, group: pass.group };
+        let range = WorkRange { offset: from, count: groups * pass.group, group: pass.group };
         let cost = range.count as f64 * pass.cost;
         match &mut self.open {
             Some(chunk) => {
@@ -121,16 +121,16 @@ impl Lane {
             None => {
                 let mut first = core::Event::null();
                 pass.kernel.enqueue(range, pass.args, Some(&mut first))?;
-                self.open = Some(Open { first, cost, launches: 1 });
+                self.open = Some(OpenChunk { first, cost, launches: 1 });
             }
         }
         Ok(from + range.count)
     }
 
-    /// Queues all of `pass`, and hands over what is enough on the way.
+    /// Queues the whole of `pass`, and submits full chunks on the way.
     ///
     /// # Errors
-    /// If the device refuses the kernel.
+    /// Returns an error if the device refuses the kernel.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -142,49 +142,53 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether enough is queued to hand it over with [`Lane::flush`].
+    /// Returns whether the open chunk is full and should be submitted with [`Lane::flush`].
     pub fn is_full(&self) -> bool {
         let cost = self.rate * CHUNK_SECONDS;
         self.open.as_ref().is_some_and(|chunk| chunk.cost > cost || chunk.launches >= CHUNK_LAUNCHES)
     }
 
-    /// Hands the queued work to the device, and waits while more than one earlier part is under way.
+    /// Submits the open chunk, and waits while more than one earlier chunk is under way.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn flush(&mut self) -> Result<()> {
-        self.hand_over()?;
-        self.keep_up()
+        self.submit()?;
+        self.throttle()
     }
 
-    /// Hands the queued work to the device without any wait.
+    /// Submits the open chunk without waiting.
     ///
     /// # Errors
-    /// If the device fails.
-    pub fn hand_over(&mut self) -> Result<()> {
-        let end = self.device.mark()?;
+    /// Returns an error if the device fails.
+    pub fn submit(&mut self) -> Result<()> {
+        let end = self.device.submit()?;
         if self.under_way.is_empty() {
             self.last_end = Instant::now();
         }
-        self.under_way.extend(self.open.take().map(|Open { first, cost, .. }| Chunk { first, end, cost }));
+        self.under_way.extend(self.open.take().map(|OpenChunk { first, cost, .. }| Chunk {
+            first,
+            end,
+            cost,
+        }));
         Ok(())
     }
 
-    /// Waits while more than two parts are under way.
+    /// Waits until at most two submitted chunks are unfinished.
     ///
     /// # Errors
-    /// If the device fails.
-    pub fn keep_up(&mut self) -> Result<()> {
+    /// Returns an error if the device fails.
+    pub fn throttle(&mut self) -> Result<()> {
         while self.under_way.len() > 2 {
             self.retire()?;
         }
         Ok(())
     }
 
-    /// Whether all work that was handed over has ended, as far as that is seen without a wait.
+    /// Returns whether all submitted work has ended, without waiting.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn is_idle(&mut self) -> Result<bool> {
         while let Some(chunk) = self.under_way.front() {
             match core::event_is_complete(&chunk.end) {
@@ -196,20 +200,20 @@ impl Lane {
         Ok(true)
     }
 
-    /// The device.
+    /// Returns the device that the lane feeds.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Cost units a second, as far as that is known.
+    /// Returns the estimated speed in pairs of bodies per second.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Waits for all work.
+    /// Submits all work and waits for its end.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn finish(&mut self) -> Result<()> {
         self.flush()?;
         while !self.under_way.is_empty() {
@@ -218,12 +222,12 @@ impl Lane {
         Ok(())
     }
 
-    /// Device time of the work that ended since this was last asked, in seconds.
+    /// Returns the device time, in seconds, of the work that ended since the last call.
     pub fn take_seconds(&mut self) -> f64 {
         std::mem::take(&mut self.seconds)
     }
 
-    /// Waits for the oldest part and learns from it.
+    /// Waits for the oldest chunk, and updates the estimate of the speed.
     fn retire(&mut self) -> Result<()> {
         let Some(chunk) = self.under_way.pop_front() else { return Ok(()) };
         let end = self.device.wait(&chunk.end, "running a kernel")?;
@@ -231,7 +235,7 @@ impl Lane {
         self.last_end = end;
         let seconds = timing::span(&chunk.first, &chunk.end).unwrap_or(by_clock);
         self.seconds += seconds;
-        // Very short parts say more about the launch than about the rate.
+        // The time of a very short chunk is mostly that of the launch.
         if seconds > 1e-5 && chunk.cost > 0.0 {
             self.rate = chunk.cost / seconds;
         }
@@ -241,8 +245,8 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Kernels still under way use buffers that go with the lane's owner; OpenCL keeps those alive, but a
-        // successor should start on an idle device. An error is met again there.
+        // OpenCL keeps the buffers of running kernels alive, but the next lane should find an idle device. The next use of
+        // the device meets the error again.
         if !self.device.is_lost() {
             let _ = self.finish();
         }

@@ -1,26 +1,37 @@
-//! OpenCL, and nothing but OpenCL: devices, programs, buffers and time. Knows no physics.
+//! OpenCL devices, programs, buffers and timing, without any physics.
+//!
+//! Kernels are trusted like the program's own code: OpenCL does not check the addresses that a kernel uses, and a CPU
+//! device shares the memory of the program.
 
 mod buffer;
-mod cache;
 mod device;
 mod devices;
 mod exchange;
 mod fault;
+mod found;
 mod lane;
+mod pending;
 mod pinned;
+mod pocl_cache;
 mod program;
+mod program_cache;
 mod roofline;
 mod select;
+mod source;
 mod timing;
 mod watch;
 
-pub use buffer::{Buffer, Pending};
-pub use cache::{cache_note, prepare_cache};
-pub use device::{Device, DeviceInfo, Edits, Found, Kind};
+pub use buffer::Buffer;
+pub use device::Device;
 pub use devices::Devices;
-pub use exchange::{Exchange, Field, Mail};
-pub use fault::{Call, Fault};
+pub use exchange::{Exchange, Rows, Staging};
+pub use fault::{Call, InjectedFault};
+pub use found::{DeviceInfo, DeviceKind, FoundDevice};
 pub use lane::{Lane, Pass};
-pub use program::{Arg, Kernel, Program, ROOT, Range, Source};
-pub use roofline::{Micro, Probe, Roofline};
-pub use select::{has_no_parts, list, pool, select, select_several};
+pub use pending::Pending;
+pub use pocl_cache::{cache_note, prepare_cache};
+pub use program::{Arg, Kernel, Program, ROOT};
+pub use roofline::{MicroKernel, Probe, Roofline};
+pub use select::{aborts_on_sub_devices, list, pool, select, select_several};
+pub(crate) use source::kernel_source;
+pub use source::{KernelEdits, KernelSource};

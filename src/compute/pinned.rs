@@ -1,4 +1,4 @@
-//! Host memory that stays where it is, so that a device copies into it by itself.
+//! Pinned host memory, which a device reads and writes without the help of the CPU.
 
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -8,13 +8,14 @@ use ocl::core::{self, MapFlags, MemFlags, MemMap};
 
 use super::device::Device;
 use super::fault::Call;
-use crate::error::Result;
-use crate::memory::Memory;
+use crate::base::error::Result;
+use crate::base::memory::Memory;
 
-/// `len` values, zero at first, in memory that the driver pins where it can, or else in ordinary memory.
+/// Allocates `len` zeros in pinned memory, or in ordinary memory if the driver has no pinned memory left.
 pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memory<T> {
     match Pinned::new(device, len) {
-        Ok(pinned) => Memory::new(pinned),
+        // SAFETY: the mapped values stay in place until `Pinned` is dropped, and nothing else uses them.
+        Ok(pinned) => unsafe { Memory::new(pinned) },
         Err(error) => {
             tracing::debug!("frames are read into ordinary memory: {error}");
             vec![T::zeroed(); len].into()
@@ -22,7 +23,7 @@ pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memor
     }
 }
 
-/// A buffer of the driver's in host memory, mapped for as long as it lives: by that name OpenCL has pinned memory.
+/// A buffer that the driver allocates in host memory, mapped until dropped. OpenCL offers pinned memory only in this way.
 struct Pinned<T> {
     device: Device,
     mem: core::Mem,
@@ -31,21 +32,22 @@ struct Pinned<T> {
     len: usize,
 }
 
-// SAFETY: plain memory that nobody else points into; OpenCL objects may be used and released from any thread.
+// SAFETY: `values` points to plain memory used only through `Pinned`; OpenCL objects may be used from any thread.
 unsafe impl<T: Send> Send for Pinned<T> {}
-// SAFETY: as above, and a shared reference only reads.
+// SAFETY: a shared reference gives only shared access to the values.
 unsafe impl<T: Sync> Sync for Pinned<T> {}
 
 impl<T: Pod> Pinned<T> {
     fn new(device: &Device, len: usize) -> Result<Self> {
-        device.may(Call::Allocate, "reserving host memory")?;
+        const DOING: &str = "reserving pinned host memory";
+        device.check(Call::Allocate, DOING)?;
         let bytes = len.max(1) * size_of::<T>();
         let flags = MemFlags::READ_WRITE | MemFlags::ALLOC_HOST_PTR;
-        // SAFETY: no host memory is handed over.
+        // SAFETY: no host memory is passed.
         let mem = unsafe { core::create_buffer(&device.context, flags, bytes, None::<&[u8]>) }
-            .map_err(device.fail("reserving host memory"))?;
-        // SAFETY: all of the buffer, and the call returns when it is mapped; no command uses the buffer while it is,
-        // which is until it is dropped.
+            .map_err(device.fail(DOING))?;
+        // SAFETY: the range is the whole buffer, the call returns once it is mapped, and no command uses the buffer while it
+        // is mapped.
         let mut map = unsafe {
             core::enqueue_map_buffer::<u8, _, _, _>(
                 &device.copies,
@@ -58,11 +60,11 @@ impl<T: Pod> Pinned<T> {
                 None::<&mut core::Event>,
             )
         }
-        .map_err(device.fail("mapping host memory"))?;
-        // OpenCL aligns buffers to its largest type, which is larger than any of ours.
+        .map_err(device.fail(DOING))?;
         let values: *mut T = map.as_mut_ptr().cast();
-        debug_assert!(values.is_aligned());
-        // SAFETY: `bytes` bytes are mapped here for writing. Zero is a value of every `Pod` type.
+        // OpenCL aligns buffers for `double16` (128 bytes).
+        assert!(values.is_aligned(), "OpenCL aligns buffers for its largest type");
+        // SAFETY: `bytes` bytes are mapped for writing.
         unsafe { map.as_mut_ptr().write_bytes(0, bytes) };
         Ok(Self { device: device.clone(), mem, map, values, len })
     }
@@ -72,14 +74,14 @@ impl<T> Deref for Pinned<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` values are mapped here as long as `self` lives, and were written before.
+        // SAFETY: `len` values are mapped until `self` is dropped; they were initialised with zeros.
         unsafe { slice::from_raw_parts(self.values, self.len) }
     }
 }
 
 impl<T> DerefMut for Pinned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and nobody else points there.
+        // SAFETY: as in `deref`, and `&mut self` excludes other references.
         unsafe { slice::from_raw_parts_mut(self.values, self.len) }
     }
 }
@@ -87,11 +89,12 @@ impl<T> DerefMut for Pinned<T> {
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         if self.device.is_lost() {
+            // Leaked, because unmapping waits for the device.
             std::mem::forget(self.mem.clone());
             return;
         }
-        // The driver keeps the memory until this has run, so it must not stay at the host. It can only fail where the device
-        // is lost, and all with it.
+        // The driver frees the memory only after the unmap has run, so the unmap is submitted at once. It fails only on a
+        // lost device.
         let _ = core::enqueue_unmap_mem_object(
             &self.device.copies,
             &self.mem,

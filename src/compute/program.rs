@@ -1,92 +1,59 @@
-//! Building OpenCL C into kernels, and running them.
+//! Building OpenCL C into kernels, and queueing them.
 
-use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::PoisonError;
 
 use bytemuck::Pod;
 use ocl::core::{self, ArgVal};
 
 use super::buffer::Buffer;
-use super::device::{Device, Edits, Kind};
-use super::fault::{Call, Fault};
-use crate::error::{Error, Result};
+use super::device::Device;
+use super::fault::{Call, InjectedFault};
+use super::found::DeviceKind;
+use super::source::{KernelSource, join, kernel_source};
+use crate::base::error::{Error, Result};
 
-/// One file of OpenCL C.
-#[derive(Debug, Clone, Copy)]
-pub struct Source {
-    /// Its name under `kernels/`, as compiler messages show it.
-    pub file: &'static str,
-    /// Its text.
-    pub text: &'static str,
-}
+/// The kernel function for 1/√x in the device's fastest form; see [`Program::build_with_root`].
+pub const ROOT: KernelSource = kernel_source!("root.cl");
 
-/// 1/√x as the machine has it: see [`Program::build_with_root`].
-pub const ROOT: Source =
-    Source { file: "root.cl", text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/root.cl")) };
-
-/// Programs by source and options, so that changing back to a variant costs nothing. The source is all of its text: an
-/// edited kernel is never taken for the program's own. With each the files that it was built of.
-pub(super) type ProgramCache = HashMap<(CString, CString), (Vec<Source>, core::Program)>;
-
-/// More programs than this are not kept: a search for the best numbers builds hundreds that are never asked for again.
-const MOST_PROGRAMS: usize = 256;
-
-/// Drops of `programs` those that were built of edited texts other than `edits`.
-pub(super) fn forget_edits(programs: &mut ProgramCache, edits: &Edits) {
-    let own = Edits::new();
-    programs.retain(|(text, _), (sources, _)| {
-        [&own, edits].iter().any(|edits| joined(sources, edits).as_bytes() == text.as_bytes())
-    });
-}
-
-/// The text of a program, with `edits` in place of its own. `#line` gives messages the right file and line.
-fn joined(sources: &[Source], edits: &Edits) -> String {
-    let text = |source: &Source| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
-    sources.iter().map(|s| format!("#line 1 \"{}\"\n{}\n", s.file, text(s))).collect()
-}
-
-/// A built program: a bag of kernels.
+/// A built program, which holds kernels.
 #[derive(Debug, Clone)]
 pub struct Program {
     device: Device,
     program: core::Program,
 }
 
-/// Multiply-add may round once; nothing may assume that NaN does not happen. `-w`: PoCL reports every loop
-/// that it did not unroll.
-///
-/// None of them has to be: some compilers, such as that of a server's device, take fewer, and build without.
+/// Build options: a multiply-add may round once, but NaN must be respected. `-w` silences PoCL's message about each loop
+/// that is not unrolled. Options that a compiler rejects are left out.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
-/// Why a compiler refuses.
+/// The reason why a compiler refused a program.
 struct Refusal {
     log: String,
-    /// Whether it is for the options, and not for the program.
+    /// Whether the compiler rejects the options, not the program.
     is_for_options: bool,
 }
 
 impl Refusal {
-    /// Which of `options` to leave out, if any may be to blame.
+    /// Returns the index of the option to leave out, if an option may be the cause.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
-        named.or_else(|| self.is_for_options.then(|| options.len() - 1))
+        named.or_else(|| options.len().checked_sub(1).filter(|_| self.is_for_options))
     }
 }
 
-/// Compiles a source; the outer error is one of the device, the inner one of the compiler.
+/// Compiles a source. The outer error comes from the device, the inner one from the compiler.
 fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
     use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
     const DOING: &str = "building a program";
-    if device.befalls(Call::Build, DOING)? == Some(Fault::Options) {
-        let log = "the compiler gave no reason (a test's fault)".to_owned();
+    if device.injected_fault(Call::Build, DOING)? == Some(InjectedFault::Options) {
+        let log = "the compiler gave no reason (injected by a test)".to_owned();
         return Ok(Err(Refusal { log, is_for_options: true }));
     }
     let program = core::create_program_with_source(&device.context, std::slice::from_ref(source))
         .map_err(device.fail("creating a program"))?;
     let built = core::build_program(&program, Some(&[device.id]), options, None, None);
-    // `ocl` takes a failure without a log for a success.
+    // `ocl` reports a failure without a log as success.
     let status = core::get_program_build_info(&program, device.id, Query::BuildStatus);
     let failed = matches!(status, Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
     if built.is_ok() && !failed {
@@ -110,18 +77,17 @@ impl Program {
     /// Compiles `sources` in order, with `defines` as `-D name=value`.
     ///
     /// # Errors
-    /// [`Error::Build`] with the compiler's log, which names file and line.
-    pub fn build(device: &Device, sources: &[Source], defines: &[(&str, String)]) -> Result<Self> {
+    /// Returns [`Error::Build`] with the compiler's log, which names file and line.
+    pub fn build(device: &Device, sources: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         device.note_built(sources.iter().map(|source| source.file));
-        // 1/√x, as quick as it is good. GPUs have an instruction for it; that of CPUs, which Intel's compiler takes for
-        // native_rsqrt, is good to 12 bits alone.
-        let root = if device.info.kind == Kind::Cpu { "rsqrt" } else { "native_rsqrt" };
-        let defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
-        let mut defines = defines;
-        if device.is_pocl() && device.twin > 0 {
-            // PoCL 5.0 takes a kernel that two devices run at once, one of them from an offset, for another than it is, and
-            // ends the program. So each has one of its own.
-            defines.push(("TWIN", device.twin.to_string()));
+        // The fastest accurate 1/√x. A GPU's instruction is accurate; a CPU's, which Intel's compiler uses for
+        // `native_rsqrt`, has only 12 bits.
+        let root = if device.info.kind == DeviceKind::Cpu { "rsqrt" } else { "native_rsqrt" };
+        let mut defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
+        if device.info.is_pocl() && device.instance > 0 {
+            // PoCL 5.0 confuses a kernel that two devices run at once, one of them with an offset, and aborts. A macro that
+            // differs gives each device a separate kernel.
+            defines.push(("DEVICE_INSTANCE", device.instance.to_string()));
         }
         let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
         let build_error = |log: String| Error::Build {
@@ -131,43 +97,32 @@ impl Program {
         };
         let text =
             |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
-        let key = (text(joined(sources, &device.edits()))?, text(defines)?);
-        // Not locked while a compiler is at work: two threads that want the same at the same time both build it.
-        let cache = || device.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, program)) = cache().get(&key).cloned() {
+        let key = (text(join(sources, &device.edits()))?, text(defines)?);
+        // The cache is not locked during a build: two threads may build the same program at once.
+        if let Some(program) = device.program_cache().get(&key) {
             return Ok(Self { device: device.clone(), program });
         }
         let mut options = OPTIONS.to_vec();
         let program = loop {
             let all = text(options.join(" ") + &key.1.to_string_lossy())?;
-            match compile(device, &key.0, &all)? {
+            let refusal = match compile(device, &key.0, &all)? {
                 Ok(program) => break program,
-                Err(Refusal { log, .. }) if options.is_empty() => return Err(build_error(log)),
-                Err(refusal) => match refusal.option(&options) {
-                    Some(at) => {
-                        let option = options.remove(at);
-                        tracing::info!("{} does not take {option}", device.info.name);
-                    }
-                    None => return Err(build_error(refusal.log)),
-                },
-            }
+                Err(refusal) => refusal,
+            };
+            let Some(at) = refusal.option(&options) else { return Err(build_error(refusal.log)) };
+            tracing::info!("{} does not accept the build option {}", device.info.name, options.remove(at));
         };
-        let mut programs = cache();
-        if programs.len() >= MOST_PROGRAMS {
-            programs.clear();
-        }
-        programs.insert(key, (sources.to_vec(), program.clone()));
-        drop(programs);
+        device.program_cache().insert(key, sources, program.clone());
         Ok(Self { device: device.clone(), program })
     }
 
-    /// The same behind `kernels/root.cl`, and with its portable root where the compiler refuses the machine's own.
+    /// Compiles `sources` after [`ROOT`]. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
     ///
     /// # Errors
-    /// [`Error::Build`] with what the compiler says of the first form if it takes neither.
+    /// Returns [`Error::Build`] with the log of the first attempt if the compiler rejects both forms.
     pub fn build_with_root(
         device: &Device,
-        sources: &[Source],
+        sources: &[KernelSource],
         defines: &[(&'static str, String)],
     ) -> Result<Self> {
         let sources = [&[ROOT], sources].concat();
@@ -178,34 +133,39 @@ impl Program {
             let portable = [defines, &[("PORTABLE_ROOT", "1".to_owned())]].concat();
             let program = Self::build(device, &sources, &portable).map_err(|_| why)?;
             let file = sources.last().map_or("", |source| source.file);
-            tracing::info!("{file} takes the portable root: {} refuses its own", device.info.name);
+            tracing::info!("{file} uses the portable root: {} rejects the assembly", device.info.name);
             Ok(program)
         })
     }
 
-    /// The kernel with the entry point `name`.
+    /// Returns the kernel with the entry point `name`.
     ///
     /// # Errors
-    /// If the program has none of that name.
+    /// Returns an error if the program has no such entry point.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
-        let kernel =
-            core::create_kernel(&self.program, name).map_err(self.device.fail("creating a kernel"))?;
-        Ok(Kernel { device: self.device.clone(), kernel, name })
+        const DOING: &str = "creating a kernel";
+        let kernel = core::create_kernel(&self.program, name).map_err(self.device.fail(DOING))?;
+        let count =
+            core::get_kernel_info(&kernel, core::KernelInfo::NumArgs).map_err(self.device.fail(DOING))?;
+        let core::KernelInfoResult::NumArgs(args) = count else {
+            return Err(Error::Invalid(format!("the driver does not tell how many arguments {name} has")));
+        };
+        Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
     }
 }
 
-/// An argument of a kernel.
+/// Argument of a kernel.
 #[derive(Debug, Clone, Copy)]
 pub enum Arg<'a> {
-    /// A `__global` pointer.
+    /// Argument of type `__global` pointer.
     Buffer(&'a core::Mem),
-    /// `uint`.
+    /// Argument of type `uint`.
     Uint(u32),
-    /// `float`.
+    /// Argument of type `float`.
     Float(f32),
-    /// `float8`.
+    /// Argument of type `float8`.
     Float8([f32; 8]),
-    /// `float16`.
+    /// Argument of type `float16`.
     Float16([f32; 16]),
 }
 
@@ -215,47 +175,35 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     }
 }
 
-/// Which work-items run: `count` of them from `offset`, in work-groups of `group`.
+/// Range of global ids that a kernel runs for.
 #[derive(Debug, Clone, Copy)]
-pub struct Range {
-    /// The first global id.
+pub(crate) struct WorkRange {
+    /// First global id.
     pub offset: usize,
-    /// How many; a multiple of `group`.
+    /// Number of work-items, a multiple of `group`.
     pub count: usize,
-    /// Work-items to a work-group.
+    /// Work-items in a work-group.
     pub group: usize,
 }
 
-/// An entry point of a program.
+/// A kernel: an entry point of a built program.
 #[derive(Debug)]
 pub struct Kernel {
     device: Device,
     kernel: core::Kernel,
     name: &'static str,
+    /// Number of arguments that the kernel takes.
+    args: usize,
 }
 
 impl Kernel {
-    /// The most work-items that a work-group of this kernel may have on its device: registers and local
-    /// memory can make it less than [`super::DeviceInfo::max_work_group`].
+    /// Checks that the kernel, called `name` in messages, can run in work-groups of `group` items.
     ///
     /// # Errors
-    /// If the driver does not say.
-    fn max_work_group(&self) -> Result<usize> {
-        use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
-        match core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::WorkGroupSize) {
-            Ok(Answer::WorkGroupSize(size)) => Ok(size),
-            Ok(_) => Ok(self.device.info.max_work_group),
-            Err(error) => Err(self.device.fail("asking for a kernel's limits")(error)),
-        }
-    }
-
-    /// Fails if the kernel, called `name` towards people, does not take work-groups of `group` items.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] with the largest that it takes.
+    /// Returns [`Error::Invalid`] with the largest possible size.
     pub fn check_work_group(&self, name: &str, group: usize) -> Result<()> {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
-        // NVIDIA's driver says 256 of every kernel, and yet takes the size that one was compiled for.
+        // NVIDIA's driver reports 256 for every kernel, but accepts the size that a kernel was compiled for.
         let compiled =
             core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::CompileWorkGroupSize);
         if let Ok(Answer::CompileWorkGroupSize([size, ..])) = compiled
@@ -263,40 +211,52 @@ impl Kernel {
         {
             return Ok(());
         }
-        let most = self.max_work_group()?;
+        let most = match core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::WorkGroupSize)
+        {
+            Ok(Answer::WorkGroupSize(size)) => size,
+            Ok(_) => self.device.info.max_work_group,
+            Err(error) => return Err(self.device.fail("asking for a kernel's limits")(error)),
+        };
         if group > most {
-            let device = &self.device.info.name;
-            let text =
-                format!("a work-group of {group} is too large: {name} takes at most {most} on {device}");
-            return Err(Error::Invalid(text));
+            return Err(Error::Invalid(format!(
+                "a work-group of {group} is too large: {name} takes at most {most} on {}",
+                self.device.info.name
+            )));
         }
         Ok(())
     }
 
-    /// Queues the kernel with `args` in their order. The event, if one is wanted, tells when it ran: a thousand short
-    /// kernels are queued faster without.
+    /// Queues the kernel with `args` in this order. The optional event times the run; queueing is faster without.
     ///
     /// # Errors
-    /// If an argument or the range does not fit.
-    pub(super) fn enqueue(&self, range: Range, args: &[Arg], event: Option<&mut core::Event>) -> Result<()> {
-        self.device.may(Call::Kernel, self.name)?;
+    /// Returns an error if the arguments or the range do not fit.
+    pub(super) fn enqueue(
+        &self,
+        range: WorkRange,
+        args: &[Arg],
+        event: Option<&mut core::Event>,
+    ) -> Result<()> {
+        self.device.check(Call::Kernel, self.name)?;
+        // OpenCL would use the missing arguments of an earlier call, whose buffers may be gone.
+        if args.len() != self.args {
+            let (name, expected, given) = (self.name, self.args, args.len());
+            return Err(Error::Invalid(format!("the kernel {name} has {expected} arguments, not {given}")));
+        }
         let fail = |error| self.device.fail(self.name)(error);
         for (index, arg) in (0..).zip(args) {
             let value = match arg {
                 Arg::Buffer(mem) => ArgVal::mem(mem),
                 Arg::Uint(x) => ArgVal::scalar(x),
                 Arg::Float(x) => ArgVal::scalar(x),
-                // SAFETY: eight floats are as large as the `float8` that the kernel takes, and outlive the
-                // call, which copies them.
+                // SAFETY: `x` is as large as a `float8`, and outlives `set_kernel_arg`, which copies it.
                 Arg::Float8(x) => unsafe { ArgVal::from_raw(size_of_val(x), x.as_ptr().cast(), false) },
-                // SAFETY: as above, of sixteen floats.
+                // SAFETY: `x` is as large as a `float16`, and outlives `set_kernel_arg`, which copies it.
                 Arg::Float16(x) => unsafe { ArgVal::from_raw(size_of_val(x), x.as_ptr().cast(), false) },
             };
             core::set_kernel_arg(&self.kernel, index, value).map_err(fail)?;
         }
-        // SAFETY: the arguments were checked by OpenCL against the kernel's signature in number and size;
-        // each kernel bounds its accesses by the count that it is given, which its owner keeps within the
-        // buffers.
+        // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. A kernel bounds its
+        // accesses by the counts in its arguments, which callers keep within the buffers.
         unsafe {
             core::enqueue_kernel(
                 &self.device.queue,

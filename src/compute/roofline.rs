@@ -1,130 +1,133 @@
-//! What a device can do at most, measured by micro-kernels (the roofline model: Williams, Waterman and Patterson 2009,
-//! Communications of the ACM 52, 65). A limit is the best that was seen.
+//! Peak rates of a device, measured by micro-kernels, for the roofline model (Williams, Waterman and Patterson 2009,
+//! Communications of the ACM 52, 65). A peak rate is the best of several measurements.
 
 use std::time::Instant;
 
 use ocl::core;
 
 use super::buffer::Buffer;
-use super::device::{Device, Kind};
-use super::program::{Arg, Kernel, Program, Range, Source};
+use super::device::Device;
+use super::found::DeviceKind;
+use super::program::{Arg, Kernel, Program, WorkRange};
+use super::source::{KernelSource, kernel_source};
 use super::timing;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
-const ROOFLINE: Source = Source {
-    file: "roofline.cl",
-    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/roofline.cl")),
-};
-const OPERATIONS: Source = Source {
-    file: "operations.cl",
-    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/operations.cl")),
-};
+const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
+const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Long beside a launch and the ticks of a clock, short enough to find a quiet moment and to stay unseen.
+/// Length of a timing: long beside a launch and the resolution of a clock, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Timings of that length of which the best counts.
+/// Number of timings, of which the best counts.
 const TIMINGS: u32 = 8;
-/// What kernels take for a number that a compiler does not know.
+/// An input that the compiler cannot know.
 const SEED: f32 = 0.75;
-/// Rounds after which the same is fetched again: the first cache holds it.
+/// Rounds after which the same data is fetched again, few enough for the first-level cache.
 const FETCHED: usize = 32;
 
-/// Rates of a device, as far as they could be measured.
+/// Peak rates of a device; none where a measurement failed.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
-    /// Fused multiply-adds of one number in f32.
+    /// Fused multiply-adds in f32 per second.
     pub multiply_adds_per_second: Option<f64>,
-    /// Reciprocal square roots of one number in f32, as quick as the device has them.
+    /// Reciprocal square roots in f32 per second, in the fastest form of the device.
     pub roots_per_second: Option<f64>,
-    /// Bytes that work-items together fetch out of a cache, all the same ones at a time.
+    /// Bytes per second that work-items fetch from a cache when all fetch the same data at a time.
     pub fetched_bytes_per_second: Option<f64>,
-    /// Bytes of global memory, read and written, that a copy moves.
+    /// Bytes of global memory per second that a copy reads and writes.
     pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures a device; takes a few tenths of a second. What fails is told to `failed` and left out.
+    /// Measures a device, which takes a few tenths of a second. Errors go to `failed`.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
-            multiply_adds_per_second: rate(&Micro::MULTIPLY_ADDS),
-            roots_per_second: rate(&Micro::ROOTS),
-            fetched_bytes_per_second: rate(&Micro::FETCHES),
-            copied_bytes_per_second: rate(&Micro::COPIES),
+            multiply_adds_per_second: rate(&MicroKernel::MULTIPLY_ADDS),
+            roots_per_second: rate(&MicroKernel::ROOTS),
+            fetched_bytes_per_second: rate(&MicroKernel::FETCHES),
+            copied_bytes_per_second: rate(&MicroKernel::COPIES),
         }
     }
 }
 
-/// A micro-kernel: one operation, over and over.
+/// A kernel that repeats one operation.
 #[derive(Debug)]
-pub struct Micro {
-    sources: &'static [Source],
+pub struct MicroKernel {
+    sources: &'static [KernelSource],
     name: &'static str,
-    /// Columns that an item has under way at once, on CPUs and on others: enough to hide how long an operation takes, few
+    /// Independent columns per work-item, on CPUs and on other devices: enough to hide the latency of an operation, few
     /// enough for the registers.
     chains: [usize; 2],
-    /// Operations that are written out on GPUs, so that the loop takes no time: few enough for the cache of instructions.
+    /// Operations unrolled in a round on GPUs: enough to hide the cost of the loop, few enough for the instruction cache.
     turns: usize,
-    /// What an operation counts for.
+    /// Number that one operation adds to the rate, such as its bytes.
     counts: usize,
-    work: Work,
+    work: Workload,
 }
 
-/// What an item does.
+/// Work of a work-item in one round of a micro-kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Work {
-    /// Arithmetic in registers: in a round some operations on each number of its columns.
+enum Workload {
+    /// Several operations on each number in the columns, in registers.
     Chains,
-    /// One fetch of the widest vector for each column.
+    /// A fetch of the widest vector for each column.
     Fetch,
-    /// One such vector, in as many passes as there are rounds.
+    /// A copy of the widest vector; each round is a run of the kernel.
     Copy,
 }
 
-impl Micro {
-    /// Fused multiply-adds.
-    pub const MULTIPLY_ADDS: Self = Self::of("multiply_adds", Work::Chains);
-    /// Reciprocal square roots.
-    pub const ROOTS: Self = Self::of("roots", Work::Chains);
-    /// Fetches out of a cache, in bytes.
-    pub const FETCHES: Self = Self::of("fetches", Work::Fetch);
-    /// Copies, in bytes.
-    pub const COPIES: Self = Self::of("copies", Work::Copy);
+impl MicroKernel {
+    /// Micro-kernel of fused multiply-adds.
+    pub const MULTIPLY_ADDS: Self = Self::of("multiply_adds", Workload::Chains);
+    /// Micro-kernel of reciprocal square roots.
+    pub const ROOTS: Self = Self::of("roots", Workload::Chains);
+    /// Micro-kernel of fetches from a cache, counted in bytes.
+    pub const FETCHES: Self = Self::of("fetches", Workload::Fetch);
+    /// Micro-kernel of copies, counted in bytes.
+    pub const COPIES: Self = Self::of("copies", Workload::Copy);
 
-    const fn of(name: &'static str, work: Work) -> Self {
+    const fn of(name: &'static str, work: Workload) -> Self {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// The operation of the kernel `pairs` in `sources`, which are built behind `kernels/roofline.cl`: on each number of
-    /// some columns, `chains` of them on CPUs. It gives the other's `coordinates` round, which are where they were after so
-    /// many turns: then nothing has to be moved. An operation counts for so many `sides`.
-    pub const fn pairs(sources: &'static [Source], chains: usize, coordinates: usize, sides: usize) -> Self {
+    /// Describes the kernel `pairs` in `sources`, which are built after `kernels/roofline.cl`. Its operation is a pair of
+    /// bodies, on `chains` columns on CPUs, and counts for `sides` pairs. Each operation rotates the `coordinates` of the
+    /// other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
+    pub const fn pairs(
+        sources: &'static [KernelSource],
+        chains: usize,
+        coordinates: usize,
+        sides: usize,
+    ) -> Self {
         let (chains, turns) = ([chains, 8], 2 * coordinates);
-        Self { sources, name: "pairs", chains, turns, counts: sides, work: Work::Chains }
+        Self { sources, name: "pairs", chains, turns, counts: sides, work: Workload::Chains }
     }
 
-    fn form(&self, kind: Kind) -> Form {
+    fn form(&self, kind: DeviceKind) -> Form {
         let [on_cpus, on_others] = self.chains;
         match kind {
-            Kind::Cpu => Form { lanes: 16, chains: on_cpus, turns: 1 },
-            Kind::Gpu | Kind::Accelerator => Form { lanes: 1, chains: on_others, turns: self.turns },
+            DeviceKind::Cpu => Form { lanes: 16, chains: on_cpus, turns: 1 },
+            DeviceKind::Gpu | DeviceKind::Accelerator => {
+                Form { lanes: 1, chains: on_others, turns: self.turns }
+            }
         }
     }
 }
 
-/// What a micro-kernel looks like to one kind of device.
+/// Compile-time parameters of a micro-kernel for one kind of device.
 #[derive(Debug, Clone, Copy)]
 struct Form {
-    /// Numbers in a column.
+    /// Number of floats in a column.
     lanes: usize,
-    /// Columns of an item.
+    /// Number of independent columns that each work-item computes.
     chains: usize,
-    /// Operations on each number in a round, where they take place in registers.
+    /// Operations on each number in a round of [`Workload::Chains`].
     turns: usize,
 }
 
 impl Form {
-    fn build(self, device: &Device, micro: &Micro) -> Result<Program> {
+    fn build(self, device: &Device, micro: &MicroKernel) -> Result<Program> {
         let Self { lanes, chains, turns } = self;
         let defines =
             [("LANES", lanes), ("CHAINS", chains), ("TURNS", turns), ("FETCHED", FETCHED), ("ROOT", 1)];
@@ -133,16 +136,16 @@ impl Form {
     }
 }
 
-/// A micro-kernel on a device, timed piece by piece.
+/// A micro-kernel on a device, timed step by step.
 #[derive(Debug)]
 pub struct Probe {
     device: Device,
     kernel: Kernel,
-    work: Work,
-    range: Range,
-    /// Operations or bytes of all items in a round.
-    a_round: f64,
-    /// What items write, and what they read.
+    work: Workload,
+    range: WorkRange,
+    /// Operations or bytes of all work-items in a round.
+    work_per_round: f64,
+    /// Output and input of the kernel.
     buffers: [Buffer<f32>; 2],
     rounds: u32,
     timings: u32,
@@ -153,47 +156,47 @@ impl Probe {
     /// Builds `micro` for the device.
     ///
     /// # Errors
-    /// If the device refuses.
-    pub fn new(device: &Device, micro: &Micro) -> Result<Self> {
+    /// Returns an error if the device refuses.
+    pub fn new(device: &Device, micro: &MicroKernel) -> Result<Self> {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds what `micro` is on devices of a kind, which the others take too.
+    /// Builds the form of `micro` for devices of a kind. Other kinds of devices can run it too.
     ///
     /// # Errors
-    /// If the device refuses.
-    pub fn for_kind(device: &Device, micro: &Micro, kind: Kind) -> Result<Self> {
+    /// Returns an error if the device refuses.
+    pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let info = &device.info;
         let form @ Form { lanes, chains, turns } = micro.form(kind);
         let kernel = form.build(device, micro)?.kernel(micro.name)?;
-        // Numbers that are fetched at once.
+        // Number of floats in a fetched vector.
         let width = lanes.max(4);
         let group = match (kind, micro.work) {
-            (_, Work::Copy) => 256,
-            (Kind::Cpu, _) => 1,
-            (Kind::Gpu | Kind::Accelerator, _) => 64,
+            (_, Workload::Copy) => 256,
+            (DeviceKind::Cpu, _) => 1,
+            (DeviceKind::Gpu | DeviceKind::Accelerator, _) => 64,
         };
         let group = group.min(info.max_work_group);
         let groups = match (kind, micro.work) {
-            (_, Work::Copy) => copied_bytes(device) / (size_of::<f32>() * width * group),
-            // Several to a unit, so that one that is held up does not hold up the end.
-            (Kind::Cpu, _) => 8 * info.compute_units as usize,
-            // Many waves of as many as a unit holds at once.
-            (Kind::Gpu | Kind::Accelerator, _) => 128 * info.compute_units as usize,
+            (_, Workload::Copy) => copied_bytes(device) / (size_of::<f32>() * width * group),
+            // Several work-groups per core, so that one delayed core does not delay the end.
+            (DeviceKind::Cpu, _) => 8 * info.compute_units as usize,
+            // Many times as many work-groups as the device runs at once.
+            (DeviceKind::Gpu | DeviceKind::Accelerator, _) => 128 * info.compute_units as usize,
         };
-        let range = Range { offset: 0, count: groups.max(1) * group, group };
+        let range = WorkRange { offset: 0, count: groups.max(1) * group, group };
         let (per_item, [written, read]) = match micro.work {
-            Work::Chains => (turns * chains * lanes * micro.counts, [range.count, 1]),
-            Work::Fetch => (chains * width * size_of::<f32>(), [range.count, FETCHED * chains * width]),
-            Work::Copy => (2 * width * size_of::<f32>(), [range.count * width; 2]),
+            Workload::Chains => (turns * chains * lanes * micro.counts, [range.count, 1]),
+            Workload::Fetch => (chains * width * size_of::<f32>(), [range.count, FETCHED * chains * width]),
+            Workload::Copy => (2 * width * size_of::<f32>(), [range.count * width; 2]),
         };
         Ok(Self {
             device: device.clone(),
             kernel,
             work: micro.work,
             range,
-            a_round: (range.count * per_item) as f64,
-            // Written to, because memory that never was may be none.
+            work_per_round: (range.count * per_item) as f64,
+            // Cleared, because the system may not back memory that was never written.
             buffers: [Buffer::zeroed(device, written)?, Buffer::zeroed(device, read)?],
             rounds: 1,
             timings: 0,
@@ -201,14 +204,14 @@ impl Probe {
         })
     }
 
-    /// Times once, for about a hundredth of a second, and says whether more turns are wanted; they never do harm. The first
-    /// turns, from a single round on, only find out how many rounds that takes.
+    /// Runs one timing of about a hundredth of a second. Returns whether more timings are needed. The first timings only
+    /// find the number of rounds that takes a hundredth of a second.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
-        // Some compilers finish a kernel only when it first runs, and a short run says more about the clock than about the rate.
+        // Short timings are imprecise, and some drivers finish compiling during the first run.
         match seconds < 0.5 * TIMING_SECONDS && self.rounds < u32::MAX / 32 {
             true => {
                 let factor = (TIMING_SECONDS / seconds).clamp(2.0, 16.0);
@@ -216,44 +219,44 @@ impl Probe {
             }
             false => {
                 self.timings += 1;
-                self.best = self.best.max(self.a_round * f64::from(self.rounds) / seconds);
+                self.best = self.best.max(self.work_per_round * f64::from(self.rounds) / seconds);
             }
         }
         Ok(self.timings < TIMINGS)
     }
 
-    /// The best rate so far, in operations or bytes a second; 0 before the first that counts.
+    /// Returns the best rate so far, in operations or bytes per second; 0 before the first valid timing.
     pub fn rate(&self) -> f64 {
         self.best
     }
 
-    /// The best rate of all timings.
+    /// Runs all timings. Returns the best rate.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn measure(mut self) -> Result<f64> {
         while self.turn()? {}
         Ok(self.best)
     }
 
-    /// What the items have written after `rounds` rounds: whoever knows the operation can check it.
+    /// Returns the output of `rounds` rounds, so that tests can check the operation.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
     }
 
-    /// Seconds that `rounds` rounds take.
+    /// Returns the seconds that `rounds` rounds take.
     fn run(&self, rounds: u32) -> Result<f64> {
         let [out, from] = self.buffers.each_ref().map(Arg::from);
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];
-        let args = if self.work == Work::Chains { &args[..3] } else { &args[..] };
+        let args = if self.work == Workload::Chains { &args[..3] } else { &args[..] };
         let clock = Instant::now();
         let (mut first, mut last) = (core::Event::null(), None);
         self.kernel.enqueue(self.range, args, Some(&mut first))?;
-        for _ in 1..if self.work == Work::Copy { rounds } else { 1 } {
+        for _ in 1..if self.work == Workload::Copy { rounds } else { 1 } {
             let mut event = core::Event::null();
             self.kernel.enqueue(self.range, args, Some(&mut event))?;
             last = Some(event);
@@ -265,11 +268,11 @@ impl Probe {
     }
 }
 
-/// Well past the caches, and little of the memory.
+/// Returns the size of a copy: much larger than the caches, and a small part of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
-        Kind::Cpu => 64 << 20,
-        Kind::Gpu | Kind::Accelerator => 256 << 20,
+        DeviceKind::Cpu => 64 << 20,
+        DeviceKind::Gpu | DeviceKind::Accelerator => 256 << 20,
     };
     wanted.min(device.info.memory_bytes / 16).min(device.info.max_alloc_bytes) as usize
 }

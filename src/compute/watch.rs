@@ -1,67 +1,86 @@
-//! Waiting with a watchdog: a wait of OpenCL cannot be broken off, so it takes place on a thread of the device's own,
-//! and whoever asked for it waits for that thread, but not for ever.
+//! Waiting with a watchdog: an OpenCL wait cannot be interrupted, so a thread of each device does the waiting, and
+//! callers wait for that thread until a timeout.
 
+use std::ffi::OsStr;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use ocl::core;
 
-/// Work is handed over in parts of about a tenth of a second, so this is far longer than any can take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Another patience, in seconds: for emulators, and for tests.
-const PATIENCE_VARIABLE: &str = "GRAVITILE_PATIENCE";
+use crate::base::error::{Error, Result};
 
-/// How long to wait for a part of the work.
-pub(super) fn patience() -> Duration {
-    static CHOSEN: OnceLock<Duration> = OnceLock::new();
-    *CHOSEN.get_or_init(|| {
-        let chosen = std::env::var(PATIENCE_VARIABLE).ok().and_then(|text| text.parse().ok());
-        chosen.map_or(PATIENCE, |seconds: f64| Duration::from_secs_f64(seconds.clamp(0.1, 1e6)))
-    })
+/// How long a device may take to answer. Work is submitted in parts of about a tenth of a second, so a working device
+/// needs far less.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Name of the environment variable for another timeout, in seconds: for emulators, and for tests.
+pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
+/// Timeouts that users may set, in seconds; others are moved to the nearer end.
+const TIMEOUTS: [f64; 2] = [0.1, 1e6];
+
+/// Returns the timeout that applies to devices opened now.
+///
+/// # Errors
+/// Returns an error if the user's timeout is not a positive number of seconds.
+pub(super) fn timeout() -> Result<Duration> {
+    std::env::var_os(TIMEOUT_VARIABLE).map_or(Ok(TIMEOUT), |text| parse_timeout(&text))
 }
 
-type Answer = (Result<(), core::Error>, Instant);
-/// An event, and who wants to know that it came.
-type Job = (core::Event, Sender<Answer>);
+fn parse_timeout(text: &OsStr) -> Result<Duration> {
+    let seconds = text.to_str().and_then(|text| text.trim().parse::<f64>().ok());
+    match seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0) {
+        Some(seconds) => Ok(Duration::from_secs_f64(seconds.clamp(TIMEOUTS[0], TIMEOUTS[1]))),
+        None => Err(Error::Invalid(format!(
+            "the environment variable {TIMEOUT_VARIABLE} must be a positive number of seconds (it is `{}`); \
+             correct or unset it",
+            text.to_string_lossy()
+        ))),
+    }
+}
 
-/// The thread that waits for a device.
+/// The outcome of a wait, and when it ended.
+type Outcome = (Result<(), core::Error>, Instant);
+/// An event to wait for, and where to send the outcome.
+type Job = (core::Event, Sender<Outcome>);
+
+/// The watchdog thread of a device, started by the first wait.
 #[derive(Debug, Default)]
 pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
-/// How a wait ended.
+/// The outcome of a wait for an event.
 pub(super) enum Ended {
-    /// At this time.
+    /// The event occurred at this time, or slightly before.
     Done(Instant),
-    /// With the device's refusal.
+    /// The driver reported an error.
     Failed(core::Error),
-    /// Not within patience.
-    NotYet,
+    /// The timeout passed.
+    TimedOut,
 }
 
-/// A wait under way.
-pub(super) enum Awaited {
+/// A wait that has begun and may not have ended.
+pub(super) enum Wait {
+    /// The event occurred before the wait began, at this time or earlier.
     Over(Instant),
-    Pending(Receiver<Answer>),
-    /// For tests.
+    Pending(Receiver<Outcome>),
+    /// A wait that never ends.
     Never,
 }
 
 impl Waiter {
     /// Begins to wait for `event`.
-    pub fn begin(&self, event: &core::Event) -> Awaited {
+    pub(super) fn begin(&self, event: &core::Event) -> Wait {
         if core::event_is_complete(event).unwrap_or(false) {
-            return Awaited::Over(Instant::now());
+            return Wait::Over(Instant::now());
         }
         let (reply, answer) = bounded(1);
         let thread = self.0.get_or_init(spawn);
         let sent = thread.as_ref().is_some_and(|jobs| jobs.send((event.clone(), reply.clone())).is_ok());
         if !sent {
-            // Without threads there is no watchdog.
+            // The system gave no thread: wait here, without a timeout.
             let _ = reply.send((core::wait_for_event(event), Instant::now()));
         }
-        Awaited::Pending(answer)
+        Wait::Pending(answer)
     }
 }
 
@@ -70,31 +89,49 @@ fn spawn() -> Option<Sender<Job>> {
     let body = move || {
         for (event, reply) in inbox {
             let outcome = core::wait_for_event(&event);
-            // Before the answer: after it the program may end, and drivers do not like to be at work then.
+            // Released before the reply: after the reply the program may exit, and drivers must be idle by then.
             drop(event);
-            // Nobody listening means that patience was over.
+            // The receiver no longer exists if the timeout has passed.
             let _ = reply.send((outcome, Instant::now()));
         }
     };
     thread::Builder::new().name("watchdog".to_owned()).spawn(body).ok().map(|_| jobs)
 }
 
-impl Awaited {
-    /// Waits for the end.
-    pub fn end(self) -> Ended {
+impl Wait {
+    /// Blocks until the wait ends or `timeout` has passed.
+    pub(super) fn finish(self, timeout: Duration) -> Ended {
         match self {
             Self::Over(at) => Ended::Done(at),
             Self::Never => {
-                thread::sleep(patience());
-                Ended::NotYet
+                thread::sleep(timeout);
+                Ended::TimedOut
             }
-            Self::Pending(answer) => match answer.recv_timeout(patience()) {
+            Self::Pending(answer) => match answer.recv_timeout(timeout) {
                 Ok((Ok(()), at)) => Ended::Done(at),
                 Ok((Err(error), _)) => Ended::Failed(error),
-                Err(RecvTimeoutError::Timeout) => Ended::NotYet,
-                // The thread is gone with the answer: it cannot be known any more.
-                Err(RecvTimeoutError::Disconnected) => Ended::NotYet,
+                // A watchdog that ended without a reply leaves the outcome unknown, as a timeout does.
+                Err(_) => Ended::TimedOut,
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_positive_number_of_seconds() {
+        let parse = |text: &str| parse_timeout(OsStr::new(text));
+        for (text, seconds) in [("2", 2.0), (" 0.5 ", 0.5), ("1e-9", 0.1), ("1e300", 1e6)] {
+            assert_eq!(parse(text).unwrap(), Duration::from_secs_f64(seconds), "{text}");
+        }
+        for text in ["nan", "inf", "-inf", "0", "-0.0", "-1", "", " ", "ten", "1e999"] {
+            let error = parse(text).unwrap_err().to_string();
+            let expected =
+                format!("GRAVITILE_PATIENCE must be a positive number of seconds (it is `{text}`)");
+            assert!(error.contains(&expected), "{error}");
         }
     }
 }

@@ -1,91 +1,56 @@
-//! What is left of a device that failed: the others go on from the last checkpoint.
+//! Recovery from a lost device: the other devices continue from the last checkpoint.
 
 use std::time::{Duration, Instant};
 
-use super::{Clock, Engine, Resolved, continued, directed};
+use super::build::{continued, directed};
+use super::checkpoint::{Checkpoint, Clock, LostDevice};
+use super::config::Config;
+use super::core::Engine;
+use super::resolved::Resolved;
+use crate::base::error::{Error, Result};
 use crate::compute::Devices;
-use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::modes::{Extra, Simulation};
-use crate::state::State;
+use crate::modes::Simulation;
 
-/// All that there was at the end of a burst: what a simulation goes on from when a device fails.
-#[derive(Debug, Clone)]
-pub struct Checkpoint {
-    /// Bodies, or the flow.
-    pub state: State,
-    pub(super) extra: Extra,
-    pub(super) clock: Clock,
-    taken: Instant,
-    /// What it took.
-    cost: Duration,
-}
-
-impl Checkpoint {
-    pub(super) fn new(state: State, extra: Extra, clock: Clock) -> Self {
-        Self { state, extra, clock, taken: Instant::now(), cost: Duration::ZERO }
-    }
-
-    /// Steps since the scene began.
-    pub fn step(&self) -> u64 {
-        self.clock.step
-    }
-
-    /// When it was taken.
-    pub fn taken(&self) -> Instant {
-        self.taken
-    }
-}
-
-/// How old a checkpoint may be before the next burst takes another: with several devices it is what the others go on
-/// from, with one alone what is saved.
+/// Age at which a checkpoint is replaced before the next burst, with one device and with several. With one device only a
+/// crash save uses the checkpoint; with several, the remaining devices also continue from the checkpoint.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// One is taken no more often than that it is one part in so many of the time.
+/// Checkpoints take at most one part in this many of the time.
 const CHECKPOINT_SHARE: u32 = 300;
 
-/// A device that failed, and was left behind.
-#[derive(Debug)]
-pub struct Loss {
-    /// Its failure.
-    pub error: Error,
-    /// Its place among those that may be chosen.
-    pub place: usize,
-    /// The step from which the others went on.
-    pub step: u64,
-}
-
 impl Engine {
-    /// Takes a checkpoint before a burst, if it is time.
-    pub(super) fn check_in(&mut self) -> Result<()> {
+    /// Takes a checkpoint before a new burst if the last one is too old.
+    pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
-        let is_due = self.is_changed && self.devices.len() > 1 || self.checkpoint.taken.elapsed() > age;
-        if std::mem::take(&mut self.is_fresh) && is_due {
-            // The steps that are queued are no part of the cost.
+        let has_changed = self.changed_since_checkpoint && self.devices.len() > 1;
+        let is_due = has_changed || self.checkpoint.taken.elapsed() > age;
+        if std::mem::take(&mut self.burst_is_new) && is_due {
+            // Waiting for queued steps does not count as cost.
             self.simulation.finish()?;
             let start = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
-            self.checkpoint = Checkpoint::new(state, extra, self.before);
+            self.checkpoint = Checkpoint::new(state, extra, self.burst_start);
             self.checkpoint.cost = start.elapsed();
-            self.is_changed = false;
+            self.changed_since_checkpoint = false;
         }
         Ok(())
     }
 
-    /// Goes on without a device that failed, if others are left: then there is no outcome, but steps to be taken again.
-    pub(super) fn survive<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
+    /// Returns the value of `outcome`, or `None` if a device failed and the others continue from the last checkpoint.
+    pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
             Err(error) => self.recover(error).map(|()| None),
         }
     }
 
-    /// Goes on without the device that failed with `error`, from the last checkpoint.
+    /// Continues from the last checkpoint without the device that failed with `error`.
     ///
     /// # Errors
-    /// `error`, if it is not the failure of one of several devices, or the others cannot go on: then all stays as it was.
+    /// Returns `error` if no device is left, if `error` is not the failure of a device, or if the others cannot continue.
+    /// Then nothing changes.
     pub fn recover(&mut self, error: Error) -> Result<()> {
-        // Others go on since, so it was met before: what was asked of it is asked again.
+        // The failed device was already removed, so the caller only has to try again.
         if let Error::OpenCl { key, .. } = error
             && key != 0
             && self.devices.iter().all(|device| device.key() != key)
@@ -101,26 +66,24 @@ impl Engine {
                 Ok(Some(left)) => left,
                 Ok(None) | Err(_) => break,
             };
-            match self.go_back(devices.clone()) {
+            match self.restart_from_checkpoint(devices.clone()) {
                 Ok(step) => {
-                    let losses = failures.into_iter().zip(lost_places);
-                    self.losses.extend(losses.map(|(error, place)| Loss { error, place, step }));
+                    let lost = failures.into_iter().zip(lost_places);
+                    self.lost_devices.extend(lost.map(|(error, place)| LostDevice { error, place, step }));
                     return Ok(());
                 }
-                // One more.
                 Err(error) => failures.push(error),
             }
         }
-        // The first is what it began with.
         Err(failures.swap_remove(0))
     }
 
-    /// Starts from the last checkpoint anew on `devices`, with all steps since then to be taken again; the step that it is
-    /// of. On an error all stays as it was.
-    fn go_back(&mut self, devices: Devices) -> Result<u64> {
+    /// Restarts from the last checkpoint on `devices`, and plans the steps since then again. Returns the checkpoint's step. On
+    /// an error nothing changes.
+    fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),
-            // What suits another device must not be taken for a wish for other bodies.
+            // `auto` for another device must not change the number of bodies.
             bodies: Some(self.resolved.bodies),
             ..self.config.clone()
         };
@@ -131,46 +94,46 @@ impl Engine {
             config.mode.unsettle(&mut extra);
         }
         let mut simulation = continued(&devices, &config, resolved, (state, &extra))?;
-        // Since the checkpoint time went one way: another takes another checkpoint.
+        // All steps since the checkpoint have one direction: a change of direction takes a checkpoint.
         let again = self.clock.step.abs_diff(step);
-        let was_backwards = if again > 0 { self.clock.step < step } else { self.backwards };
+        let was_backwards = if again > 0 { self.clock.step < step } else { self.is_backwards };
         if was_backwards != config.reverse {
             simulation.set(directed(&config, was_backwards)?.as_ref())?;
-            self.is_changed = true;
+            self.changed_since_checkpoint = true;
         }
         simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
-        // What is left of the old one may wait for its device in vain, but not for ever.
+        // Dropping the old simulation may wait for its lost device, but not for ever.
         (self.devices, self.config, self.resolved) = (devices, config, resolved);
-        (self.simulation, self.backwards) = (simulation, was_backwards);
-        (self.is_fresh, self.replays) = (false, again > 0);
+        (self.simulation, self.is_backwards) = (simulation, was_backwards);
+        (self.burst_is_new, self.is_replaying) = (false, again > 0);
         Ok(step)
     }
 
-    /// Takes the steps that are to be taken again.
-    pub(super) fn catch_up(&mut self) -> Result<()> {
-        while self.replays {
+    /// Computes the steps that are planned again after a loss.
+    pub(super) fn finish_replay(&mut self) -> Result<()> {
+        while self.is_replaying {
             self.advance()?;
         }
         Ok(())
     }
 
-    /// Does something that waits, once all steps are taken; and again, if a device fails meanwhile and others are left.
-    pub(super) fn insist<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
+    /// Calls `work` after all planned replays, and again if a device fails and others are left.
+    pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
-            self.catch_up()?;
+            self.finish_replay()?;
             let outcome = work(self.simulation.as_mut());
-            if let Some(outcome) = self.survive(outcome)? {
+            if let Some(outcome) = self.or_recover(outcome)? {
                 return Ok(outcome);
             }
         }
     }
 
-    /// The devices that were lost since this was last asked.
-    pub fn take_losses(&mut self) -> Vec<Loss> {
-        std::mem::take(&mut self.losses)
+    /// Returns the devices that were lost since the last call.
+    pub fn take_lost_devices(&mut self) -> Vec<LostDevice> {
+        std::mem::take(&mut self.lost_devices)
     }
 
-    /// The last state that is known to be whole.
+    /// Returns the last checkpoint.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
     }

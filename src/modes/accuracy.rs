@@ -1,42 +1,41 @@
-//! How far what a kernel makes of bodies is from the same in f64: the measure of `check`, of `bench` and of the window.
+//! Relative error of a kernel against double precision, for `check`, `bench` and the window.
 
-/// What a step does to one body, in rows as [`crate::bodies::Bodies`] has them: the changes, or the acceleration that
-/// makes them and nothing.
+/// Effect of a step on one body: the changes of the rows of [`crate::base::bodies::Bodies`], or only the acceleration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// On its velocity.
+    /// Change of the velocity.
     pub velocity: [f64; 4],
-    /// On its position.
+    /// Change of the position.
     pub position: [f64; 4],
 }
 
-/// The effect that a kernel had on a body, and the one in f64.
+/// Effect of a step on a body, as computed by a kernel and in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// What was computed.
+    /// Effect that the kernel computed.
     pub computed: Effect,
-    /// What is right.
+    /// Effect in double precision.
     pub right: Effect,
 }
 
-/// Some bodies' effects of the last step. Plain memory: what is right is worked out while it is walked, on whichever
-/// thread, at the cost of one body against all others for each.
+/// Effects of the last step on some bodies. The iterator computes the exact effects on the thread that runs it; each costs
+/// one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
-/// The relative error that passes.
+/// Largest relative error that passes `check`.
 pub const TOLERANCE: f64 = 1e-4;
-/// An error to worry about: more than rounding comes to.
+/// Relative error above which the window warns of a variant that is exact up to rounding.
 pub const WORRYING: f64 = 1e-3;
-/// The bodies of a sample, where time allows.
+/// Number of bodies in a sample, if time allows.
 pub const SAMPLE: usize = 256;
 
-/// `most` different bodies of `count`, or all.
+/// Returns the indices of `most` random bodies out of `count`, without repetition; of all bodies if there are fewer.
 pub fn choose(count: usize, most: usize) -> Vec<usize> {
     rand::seq::index::sample(&mut rand::rng(), count, most.min(count)).into_vec()
 }
 
-/// √(Σ|computed − right|² / Σ|right|²) over all bodies, of whichever of velocity and position is farther off;
-/// infinite if anything computed is not a number. None where there is no effect, on any body.
+/// Returns √(Σ|computed − right|² / Σ|right|²) over all bodies, for velocity or position, whichever is larger; infinity if
+/// a computed value is NaN; `None` if all right values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     let (mut velocity, mut position) = (Squares::default(), Squares::default());
     for Judged { computed, right } in bodies {
@@ -46,7 +45,7 @@ pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     [velocity.ratio(), position.ratio()].into_iter().flatten().reduce(f64::max)
 }
 
-/// A relative error as it is shown.
+/// Formats a relative error for display.
 pub fn text(relative_error: Option<f64>) -> String {
     match relative_error {
         None => "–".to_owned(),
@@ -55,7 +54,7 @@ pub fn text(relative_error: Option<f64>) -> String {
     }
 }
 
-/// Sums of squares.
+/// Sums of squares of the errors and of the exact effects.
 #[derive(Debug, Clone, Copy, Default)]
 struct Squares {
     error: f64,
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_relative_to_the_effect_of_all() {
+    fn the_error_is_relative_to_the_effects_on_all_bodies() {
         let error = relative_error([judged(3.0, 3.0), judged(4.1, 4.0)]).unwrap();
         assert!((error - 0.1 / 5.0).abs() < 1e-12, "{error}");
         let place = |x| Effect { position: [0.0, x, 0.0, 0.0], ..Effect::default() };
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_says_nothing_and_no_number_is_worst() {
+    fn no_effect_has_no_error_and_nan_is_an_infinite_error() {
         assert_eq!(relative_error([]), None);
         assert_eq!(relative_error([judged(0.0, 0.0)]), None);
         for (computed, right) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::NAN, 0.0), (f64::INFINITY, 1.0)] {

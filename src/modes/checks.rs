@@ -1,23 +1,24 @@
-//! What every variant is compared over: starts at awkward sizes, and how far off an end is.
+//! Initial states for `check` that all variants are compared on, and the measures of their errors.
 
 use super::accuracy::{Effect, Judged, relative_error};
-use super::{Mode, ModeInfo};
-use crate::bodies::Bodies;
-use crate::error::{Error, Result};
-use crate::lattice::Flow;
-use crate::params::{self, combinations};
+use super::{Mode, ModeInfo, Start};
+use crate::base::bodies::Bodies;
+use crate::base::error::{Error, Result};
+use crate::base::flow::Flow;
+use crate::base::params::{self, combinations};
+use crate::base::state::State;
 use crate::scene::{Scene, Setup};
-use crate::state::State;
 
-/// Around the powers of two where tails go wrong.
+/// Numbers of bodies, many of them next to powers of two, where mistakes at the ends of arrays show.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies of the starts that show most.
+/// Numbers of bodies of the most revealing initial states, which quick checks use.
 const TELLING: [usize; 3] = [1, 65, 1000];
+/// Steps from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// A size and a total mass at which a kernel's intermediate numbers come near the ends of f32, and numbers of bodies
-/// (see [`at_scale`]).
+/// Size and total mass of a system for which intermediate results of a kernel come near the limits of f32, with the
+/// numbers of bodies to try.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -25,40 +26,27 @@ struct Extent {
     bodies: &'static [usize],
 }
 
-/// The third power of a distance of 5e12 is beyond f32, and so is that of most of these distances. Tiny bodies are all
-/// within the softening length.
+/// Extreme systems. The cubes of most distances exceed the range of f32, as the cube of 5e12 does. In the tiny system
+/// all bodies are within the softening length.
 const EXTENTS: [Extent; 4] = [
     Extent { name: "far apart", length: 1e15, mass: 1e18, bodies: &[2, 65] },
-    Extent { name: "as far apart as can be", length: 5e16, mass: 1e18, bodies: &[65] },
+    Extent { name: "as far apart as possible", length: 5e16, mass: 1e18, bodies: &[65] },
     Extent { name: "heavy and close", length: 1.0, mass: 1e15, bodies: &[2, 65] },
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// A start to be compared from.
-pub struct Start {
-    /// In words.
-    pub name: String,
-    /// The mode with its parameters.
-    pub mode: Box<dyn Mode>,
-    /// What it starts from.
-    pub state: State,
-    /// How many steps are taken.
-    pub steps: u32,
-    /// Whether it is among the few that show most.
-    pub telling: bool,
-}
-
-/// Every number of bodies in some scenes of a mode, with every combination of its switches and choices.
+/// Returns initial states of the scenes `scenes` with each number of bodies and each combination of the mode's switches
+/// and choices.
 ///
 /// # Errors
-/// If a scene is not there.
+/// Returns an error if the mode has no such scene.
 pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
         let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("there is no scene {name}")))?;
         for (nth, options) in combinations(info.mode_for(scene).as_mut()).iter().enumerate() {
             let mut mode = info.mode_for(scene);
-            // A lone body feels only its loss of speed: without, nothing would happen to it.
+            // Decay is the only effect on a single body.
             for (key, value) in options.iter().copied().chain([("decay", "0.99")]) {
                 params::set(mode.as_mut(), key, value)?;
             }
@@ -75,10 +63,10 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Bodies in a scene of gravity at the `EXTENTS`, at the least softening.
+/// Returns initial states of a gravity scene scaled to each of `EXTENTS`, with the smallest softening.
 ///
 /// # Errors
-/// If the scene is not there.
+/// Returns an error if the mode has no such scene.
 pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
     let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("there is no scene {scene}")))?;
     let mut mode = info.mode_for(scene);
@@ -88,7 +76,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
         let kinds = [Masses::Various, Masses::Equal];
         for (n, masses) in extent.bodies.iter().flat_map(|&n| kinds.map(|masses| (n, masses))) {
             if n == 2 && masses == Masses::Equal {
-                // One of them would have no mass, and the other nothing to pull it.
+                // One body would have no mass, so that no force would act on the other.
                 continue;
             }
             let mut start = start(scene, mode.as_ref(), "", n, (masses, n == 65))?;
@@ -100,7 +88,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Bodies at rest, so that a velocity tells of nothing but the pull, however weak that is.
+/// Scales the bodies to `extent` and stops them, so that later velocities show even a weak force.
 fn at_scale(bodies: &mut Bodies, extent: &Extent) {
     bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
     for x in &mut bodies.positions {
@@ -109,11 +97,11 @@ fn at_scale(bodies: &mut Bodies, extent: &Extent) {
     }
 }
 
-/// Equal masses would hide a mass taken from the wrong body; but there are kernels for them alone.
+/// Masses of the bodies. Various masses reveal a mass read from the wrong body; some kernels are only for equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
-    /// But for one without any.
+    /// Equal masses, except for one body without mass.
     Equal,
 }
 
@@ -127,12 +115,12 @@ fn start(
     let params = &mode.values();
     let mut state = scene.generate(&Setup { bodies: n, seed: SEED, params });
     stir(state.bodies_mut()?, masses);
-    let equal = if masses == Masses::Equal { " of one mass" } else { "" };
+    let equal = if masses == Masses::Equal { " of equal mass" } else { "" };
     let name = format!("{n} bodies{equal}, {}{options}", scene.name);
     Ok(Start { name, mode: mode.boxed(), state, steps: STEPS, telling })
 }
 
-/// Bodies at rest would do nothing.
+/// Changes masses and velocities, since a scene at rest would hide mistakes.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {
@@ -147,11 +135,11 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// How much happens from `start` to `end`: the RMS change of the bodies' velocities over their RMS speed at the end, at
-/// whatever scale they move; or the largest speed of the fluid.
+/// Returns how much happens from `start` to `end`: for bodies, the RMS change of velocity divided by the RMS speed at the
+/// end; for a fluid, the largest speed.
 ///
 /// # Errors
-/// If they are of different matter.
+/// Returns an error if one state holds bodies and the other a fluid.
 pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     match end {
         State::Bodies(end) => Ok(rms_change(start.bodies()?, end)),
@@ -159,14 +147,15 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     }
 }
 
-/// How far `found` is from the `right` end of what was at `start`. Of bodies, the relative RMS error of the change of
-/// velocity and of position, where the right place is rounded to f32: far from the origin a body moves by less than a
-/// float can tell, and there it stays where it is. Of a fluid, the largest error of a velocity over the largest speed, or of a density over the
-/// mean one: the numbers in a cell are some hundred times as large as what moves it, and a change would vanish beside their
-/// rounding.
+/// Returns the error of the state `found` relative to the exact state `right`; both follow from `start`.
+///
+/// - For bodies, the relative RMS error of the changes of velocity and position. The exact positions are rounded to f32
+///   first: far from the origin a body moves by less than f32 resolves.
+/// - For a fluid, the largest error of a velocity relative to the largest speed, or of a density relative to the mean
+///   density. Changes of populations are no measure, since they are lost in the rounding of the populations.
 ///
 /// # Errors
-/// If they are of different matter.
+/// Returns an error if some states hold bodies and others a fluid.
 pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f64> {
     match right {
         State::Bodies(right) => Ok(bodies_error(start.bodies()?, found.bodies()?, right)),
@@ -191,7 +180,7 @@ fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64
     relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
 }
 
-/// The RMS change of velocity over the RMS speed at the end; 0 where nothing moves.
+/// Returns the RMS change of velocity divided by the RMS speed at the end; 0 if nothing moves.
 fn rms_change(start: &Bodies, end: &Bodies<f64>) -> f64 {
     let rows = start.velocities.iter().zip(&end.velocities);
     let change = rows.flat_map(|(start, end)| (0..3).map(|k| (end[k] - f64::from(start[k])).powi(2)));
@@ -215,7 +204,7 @@ fn flow_error(found: &Flow<f64>, right: &Flow<f64>) -> f64 {
         let ((rho, u), (rho_right, u_right)) = (found.at(i), right.at(i));
         let speed = (u[0] - u_right[0]).hypot(u[1] - u_right[1]) / fastest;
         let density = (rho - rho_right).abs() / mean;
-        // Not f64::max, which overlooks NaN.
+        // f64::max would ignore NaN.
         if speed.is_nan() || density.is_nan() { f64::INFINITY } else { speed.max(density) }
     };
     free(right).map(off).fold(0.0, f64::max)

@@ -1,30 +1,30 @@
-//! How near a speed comes to what a device can do, and what holds it up.
+//! Hardware limits of speed, and which part of a device is the bottleneck.
 
 use super::Recipe;
-use crate::compute::{Micro, Roofline, Source};
+use crate::compute::{KernelSource, MicroKernel, Roofline};
 
-/// What sets the limit of a mode's speed on a device.
+/// What limits a mode's speed on a device.
 #[derive(Debug)]
 pub enum Limit {
-    /// The arithmetic of a pair.
+    /// Arithmetic of a pair of bodies.
     Pair(Pair),
-    /// Memory, of which so many bytes are read and written for each cell and step, as fast as a copy goes.
+    /// Memory bandwidth, as measured by a copy.
     Copies {
-        /// Bytes of a cell and step.
+        /// Bytes read and written for a cell in a step.
         bytes: f64,
     },
 }
 
 impl Limit {
-    /// What measures it.
-    pub fn micro(&self) -> &Micro {
+    /// Returns the micro-kernel that measures the limit.
+    pub fn micro(&self) -> &MicroKernel {
         match self {
             Self::Pair(pair) => &pair.micro,
-            Self::Copies { .. } => &Micro::COPIES,
+            Self::Copies { .. } => &MicroKernel::COPIES,
         }
     }
 
-    /// The limit at this rate of the micro-kernel.
+    /// Returns the limit in pairs or cells per second for a rate of the micro-kernel.
     pub fn at(&self, rate: f64) -> f64 {
         match self {
             Self::Pair(_) => rate,
@@ -32,57 +32,57 @@ impl Limit {
         }
     }
 
-    /// In words.
+    /// Returns an explanation for the tooltip.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pair(_) => {
-                "pairs a second while the device steps, over what their arithmetic alone would allow there; a kernel that does not look at all pairs has no limit"
+                "Pairs per second while the device steps, relative to what their arithmetic alone would allow on the device. Kernels that skip pairs have no limit."
             }
             Self::Copies { .. } => {
-                "cells a second while the device steps, over what copying their numbers once would allow; a grid that fits into caches can be faster"
+                "Cells per second while the device steps, relative to what copying their numbers once would allow. A grid that fits into the caches can be faster."
             }
         }
     }
 }
 
-/// What a pair takes at the least, whichever way it is computed.
+/// The least cost of a pair.
 #[derive(Debug)]
 pub struct Pair {
-    /// Its arithmetic alone, on operands in registers, whose rate is the limit of variants that look at all pairs: at equal
-    /// masses, where that takes less, and with both sides at once, where that does. Measured rather than counted, since
-    /// devices differ in what they do at the same time.
-    pub micro: Micro,
-    /// Reciprocal roots in it, for however many sides.
+    /// Arithmetic of a pair on operands in registers, with equal masses and both sides at once where that is cheaper.
+    /// Its rate is the limit of variants that evaluate all pairs. It is measured, because devices differ in which
+    /// operations overlap.
+    pub micro: MicroKernel,
+    /// Reciprocal roots in the arithmetic of a pair.
     pub roots: f64,
 }
 
 impl Pair {
-    /// The last of `limit` has the kernel `pairs`, for `chains` bodies at once on CPUs against one of so many coordinates. It
-    /// counts for so many `sides`, two if each feels the other, with one root in all or none.
+    /// The last file of `limit` has the kernel `pairs`, which evaluates `chains` bodies at once on CPUs against a body
+    /// of `coordinates` numbers. Each evaluation counts for `sides` sides: two if both bodies are updated.
     pub(super) const fn new(
-        limit: &'static [Source],
+        limit: &'static [KernelSource],
         chains: usize,
         coordinates: usize,
         sides: usize,
         roots: f64,
     ) -> Self {
-        Self { micro: Micro::pairs(limit, chains, coordinates, sides), roots }
+        Self { micro: MicroKernel::pairs(limit, chains, coordinates, sides), roots }
     }
 }
 
-/// How busy a speed keeps the parts of a device, as shares of what each can do.
+/// Utilization of the parts of a device, as fractions of their limits.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Busy {
-    /// Of the limit that a pair's arithmetic sets, if there are pairs.
+    /// Fraction of the arithmetic limit of a pair, for modes with pairs.
     pub arithmetic: Option<f64>,
-    /// Of the reciprocal roots, if their rate is known.
+    /// Fraction of the rate of reciprocal roots, if known.
     pub roots: Option<f64>,
-    /// Of what can be fetched from global memory that caches hold, if that is known.
+    /// Fraction of the rate of fetches from cached global memory, if known.
     pub memory: Option<f64>,
 }
 
 impl Busy {
-    /// At a share of the limit of `recipe`, which is so many pairs or cells a second.
+    /// Computes the utilization at the fraction `share` of a limit in pairs or cells per second.
     pub fn new(share: f64, limit: (&Limit, f64), recipe: &Recipe, roofline: &Roofline) -> Self {
         let speed = share * limit.1;
         match limit.0 {
@@ -95,8 +95,8 @@ impl Busy {
         }
     }
 
-    /// The part that is busiest; where none is busy for half of the time, it is waiting that takes the time: for the result
-    /// before, by scalar code for a vector's width, or for more work-items.
+    /// Returns the part with the highest utilization, or `latency` if all are below one half: then the device waits
+    /// for earlier results, runs scalar code, or has too few work-items.
     pub fn bound(&self) -> &'static str {
         let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
         let known = parts.into_iter().filter_map(|(name, share)| Some((name, share?)));
@@ -106,8 +106,8 @@ impl Busy {
 }
 
 impl Recipe {
-    /// Bytes that it fetches from global memory for a pair, at the least: the other's place once for all the bodies of a
-    /// work-item, or of a work-group that keeps it in local memory.
+    /// Returns the least number of bytes fetched from global memory for a pair: each position is fetched once for all
+    /// bodies of a work-item, or of a work-group with local memory.
     pub fn bytes_per_pair(&self) -> f64 {
         let sharers = match (self.variant.local_bytes)(self) {
             0 => self.bodies_per_item(),

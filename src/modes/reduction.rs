@@ -1,15 +1,15 @@
-//! Sums over bodies on the device: the kernel `measure` of a mode adds up rows of them, in f64 where the device has
-//! it, else in compensated f32.
+//! Sums over bodies on the device, in f64 where the device supports it, else in compensated f32.
 
-use super::{Diagnostics, source, sources};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Source};
-use crate::error::Result;
+use super::Diagnostics;
+use super::kernels::{source, sources};
+use crate::base::error::Result;
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
 
-const REDUCE: Source = source!("reduce.cl");
+const REDUCE: KernelSource = source!("reduce.cl");
 
-/// Work-items to a work-group.
+/// Work-items in a work-group.
 const GROUP: usize = Pass::CHEAP_GROUP;
-/// Work-groups of `measure`, and so rows: enough to fill a device, few enough to add up here.
+/// Work-groups of `measure`, each with a row of sums: enough to fill a device, few enough to add up on the host.
 const ROWS: usize = 256;
 /// Sums in a row, in the order of `kernels/reduce.cl`.
 const SUMS: usize = 13;
@@ -19,25 +19,25 @@ pub(super) struct Reduction {
     lane: Lane,
     program: Program,
     measure: Kernel,
-    /// Eight bytes a number: a double, or the two floats that stand in for it.
+    /// One number in eight bytes: a double, or two floats.
     rows: Buffer<[f32; 2]>,
     maxima: Buffer<[f32; 2]>,
     fp64: bool,
 }
 
-/// What `measure` added up.
+/// Results of the kernel `measure`.
 pub(super) struct Sums {
-    /// All but the potential, which is in the mode's own unit.
+    /// All sums except the potential, whose unit is the mode's.
     pub diagnostics: Diagnostics,
     pub potential: f64,
-    /// What the mode adds up besides.
+    /// Further sums of the mode.
     pub extra: [f64; 3],
     pub maxima: [f64; 2],
 }
 
 impl Reduction {
-    /// `files` hold the kernel `measure`.
-    pub fn new(device: &Device, files: &[Source], defines: &[(&str, String)]) -> Result<Self> {
+    /// Builds the kernel `measure`, which `files` contain.
+    pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         let fp64 = device.info.fp64;
         let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
         let mut defines = [defines, &sizes].concat();
@@ -55,18 +55,18 @@ impl Reduction {
         })
     }
 
-    /// The program, for the other kernels in its files.
-    pub fn program(&self) -> &Program {
+    /// Returns the program, for the other kernels in its files.
+    pub(super) fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Runs a pass that prepares what `measure` reads.
-    pub fn prepare(&mut self, pass: Pass) -> Result<()> {
-        self.lane.whole(pass)
+    /// Returns the queue for kernels that prepare the input of `measure`.
+    pub(super) fn lane(&mut self) -> &mut Lane {
+        &mut self.lane
     }
 
     /// Runs `measure` with `args`. Waits.
-    pub fn run(&mut self, args: &[Arg]) -> Result<Sums> {
+    pub(super) fn run(&mut self, args: &[Arg]) -> Result<Sums> {
         let args = [args, &[(&self.rows).into(), (&self.maxima).into()]].concat();
         self.lane.whole(Pass::cheap(&self.measure, &args, ROWS * GROUP))?;
         self.lane.finish()?;

@@ -1,51 +1,40 @@
-//! Several devices, as those see it who ask for them.
+//! How devices share a simulation.
 
 use super::Recipe;
 use crate::compute::{Device, DeviceInfo};
 
-/// A device, and how it steps.
+/// A device with the recipe that it uses.
 #[derive(Debug, Clone)]
-pub struct Station {
+pub struct DeviceRecipe {
     /// The device.
     pub device: Device,
-    /// How it steps.
+    /// The recipe.
     pub recipe: Recipe,
 }
 
-/// Whether several devices can step a variant together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Together {
-    /// Each with a variant of its own choice among those.
-    Freely,
-    /// If all have this variant.
-    Alike,
-    /// It stays on one device.
-    No,
-}
-
-/// How devices share the work, over the last burst that was measured.
+/// How devices share the work, measured over the last burst.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Sharing {
-    /// Each device.
+    /// One entry for each device.
     pub members: Vec<Member>,
-    /// What a step takes longer than the slowest device computes: the exchange of what the others need, in ms.
+    /// Time in each step beyond the slowest device's computation, mostly for exchanges, in ms.
     pub exchange_ms: f64,
-    /// What they do over what they would if none ever exchanged or waited: 1 at best.
+    /// Speed relative to the sum of the devices' speeds, 0 to 1.
     pub efficiency: f64,
-    /// Whether it is known which devices take part.
+    /// Whether the choice of participating devices is final.
     pub is_settled: bool,
 }
 
-/// What a device has of it.
+/// A device's part of the work.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Member {
-    /// Its number.
+    /// Number of the device.
     pub index: usize,
-    /// Its name.
+    /// Name of the device.
     pub device: String,
-    /// Its share of the work; 0 where it would only slow the others.
+    /// Fraction of the work, 0 to 1; 0 if the device would only slow the others.
     pub share: f64,
-    /// Device time of its share of a step, in ms.
+    /// Device time for its part of a step, in ms.
     pub step_ms: f64,
 }
 

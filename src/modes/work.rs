@@ -1,58 +1,67 @@
-//! What a step costs, how speeds are told, and how large things are at first.
+//! What a step costs, units of speed, and default sizes.
 
-use crate::compute::Kind;
-use crate::lattice::MAX_CELLS;
-use crate::state::Matter;
+use crate::base::flow::MAX_CELLS;
+use crate::base::state::Matter;
+use crate::compute::DeviceKind;
 
 /// What a mode steps, and what counts as its work.
 #[derive(Debug)]
 pub struct Work {
-    /// What it steps.
+    /// Bodies or a flow.
     pub matter: Matter,
-    /// What there are N of: `bodies`.
+    /// Whether the mouse can select, launch and attract bodies; an error says why not, and what to do instead.
+    pub tools: Result<(), &'static str>,
+    /// Whether the brush can paint obstacles; an error says why not.
+    pub brush: Result<(), &'static str>,
+    /// Whether the total momentum tells something about the simulation.
+    pub shows_momentum: bool,
+    /// Plural noun for what is counted, such as `bodies`.
     pub things: &'static str,
-    /// The same beside its number, and what to know of that.
+    /// Label and tooltip of the number of bodies or cells.
     pub label: (&'static str, &'static str),
-    /// What happens in a step to each pair, or each cell: the unit of the headline speed, as `interactions`.
+    /// Unit of the headline speed, such as `interactions`.
     pub unit: &'static str,
-    /// What that speed is.
+    /// Explanation of the headline speed.
     pub help: &'static str,
-    /// How many of these there are in a step of N that evaluates forces once.
+    /// Returns the number of units in a step of N bodies or cells with one force evaluation.
     pub in_step: fn(usize) -> f64,
-    /// The key of the speed in reports, and how many it counts in.
+    /// Key of the speed in reports, and the number of units that it counts in.
     pub report: (&'static str, f64),
-    /// What the literature calls that many a second, if it has a name.
+    /// Name of the reported unit in the literature, such as MLUPS.
     pub name: Option<&'static str>,
-    /// Floating-point operations that one counts for in the literature, if it counts them.
+    /// Floating-point operations that the literature counts for a unit.
     pub flops: Option<f64>,
-    /// Steps to a burst of `auto` length: at least where that takes no time to speak of, and at most while it is watched.
+    /// Least and greatest number of steps in a burst of `auto` length.
     pub burst: (u32, u32),
-    /// The most there may be on any device: kernels count in `uint`, with room to round up.
+    /// Largest number on any device: kernels count in `uint`, with room to round up.
     pub most: usize,
-    /// Numbers that suit CPUs and others.
+    /// Sizes for CPUs and for other devices.
     sizes: [Sizes; 2],
 }
 
 /// Numbers of bodies or cells that suit a kind of device.
 #[derive(Debug)]
 pub struct Sizes {
-    /// What `auto` comes to.
+    /// Number that `auto` takes.
     pub auto: usize,
-    /// What is worth tuning for: beyond, the speed stays what it is.
+    /// Largest number worth tuning for: the speed is constant beyond it.
     pub telling: usize,
-    /// What `bench` measures.
+    /// Numbers of bodies (or cells) that `bench` measures by default.
     pub bench: &'static [usize],
 }
 
 impl Work {
-    /// All pairs of bodies.
+    /// Work of modes that evaluate all pairs of bodies.
     pub(super) const fn pairs(unit: &'static str, flops: Option<f64>) -> Self {
         Self {
             matter: Matter::Bodies,
+            tools: Ok(()),
+            brush: Err("The brush works only in fluid mode."),
+            shows_momentum: true,
             things: "bodies",
-            label: ("Bodies", "How many bodies there are: the work grows with the square."),
+            label: ("Bodies", "Number of bodies. The work grows with its square."),
             unit,
-            help: "pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped; in brackets: operations per second, at 20 per pair",
+            help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped. In brackets: operations per second, at 20 per pair.",
             in_step: |bodies| (bodies as f64).powi(2),
             report: ("interactions_per_second", 1.0),
             name: None,
@@ -66,17 +75,22 @@ impl Work {
         }
     }
 
-    /// Every cell of a grid, whose sides a scene chooses.
+    /// Work of modes that step every cell of a grid.
     pub(super) const fn cells() -> Self {
         Self {
             matter: Matter::Flow,
+            tools: Err(
+                "This mode has no bodies to select, launch or attract. Paint obstacles with the brush (B) instead.",
+            ),
+            brush: Ok(()),
+            shows_momentum: false,
             things: "cells",
             label: (
                 "Cells",
-                "About how many cells the grid has: the scene chooses its sides. What is the same size in cells has another Reynolds number then.",
+                "Approximate number of cells. The scene chooses the sides of the grid. Another size changes the Reynolds number.",
             ),
             unit: "lattice updates",
-            help: "million lattice updates a second: every cell in every step, solid or not",
+            help: "Million lattice updates per second. Every cell counts in every step, solid or not.",
             in_step: |cells| cells as f64,
             report: ("mlups", 1e6),
             name: Some("MLUPS"),
@@ -91,26 +105,26 @@ impl Work {
         }
     }
 
-    /// Numbers that suit a kind of device.
-    pub fn sizes(&self, kind: Kind) -> &Sizes {
-        &self.sizes[usize::from(kind != Kind::Cpu)]
+    /// Returns the sizes for a kind of device.
+    pub fn sizes(&self, kind: DeviceKind) -> &Sizes {
+        &self.sizes[usize::from(kind != DeviceKind::Cpu)]
     }
 
-    /// A speed as it stands in reports.
+    /// Returns a speed in the unit of reports.
     pub fn reported(&self, per_second: f64) -> f64 {
         per_second / self.report.1
     }
 }
 
-/// What a mode tells of every step.
+/// A quantity that a mode reports for every step.
 #[derive(Debug)]
 pub struct Series {
-    /// Its name in reports.
+    /// Key in reports.
     pub key: &'static str,
-    /// Its name on the screen.
+    /// Label on the screen.
     pub label: &'static str,
-    /// What it is.
+    /// Explanation for the tooltip.
     pub help: &'static str,
-    /// What it means if it is no number any more, and what to do then.
+    /// What it means if the value is no longer a number, and what to do then.
     pub broken: &'static str,
 }

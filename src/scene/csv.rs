@@ -1,34 +1,34 @@
-//! Bodies from and to CSV files: the header `x,y,z,vx,vy,vz,m`, then one body a line, in N-body units.
+//! Reads and writes bodies as CSV: the header `x,y,z,vx,vy,vz,m`, then one body per line, in N-body units.
 //!
-//! Files are untrusted. The number of bodies and the length of a line are bounded, every number is checked,
-//! and whatever is wrong is told with its line and field. Windows line ends, a byte order mark, blanks around
-//! fields and empty lines do no harm.
+//! Files are untrusted: the number of bodies and the length of a line are bounded, every number is checked, and an
+//! error names line and field. Windows line ends, a byte order mark, blanks around fields and empty lines are
+//! accepted.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use crate::bodies::{Bodies, FINITE_LIMIT};
-use crate::error::{Error, Result};
-use crate::files;
+use crate::base::bodies::{Bodies, FINITE_LIMIT};
+use crate::base::error::{Error, Result};
+use crate::base::files;
 
-/// The most bodies that a file may hold.
+/// Maximum number of bodies in a file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// The longest line that is read, in bytes; seven `f32` take less than 128.
+/// Maximum length of a line in bytes. Seven `f32` take less than 128.
 pub const MAX_LINE: usize = 1024;
 
-/// More than a file can be meant to have.
+/// Maximum size of a file in bytes.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * MAX_LINE as u64;
 
-/// The columns, in order.
+/// Names of the columns, in order.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
-/// The bodies in the file `path`.
+/// Reads the bodies in the file `path`.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read. [`Error::File`] with line and field if it is not what the
-/// [module](self) says: another header, too few or too many fields, text that is no number, a number that is
-/// not finite or beyond [`FINITE_LIMIT`], a mass below zero, no bodies, or more than [`MAX_BODIES`].
+/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::File`] with line and field if the header
+/// differs, a line has too few or too many fields, a field is not a number, a number is not finite or beyond
+/// [`FINITE_LIMIT`], a mass is negative, or the number of bodies is 0 or above [`MAX_BODIES`].
 pub fn load(path: &Path) -> Result<Bodies> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
     let (file, _) = files::open(path, MOST_BYTES, "a CSV file")?;
@@ -38,43 +38,43 @@ pub fn load(path: &Path) -> Result<Bodies> {
     })
 }
 
-/// The bodies in a text of that form, `most` at most.
+/// Parses CSV text with at most `most` bodies.
 ///
 /// # Errors
-/// The line, from 1, and what is wrong in it.
+/// Returns the line, counted from 1, and what is wrong in it.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(text.as_bytes(), most).map_err(|fault| match fault {
-        // Memory does not fail.
+        // Reading from memory cannot fail.
         Fault::Io(why) => (1, why.to_string()),
         Fault::At(line, what) => (line, what),
     })
 }
 
-/// Writes `bodies` to `file`, such as an [`Output`](crate::files::Output).
+/// Writes `bodies` to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
 ///
-/// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see
-/// [`Bodies`]) keeps its `NaN` velocity, so that the file is what was on the screen; [`load`] refuses such a
-/// file and names the line.
+/// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see [`Bodies`])
+/// keeps its `NaN` velocity, so that the file is what was on the screen; [`load`] refuses such a file and names the
+/// line.
 ///
 /// # Errors
-/// What `file` answers.
+/// Returns the errors of `file`.
 pub fn write(file: &mut dyn Write, bodies: &Bodies) -> io::Result<()> {
     writeln!(file, "{}", header())?;
     for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
-        // `{:?}` is the shortest text that reads back to the same bits, with an exponent where that helps.
+        // `{:?}` writes the shortest text that reads back to the same bits, with an exponent where that is shorter.
         writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
     }
     Ok(())
 }
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 enum Fault {
     Io(io::Error),
     At(u64, String),
 }
 
-// By lines and not with a general CSV reader: each line is bounded before it is looked at, and the line in
-// an error is the line that an editor shows.
+// Reads line by line instead of with a general CSV reader, so that the length of each line is bounded before it is
+// parsed, and line numbers in errors match those of an editor.
 fn read(mut input: impl BufRead, most: usize) -> Result<Bodies, Fault> {
     let mut bodies = Bodies::default();
     let mut header_seen = false;
@@ -100,13 +100,13 @@ fn read(mut input: impl BufRead, most: usize) -> Result<Bodies, Fault> {
     if !header_seen {
         Err(Fault::At(1, format!("the file is empty; expected the header {}", header())))
     } else if bodies.is_empty() {
-        Err(Fault::At(number + 1, "there are no bodies; expected one a line after the header".to_owned()))
+        Err(Fault::At(number + 1, "there are no bodies; expected one per line after the header".to_owned()))
     } else {
         Ok(bodies)
     }
 }
 
-/// Reads a line, or the first `MAX_LINE + 1` bytes of a longer one, and says whether there was any.
+/// Reads a line, or the first `MAX_LINE + 1` bytes of a longer one. Returns false at the end of the input.
 pub(super) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     Ok(input.take(MAX_LINE as u64 + 1).read_until(b'\n', line)? > 0)
@@ -161,7 +161,7 @@ fn number(name: &str, field: &str) -> Result<f32, String> {
     }
 }
 
-/// The beginning of a text from the file, fit to be shown: escaped and short.
+/// Returns the first characters of a text from a file, quoted and escaped for display.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = text.chars().take(SHOWN).collect();

@@ -1,16 +1,16 @@
-//! Scene files: TOML that says what there is at the beginning, and which parameters suit it.
+//! Scene files: TOML that describes the initial state and the parameters that suit it.
 //!
 //! ```toml
 //! mode = "gravity"
-//! title = "Star cluster"                # all else but the mode and one origin may be left out
-//! summary = "a star cluster in balance"
-//! generator = "plummer"                 # the origin: a generator, with arguments of its own in [arguments];
+//! title = "Star cluster"                # only the mode and the origin are required
+//! summary = "a star cluster in equilibrium"
+//! generator = "plummer"                 # the origin: a generator, with its arguments in [arguments];
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
-//!                                       # orbits = "…"; or walls = "#.…", of a fluid, rows from above
-//! pace = 100                            # steps to a picture, where there is time: for scenes whose steps are small
+//!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
+//! pace = 100                            # steps per picture on a fast device, for scenes with a small time step
 //! [params]                              # as --set takes them
 //! dt = 0.01
-//! [start]                               # what else can be chosen in the panel
+//! [start]                               # the other choices of the panel
 //! bodies = 10000
 //! seed = 7
 //! ```
@@ -22,35 +22,38 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
+use super::csv::quoted;
+use super::description::{MOST_NAME, MOST_SUMMARY, Origin, Scene, label};
+use super::generator::{Arguments, Generator};
 use super::orbits::Orbits;
-use super::{Arguments, MOST_NAME, MOST_SUMMARY, Origin, Scene, csv, generators, label, shown};
-use crate::bodies::Bodies;
-use crate::error::{Error, Result};
-use crate::files::{from_toml, read_bounded};
-use crate::lattice::{MAX_CELLS, Walls};
-use crate::params::{self, Values};
+use super::{asteroids, csv, fluid, gravity};
+use crate::base::bodies::Bodies;
+use crate::base::error::{Error, Result};
+use crate::base::files::{from_toml, read_bounded};
+use crate::base::flow::{MAX_CELLS, Walls};
+use crate::base::params::{self, ParamValues};
 
-/// More than a scene file can be meant to have.
+/// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// The most steps that a file may ask to have in a picture.
+/// Maximum of the key `pace`.
 const MAX_PACE: u32 = 10_000;
-/// How scene files' names end.
+/// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
 
-/// What a scene file says.
+/// Content of a scene file.
 #[derive(Debug, Clone)]
 pub struct SceneFile {
-    /// The name of the mode, which there is.
+    /// Name of an existing mode.
     pub mode: String,
-    /// The scene. Its parameters are not checked: the mode knows them.
+    /// The scene. Its parameters are unchecked: only the mode knows them.
     pub scene: Scene,
-    /// How many bodies, if that is open and the file says.
+    /// Number of bodies, if the file sets it and the scene allows any number.
     pub bodies: Option<usize>,
-    /// The seed, if the file says.
+    /// Seed, if the file sets it.
     pub seed: Option<u64>,
 }
 
-/// The file.
+/// The keys of a scene file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Contents {
@@ -61,15 +64,15 @@ struct Contents {
     summary: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<String>,
-    /// The number of bodies, if no other is possible.
+    /// Number of bodies, for generators that make a fixed number.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
-    /// The length that the Reynolds number speaks of, in cells.
+    /// Length in the Reynolds number, in cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<u32>,
-    /// Steps to a picture, where there is time.
+    /// Steps per picture where the device is fast enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pace: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +89,7 @@ struct Contents {
     start: Chosen,
 }
 
-/// What else can be chosen in the panel.
+/// Choices in the panel other than the scene and its parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
@@ -105,7 +108,8 @@ impl Chosen {
 /// Reads the scene file `path`.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be read; [`Error::File`] or [`Error::Scene`] if it is not what the [module](self) says.
+/// Returns [`Error::Io`] if the file cannot be read, and [`Error::File`] or [`Error::Invalid`] if it is not a valid
+/// scene file.
 pub fn load(path: &Path) -> Result<SceneFile> {
     let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
     let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
@@ -117,18 +121,18 @@ pub fn load(path: &Path) -> Result<SceneFile> {
     })
 }
 
-/// Reads the text of a scene file called `name`.
+/// Parses the text of a scene file called `name`.
 ///
 /// # Errors
-/// [`Error::Scene`] with the line where that is known.
+/// Returns [`Error::Scene`], with the line where it is known, if the text is not a valid scene file.
 pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// The same, of a text without an origin if one is given.
+/// Parses the text of a scene file called `name`. `origin`, if given, stands for the origin that the text lacks.
 ///
 /// # Errors
-/// As [`parse`].
+/// Returns the errors of [`parse`].
 pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -147,10 +151,13 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
         }
     }
     if count.is_some() && *count != fixed {
-        return Err(wrong(format!("count is not the number that there are, {}", fixed.unwrap_or_default())));
+        return Err(wrong(format!(
+            "count must equal the number of bodies or cells in this file, {}",
+            fixed.unwrap_or_default()
+        )));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
-        return Err(wrong("length says something of walls, and there are none".to_owned()));
+        return Err(wrong("length applies only to walls; remove it or give walls".to_owned()));
     }
     if pace.is_some_and(|pace| !(1..=MAX_PACE).contains(&pace)) {
         return Err(wrong(format!("pace is not a whole number from 1 to {MAX_PACE}")));
@@ -166,7 +173,8 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
         Value::Datetime(_) | Value::Array(_) | Value::Table(_) => None,
     };
     let param = |(key, value): (&String, &Value)| {
-        let text = text_of(value).ok_or_else(|| wrong(format!("params.{key} is neither number nor text")))?;
+        let text = text_of(value)
+            .ok_or_else(|| wrong(format!("params.{key} must be a number, true, false or text")))?;
         Ok((key.clone(), text))
     };
     let title = if title.is_empty() { name } else { title };
@@ -191,20 +199,24 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
-    let known = generators(mode).ok_or_else(|| wrong(format!("there is no mode {}", shown(mode))))?;
+    let known = generators(mode).ok_or_else(|| wrong(format!("there is no mode {}", quoted(mode))))?;
     let fits = |what: &str, fits: bool| match fits {
         true => Ok(()),
-        false => Err(wrong(format!("{what} are not what {mode} begins with"))),
+        false => Err(wrong(format!("{mode} mode cannot start from {what}"))),
     };
     let in_text = |what: &str, (line, why): (u64, String)| wrong(format!("{what}, line {line}: {why}"));
     if !arguments.is_empty() && generator.is_none() {
-        return Err(wrong("arguments are for a generator, and there is none".to_owned()));
+        return Err(wrong("[arguments] apply only to a generator; name one or remove them".to_owned()));
     }
     match (generator, bodies, orbits, walls) {
         (Some(name), None, None, None) => {
             let names = || known.iter().map(|generator| generator.name).collect::<Vec<_>>().join(", ");
             let generator = known.iter().find(|generator| generator.name == name).ok_or_else(|| {
-                wrong(format!("there is no generator {}; of {mode} there is {}", shown(name), names()))
+                wrong(format!(
+                    "there is no generator {}; the generators of {mode} are {}",
+                    quoted(name),
+                    names()
+                ))
             })?;
             Ok(Origin::Made(generator, Arguments::new(generator, arguments)?))
         }
@@ -222,16 +234,26 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
             let walls = walls_of(text, length.unwrap_or(1.0)).map_err(|why| in_text("walls", why))?;
             Ok(Origin::Walls(walls.into()))
         }
-        _ => Err(wrong("a scene has one origin: generator, bodies, orbits or walls".to_owned())),
+        _ => Err(wrong("a scene must have exactly one of generator, bodies, orbits and walls".to_owned())),
     }
 }
 
-/// A grid drawn in letters, the highest row first.
+/// Returns the generators that scenes of a mode may name; `None` if the mode does not exist.
+fn generators(mode: &str) -> Option<&'static [Generator]> {
+    match mode {
+        "gravity" => Some(gravity::GENERATORS),
+        "asteroids" => Some(asteroids::GENERATORS),
+        "fluid" => Some(fluid::GENERATORS),
+        _ => None,
+    }
+}
+
+/// Parses a grid of `#` (solid) and `.` (free) cells, top row first.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
-        return Err((1, "length is not a number above 0".to_owned()));
+        return Err((1, "length must be a number above 0".to_owned()));
     }
-    // No list of rows: a file of short ones would take many times its size.
+    // Rows are not collected in a list: for a file of short rows the list would be many times as large as the file.
     let (mut nx, mut ny, mut solid) = (0, 0, Vec::new());
     for (line, row) in (1..).zip(text.lines().map(|line| line.trim().as_bytes())) {
         if row.is_empty() {
@@ -241,7 +263,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
             nx = row.len();
         }
         if row.len() != nx {
-            return Err((line, format!("the row has {} cells, and the first has {nx}", row.len())));
+            return Err((line, format!("the row has {} cells, but the first row has {nx}", row.len())));
         }
         if row.iter().any(|cell| !b"#.".contains(cell)) {
             return Err((line, "a cell must be # (solid) or . (free)".to_owned()));
@@ -250,23 +272,30 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
         ny += 1;
     }
     if nx < 3 || ny < 3 {
-        return Err((1, format!("a grid of {nx} × {ny} cells is too small: 3 × 3 are the least")));
+        return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The highest row came first: what is turned round is upside down and, row by row, back to front.
+    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row; mirroring the
+    // rows again restores their order.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
     let walls = Walls { nx, ny, solid, length };
     if walls.free() == 0 {
-        return Err((1, "all cells are blocked: nothing could flow".to_owned()));
+        return Err((1, "all cells are blocked; leave at least one free".to_owned()));
     }
     Ok(walls)
 }
 
-/// The text of a scene file: `scene` of `mode` with other parameters, and with what was chosen in the panel.
+/// Returns the text of a scene file for `scene` with other parameters, and with the choices of the panel.
 ///
 /// # Errors
-/// If bodies of the scene stopped being finite: no file could be read that says so.
-pub fn text(scene: &Scene, mode: &str, params: &Values, bodies: Option<usize>, seed: u64) -> Result<String> {
+/// Returns an error if bodies of the scene are not finite, because such a file could not be read.
+pub fn text(
+    scene: &Scene,
+    mode: &str,
+    params: &ParamValues,
+    bodies: Option<usize>,
+    seed: u64,
+) -> Result<String> {
     let mut contents = Contents {
         params: params.iter().map(|(key, value)| (key.to_owned(), toml_value(value))).collect(),
         start: Chosen {
@@ -285,10 +314,10 @@ pub fn text(scene: &Scene, mode: &str, params: &Values, bodies: Option<usize>, s
     written(&contents)
 }
 
-/// The text of a scene file with the scene's own parameters, but without its bodies or walls, for [`complete`].
+/// Returns the text of a scene file without bodies and walls, for [`complete`].
 ///
 /// # Errors
-/// If no file can say it.
+/// Returns an error if the scene cannot be written as TOML.
 pub fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })
@@ -305,16 +334,9 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
     };
     match &scene.origin {
         Origin::Made(generator, arguments) => {
-            let is_other = |(name, value): &(&&str, &f64)| {
-                generator
-                    .arguments
-                    .iter()
-                    .any(|argument| argument.name == **name && argument.default != **value)
-            };
             contents.generator = Some(generator.name.to_owned());
             contents.count = scene.bodies;
-            let others = arguments.0.iter().filter(is_other);
-            contents.arguments = others.map(|(name, value)| ((*name).to_owned(), *value)).collect();
+            contents.arguments = arguments.non_default(generator);
         }
         Origin::Orbits(orbits) => contents.orbits = Some(orbits.text().to_owned()),
         Origin::Bodies(_) | Origin::Walls(_) => {}
@@ -324,10 +346,10 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
 
 fn written(contents: &Contents) -> Result<String> {
     toml::to_string_pretty(contents)
-        .map_err(|error| Error::Invalid(format!("the scene cannot be written: {error}")))
+        .map_err(|error| Error::Invalid(format!("cannot write the scene as TOML: {error}")))
 }
 
-/// Whole numbers of TOML end where half of the seeds begin.
+/// Returns a seed as a TOML value. TOML integers are signed, so seeds from 2⁶³ become strings.
 fn seed_value(seed: u64) -> Value {
     i64::try_from(seed).map_or_else(|_| Value::String(seed.to_string()), Value::Integer)
 }
@@ -343,11 +365,12 @@ fn seed_of(value: &Value) -> Option<u64> {
 fn lines_of(bodies: &Bodies) -> Result<String> {
     if bodies.nonfinite() > 0 {
         return Err(Error::Invalid(
-            "bodies of this scene stopped being finite: a snapshot can hold them, a scene cannot".to_owned(),
+            "some bodies are no longer finite, which a scene file cannot store; save a snapshot instead"
+                .to_owned(),
         ));
     }
     let mut text = Vec::new();
-    // Memory does not fail.
+    // Writing to memory cannot fail.
     let _ = csv::write(&mut text, bodies);
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
@@ -359,16 +382,16 @@ fn drawn(walls: &Walls) -> String {
     walls.solid.chunks(walls.nx).rev().map(row).collect()
 }
 
-fn toml_value(value: params::Value) -> Value {
+fn toml_value(value: params::ParamValue) -> Value {
     match value {
-        // As short as it reads back: 0.05 and not 0.05000000074505806.
-        params::Value::Float(x) => Value::Float(x.to_string().parse().unwrap_or(x.into())),
-        params::Value::Flag(on) => Value::Boolean(on),
-        params::Value::Option(name) => Value::String(name.to_owned()),
+        // The shortest decimal that reads back: 0.05 and not 0.05000000074505806.
+        params::ParamValue::Float(x) => Value::Float(x.to_string().parse().unwrap_or(x.into())),
+        params::ParamValue::Flag(on) => Value::Boolean(on),
+        params::ParamValue::Option(name) => Value::String(name.to_owned()),
     }
 }
 
-/// The line, from 1, in which a byte of a text is.
+/// Returns the line, counted from 1, that contains a byte of a text.
 pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1

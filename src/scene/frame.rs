@@ -1,9 +1,9 @@
-//! Moving whole sets of bodies: to their centre of mass, about an axis, to another place.
+//! Translation, rotation and scaling of all bodies together.
 
-use crate::bodies::Bodies;
+use crate::base::bodies::Bodies;
 
-/// Puts the centre of mass at the origin, at rest. Bodies without mass stay as they are.
-pub fn centre(bodies: &mut Bodies<f64>) {
+/// Moves the centre of mass to the origin and brings it to rest. Bodies of total mass 0 stay unchanged.
+pub(super) fn centre(bodies: &mut Bodies<f64>) {
     let total: f64 = bodies.positions.iter().map(|p| p[3]).sum();
     if total == 0.0 {
         return;
@@ -18,7 +18,7 @@ pub fn centre(bodies: &mut Bodies<f64>) {
 }
 
 /// Adds `by` to every position and `velocity` to every velocity.
-pub fn shift(bodies: &mut Bodies<f64>, by: [f64; 3], velocity: [f64; 3]) {
+pub(super) fn shift(bodies: &mut Bodies<f64>, by: [f64; 3], velocity: [f64; 3]) {
     let add = |rows: &mut [[f64; 4]], step: [f64; 3]| {
         for row in rows {
             (0..3).for_each(|axis| row[axis] += step[axis]);
@@ -28,16 +28,16 @@ pub fn shift(bodies: &mut Bodies<f64>, by: [f64; 3], velocity: [f64; 3]) {
     add(&mut bodies.velocities, velocity);
 }
 
-/// Turns everything in the plane of two axes, the first towards the second, by the angle with this cosine
-/// and sine.
-pub fn turn(bodies: &mut Bodies<f64>, [from, to]: [usize; 2], [cos, sin]: [f64; 2]) {
+/// Rotates all bodies in the plane of two axes, from the first towards the second, by the angle with this cosine and
+/// sine.
+pub(super) fn turn(bodies: &mut Bodies<f64>, [from, to]: [usize; 2], [cos, sin]: [f64; 2]) {
     for row in bodies.positions.iter_mut().chain(&mut bodies.velocities) {
         (row[from], row[to]) = (cos * row[from] - sin * row[to], sin * row[from] + cos * row[to]);
     }
 }
 
-/// Multiplies every position and every velocity.
-pub fn scale(bodies: &mut Bodies<f64>, positions: f64, velocities: f64) {
+/// Multiplies every position by `positions` and every velocity by `velocities`.
+pub(super) fn scale(bodies: &mut Bodies<f64>, positions: f64, velocities: f64) {
     let times = |rows: &mut [[f64; 4]], factor: f64| {
         for row in rows {
             row[..3].iter_mut().for_each(|c| *c *= factor);

@@ -1,9 +1,9 @@
-//! Bodies on Kepler orbits, as catalogues list them.
+//! Bodies on Kepler orbits, in the form of a catalogue.
 //!
-//! One body a line: `name, about, mass, a, e, i, node, peri, anomaly`. `about` names a body that stands before it; one
-//! with no `about` rests, and has no elements. Lengths and masses are in the scene's units with G = 1; angles in degrees: the
-//! inclination, the longitude of the ascending node, the argument of the pericentre, the mean anomaly. Lines that begin
-//! with # are for people.
+//! Each line is one body: `name, about, mass, a, e, i, node, peri, anomaly`. `about` names a body of an earlier line.
+//! A body with an empty `about` rests at the origin, and its line ends after the mass. Lengths and masses are in the
+//! scene's units with G = 1. Angles are in degrees: inclination, longitude of the ascending node, argument of the
+//! pericentre, mean anomaly. Lines that start with # are comments.
 //!
 //! Sines come from `libm`, which rounds alike on every platform.
 
@@ -12,16 +12,16 @@ use std::collections::HashMap;
 use libm::{cos, sin};
 
 use super::csv::quoted;
-use crate::bodies::Bodies;
+use crate::base::bodies::Bodies;
 
-/// The most lines that are read.
+/// Maximum number of bodies.
 const MAX_BODIES: usize = 1 << 20;
-/// `name, about, mass, a, e, i, node, peri, anomaly`.
+/// Fields of a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Kepler's equation is solved to the last digits within these, whatever the eccentricity.
+/// Iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
 const ROUNDS: usize = 60;
 
-/// Bodies on orbits, and the text that says so.
+/// Bodies on orbits, and the text that describes them.
 #[derive(Debug, Clone)]
 pub struct Orbits {
     text: String,
@@ -29,10 +29,10 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Reads them.
+    /// Parses the text.
     ///
     /// # Errors
-    /// The line, from 1, and what is wrong in it.
+    /// Returns the line, counted from 1, and what is wrong in it.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -45,7 +45,7 @@ impl Orbits {
             if bodies.len() == MAX_BODIES {
                 return Err(at(format!("there are more than {MAX_BODIES} bodies")));
             }
-            // One more than there may be.
+            // One field more than allowed, so that an extra field is noticed.
             let fields: Vec<&str> = row.split(',').take(FIELDS + 1).map(str::trim).collect();
             let (name, about, numbers) = match fields[..] {
                 [name, about, ref numbers @ ..] if numbers.len() == 1 || numbers.len() == 7 => {
@@ -57,16 +57,16 @@ impl Orbits {
                 numbers.iter().map(|text| number(text)).collect::<Result<_, _>>().map_err(at)?;
             let mass = numbers[0];
             if mass < 0.0 {
-                return Err(at("a mass is not below 0".to_owned()));
+                return Err(at("the mass must not be below 0".to_owned()));
             }
             let (at, velocity) = match (about, &numbers[1..]) {
                 ("", []) => ([0.0; 3], [0.0; 3]),
                 (_, &[a, e, i, node, peri, anomaly]) => {
-                    let centre: usize = *names
-                        .get(about)
-                        .ok_or_else(|| at(format!("{} is no body that stands before it", quoted(about))))?;
+                    let centre: usize = *names.get(about).ok_or_else(|| {
+                        at(format!("{} is not the name of a body on an earlier line", quoted(about)))
+                    })?;
                     if !(a > 0.0 && (0.0..0.999).contains(&e)) {
-                        return Err(at("expected a above 0, and e from 0 to 0.999".to_owned()));
+                        return Err(at("a must be above 0, and e from 0 to below 0.999".to_owned()));
                     }
                     let (x, v) = (bodies.positions[centre], bodies.velocities[centre]);
                     let (dx, dv) = around(x[3] + mass, [a, e, i, node, peri, anomaly]);
@@ -74,7 +74,7 @@ impl Orbits {
                 }
                 _ => {
                     return Err(at(
-                        "a body with elements goes about another, and one without does not".to_owned()
+                        "a body has either both `about` and all orbital elements, or neither".to_owned()
                     ));
                 }
             };
@@ -82,28 +82,28 @@ impl Orbits {
             bodies.push(at, velocity, mass);
         }
         match bodies.is_empty() {
-            true => Err((1, "there are no bodies".to_owned())),
+            true => Err((1, "there are no bodies; expected one per line".to_owned())),
             false => Ok(Self { text: text.to_owned(), bodies }),
         }
     }
 
-    /// How many there are.
+    /// Returns the number of bodies.
     pub(super) fn len(&self) -> usize {
         self.bodies.len()
     }
 
-    /// What was read.
+    /// Returns the text that was parsed.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// They at G = 1.
+    /// Returns the bodies, with velocities at G = 1.
     pub(super) fn bodies(&self) -> &Bodies<f64> {
         &self.bodies
     }
 }
 
-/// What f32 holds with room to spare.
+/// Parses a number from −1e12 to 1e12, a range in which `f32` does not overflow.
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.abs() <= 1e12 => Ok(x),
@@ -111,10 +111,10 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Place and velocity on an orbit about a mass at rest at the origin; G = 1.
+/// Returns position and velocity on an orbit about a mass at rest at the origin, with G = 1.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
-    // Newton's method for E − e·sin E = M, from where it cannot overshoot far.
+    // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.
     let mut eccentric = if e < 0.8 { mean } else { std::f64::consts::PI };
     for _ in 0..ROUNDS {
         eccentric -= (eccentric - e * sin(eccentric) - mean) / (1.0 - e * cos(eccentric));

@@ -1,118 +1,118 @@
-//! What crosses from the worker to the screen: plain memory.
+//! Frames: the data that the worker sends to the window.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::bodies::Points;
-use crate::hand::{Deed, Held};
+use crate::base::bodies::Points;
+use crate::base::edit::{EditKind, SelectedBody};
 use crate::modes::{Diagnostics, Sharing};
 
-/// One picture's worth of data.
+/// The points of one picture, and statistics.
 #[derive(Debug, Clone, Default)]
 pub struct Frame {
-    /// What is drawn.
+    /// Positions and values of the points to draw.
     pub points: Points,
-    /// The colour map's ends, in the unit of [`Points::values`].
+    /// Range of the colour map, in the unit of [`Points::values`].
     pub value_range: [f32; 2],
-    /// What the HUD shows.
+    /// Statistics of the simulation, for the panel.
     pub stats: Stats,
 }
 
-/// How the simulation is doing.
+/// Statistics of the simulation.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Stats {
-    /// The mode.
+    /// Name of the mode.
     pub mode: &'static str,
-    /// Which seeding of a scene it is: the camera frames everything in a new one.
+    /// Number of the seeding. The camera frames each new seeding.
     pub generation: u64,
     /// Steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
-    /// Bodies or cells there are.
+    /// Number of bodies or cells.
     pub bodies: usize,
-    /// The variant in force.
+    /// Name of the current variant.
     pub variant: &'static str,
-    /// The work-group size in force.
+    /// Current work-group size.
     pub work_group: usize,
-    /// Its knobs.
+    /// Compile-time parameters of the variant.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Pairs or cells that a step goes over, on average in the last burst.
+    /// Pairs or cells in a step, on average over the last burst.
     pub work_in_step: f64,
-    /// The burst in force, in steps.
+    /// Steps in the last burst.
     pub steps_per_frame: u32,
-    /// Steps a second by the clock on the wall, over the last second or so.
+    /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
-    /// Device time of one step in ms, from profiling events where the device has them.
+    /// Device time of one step in ms, from profiling events if the device has them.
     pub device_ms_per_step: f64,
-    /// The share of the time that the device was busy with steps, over the last second or so.
+    /// Share of the time that the device was busy with steps, over about the last second.
     pub device_busy: f64,
-    /// The same since the simulation was opened, pauses and all.
+    /// Share of the time that the device was busy since the simulation was opened, including pauses.
     #[serde(skip)]
     pub device_busy_overall: f64,
-    /// Pairs or cells a second that the mode's limit allows on the device; none until it was measured, and where it does not
-    /// hold for the variant.
+    /// Measured limit of the device for the mode, in pairs or cells per second; `None` before the measurement, and for variants
+    /// to which the limit does not apply.
     pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
-    /// The body that is looked at; none if none is.
-    pub held: Option<Held>,
-    /// How many changes that were made by hand can be undone.
+    /// Properties of the selected body, if one is selected.
+    pub held: Option<SelectedBody>,
+    /// Number of edits by hand that can be undone.
     pub undos: usize,
-    /// The last of them, which is undone first.
-    pub last_deed: Option<Deed>,
-    /// Counts what was changed that a step does not tell: by hand, by a parameter, by an undo. What it says of one moment is
-    /// told while it pauses too.
+    /// Kind of the edit that is undone first.
+    #[serde(rename = "last_deed")]
+    pub last_edit: Option<EditKind>,
+    /// Number of changes other than steps: edits by hand, changes of parameters, and undos.
     #[serde(skip)]
     pub changes: u64,
-    /// Whether time goes on.
+    /// Whether the simulation runs.
     pub running: bool,
-    /// The step that it is on its way to, as fast as it can.
+    /// The step to which the simulation seeks; `None` if it is not seeking.
     pub goal: Option<u64>,
-    /// The device; the first, if there are several.
+    /// Name of the first device that computes.
     pub device: Arc<str>,
-    /// How several devices share the work; none where one alone does it.
+    /// How several devices share the work; `None` for a single device.
     pub sharing: Option<Sharing>,
-    /// What is conserved, as of some steps ago; none until it was first computed.
+    /// Energy and momentum, which may be some steps old; `None` before the first measurement.
     pub diagnostics: Option<Diagnostics>,
     /// Relative change of the energy since the scene began or a parameter was last changed.
     pub energy_drift: Option<f64>,
-    /// How far what the steps do is from the same in f64, over a sample of bodies: see
-    /// [`crate::modes::accuracy::relative_error`]. None until it is known, or where there is nothing to compare.
+    /// Relative error of a step against the f64 reference, over a sample of bodies (see
+    /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or without forces.
     pub relative_error: Option<f64>,
-    /// What the variants of this mode were last seen to do with this many bodies, in the order they were seen.
+    /// Last speed and accuracy of the mode's variants with this number of bodies, in the order of their first use.
     pub ladder: Vec<Rung>,
-    /// Bodies held out because they stopped being finite.
+    /// Number of bodies left out because their values are not finite.
     pub nonfinite: usize,
-    /// What the mode tells of every step, since the scene began: steps and values, thinned out.
+    /// Step number and the mode's value at some of the steps since the scene began, for a plot.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }
 
-/// Speed and accuracy of a variant, as they were last seen.
+/// Last speed and accuracy of a variant.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Rung {
-    /// The variant.
+    /// Name of the variant.
     pub variant: &'static str,
-    /// Pairs or cells a second of the device's time: the screen's pace says nothing of a variant.
+    /// Pairs or cells per second of device time.
     pub pairs_per_second: f64,
-    /// As [`Stats::relative_error`].
+    /// Relative error (see [`Stats::relative_error`]).
     pub relative_error: Option<f64>,
 }
 
 impl Stats {
-    /// Pairs or cells a second.
+    /// Returns the pairs or cells per second of wall-clock time.
     pub fn work_per_second(&self) -> f64 {
         self.work_in_step * self.steps_per_second
     }
 
-    /// The same of the device's time; none before a step was measured.
+    /// Returns the pairs or cells per second of device time, or `None` before a step was measured.
     pub fn device_work_per_second(&self) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
         (seconds > 0.0).then(|| self.work_in_step / seconds)
     }
 
-    /// The speed of the device while it steps over the limit, where both are known.
+    /// Returns the device's speed as a share of its limit, if both are known.
     pub fn share_of_limit(&self) -> Option<f64> {
         Some(self.device_work_per_second()? / self.limit?)
     }

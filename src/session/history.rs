@@ -1,28 +1,27 @@
-//! What a mode tells of every step, since its scene began: thinned out, so that a long run takes no more room than a short
-//! one.
+//! The mode's value of each step since the scene began, thinned out to a fixed number of points.
 
-/// The most points that are kept: more than a plot has pixels.
+/// Largest number of points, more than a plot has pixels.
 const MOST: usize = 512;
 
-/// The series of one seeding.
+/// The recorded points of one seeding.
 #[derive(Debug, Default)]
 struct Series {
     generation: u64,
-    /// Steps and values.
+    /// Step and value of each point.
     points: Vec<[f64; 2]>,
     /// Steps between two points.
     every: u64,
-    /// The first step that the next point may be of.
+    /// Earliest step at which the next point may be added.
     next: u64,
 }
 
-/// The series of every mode, as they were left.
+/// The recorded points of each mode, by the mode's name.
 #[derive(Debug, Default)]
 pub(super) struct History(Vec<(&'static str, Series)>);
 
 impl History {
-    /// Takes in the values of the last steps up to `step`.
-    pub fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
+    /// Adds the values of the last steps up to `step`.
+    pub(super) fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
         if values.is_empty() {
             return;
         }
@@ -40,16 +39,16 @@ impl History {
         }
     }
 
-    /// Forgets what came after `step`, to which time went back.
-    pub fn go_back(&mut self, mode: &str, step: u64) {
+    /// Removes the points of a mode after `step`.
+    pub(super) fn go_back(&mut self, mode: &str, step: u64) {
         if let Some((_, series)) = self.0.iter_mut().find(|(of, _)| *of == mode) {
             series.points.retain(|[at, _]| *at <= step as f64);
             series.next = series.next.min(step + 1);
         }
     }
 
-    /// The points of a seeding.
-    pub fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
+    /// Returns the points of a mode as steps and values, or none for another seeding.
+    pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let wanted = |(of, series): &&(&str, Series)| *of == mode && series.generation == generation;
         self.0.iter().find(wanted).map(|(_, series)| series.points.clone()).unwrap_or_default()
     }

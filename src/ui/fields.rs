@@ -1,15 +1,17 @@
-//! Widgets made from the description that a mode gives of its parameters.
+//! Rows of the panel for parameters, built from their descriptions.
 
 use std::ops::RangeInclusive;
 
 use egui::Response;
 
-use super::widgets::{Chip, Sink, chips, resettable, slider, switch};
-use crate::config::Config;
+use super::collector::Collector;
+use super::numbers::slider;
+use super::widgets::{Chip, chips, labelled_checkbox, resettable};
+use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
+use crate::engine::config::Config;
 use crate::modes::Mode;
-use crate::params::{Effect, Info, Opt, Scale, Value, Values, Visitor};
 
-/// What "reset" goes back to: the parameters that suit the scene.
+/// Returns the mode with the parameters that the scene sets, and defaults for all others.
 pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     config.mode.info().mode_for(&config.start)
 }
@@ -17,35 +19,35 @@ pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
 /// A [`Visitor`] that shows one row for each parameter, and edits it.
 pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
-    pub sink: &'a mut Sink,
-    pub defaults: &'a Values,
+    pub out: &'a mut Collector,
+    pub defaults: &'a ParamValues,
 }
 
 impl Visitor for Fields<'_> {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale) {
-        let read = |value| if let Value::Float(x) = value { Some(x) } else { None };
-        self.row(info, value, read, |ui, sink, (label, help, default), value| {
-            slider(ui, sink, (info.key, label, help), value, (range, scale), default);
+        let read = |value| if let ParamValue::Float(x) = value { Some(x) } else { None };
+        self.row(info, value, read, |ui, out, (label, help, default), value| {
+            slider(ui, out, (info.key, label, help), value, (range, scale), default);
         });
     }
 
     fn flag(&mut self, info: &Info, value: &mut bool) {
-        let read = |value| if let Value::Flag(on) = value { Some(on) } else { None };
-        self.row(info, value, read, |ui, sink, (label, help, _), value| {
-            switch(ui, sink, info.key, (info.label, label, help), value);
+        let read = |value| if let ParamValue::Flag(on) = value { Some(on) } else { None };
+        self.row(info, value, read, |ui, out, (label, help, _), value| {
+            labelled_checkbox(ui, out, info.key, (info.label, label, help), value);
         });
     }
 
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
-        self.choose(info, index, options, |ui, sink, index| {
+        self.choose(info, index, options, |ui, out, index| {
             let chip = |(i, opt): (usize, &&Opt)| Chip {
                 name: opt.name,
                 help: opt.help,
                 selected: i == *index,
-                in_force: false,
+                in_use: false,
             };
             let all = options.iter().enumerate().map(chip);
-            if let Some(clicked) = chips(ui, sink, (info.key, info.label), all) {
+            if let Some(clicked) = chips(ui, out, (info.key, info.label), all) {
                 *index = clicked;
             }
         });
@@ -53,46 +55,47 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// A row for one of some options, which `add` shows.
-    pub fn choose(
+    /// Shows a row for a choice among options; `add` shows the options.
+    pub(super) fn choose(
         &mut self,
         info: &Info,
         index: &mut usize,
         options: &[&'static Opt],
-        add: impl FnOnce(&mut egui::Ui, &mut Sink, &mut usize),
+        add: impl FnOnce(&mut egui::Ui, &mut Collector, &mut usize),
     ) {
         let read = |value| match value {
-            Value::Option(name) => options.iter().position(|opt| opt.name == name),
+            ParamValue::Option(name) => options.iter().position(|opt| opt.name == name),
             _ => None,
         };
-        self.row(info, index, read, |ui, sink, _, index| add(ui, sink, index));
+        self.row(info, index, read, |ui, out, _, index| add(ui, out, index));
     }
 
-    /// A row for a parameter, which `add` shows: it is given the row's label, the help and the default, which `read` reads.
+    /// Shows a row for a parameter. `add` shows its control, given the row's label, the tooltip and the default;
+    /// `read` converts the default from a [`ParamValue`].
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,
         value: &mut T,
-        read: impl FnOnce(Value) -> Option<T>,
-        add: impl FnOnce(&mut egui::Ui, &mut Sink, (&Response, &str, T), &mut T),
+        read: impl FnOnce(ParamValue) -> Option<T>,
+        add: impl FnOnce(&mut egui::Ui, &mut Collector, (&Response, &str, T), &mut T),
     ) {
         let (help, default) = (help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
-        let words = (info.key, info.label, &*help);
-        resettable(self.ui, self.sink, words, value, default, |ui, sink, label, value| {
-            add(ui, sink, (label, &help, default), value);
+        let texts = (info.key, info.label, &*help);
+        resettable(self.ui, self.out, texts, value, default, |ui, out, label, value| {
+            add(ui, out, (label, &help, default), value);
         });
     }
 }
 
-/// All that there is to say about a parameter.
+/// Returns the tooltip of a parameter: its help, name, unit, and the effect of a change.
 fn help(info: &Info) -> String {
     let &Info { key, label: _, help, unit, effect } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
-        Effect::View => "in the picture only",
-        Effect::Live => "from the next step on",
-        Effect::Rebuild => "rebuilds the kernel, keeps what there is",
-        Effect::Reseed => "starts the scene afresh",
+        ChangeEffect::View => "changes only the picture",
+        ChangeEffect::Live => "takes effect at the next step",
+        ChangeEffect::Rebuild => "rebuilds the kernel; the simulation continues",
+        ChangeEffect::Reseed => "restarts the scene",
     };
     format!("{help}\n\n{key}{unit} · {effect}")
 }

@@ -1,30 +1,18 @@
-//! Files by dialog and by drag and drop: what a person wants opened or saved. The window does it.
+//! File dialogs and drag and drop. The application opens and saves the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use egui::{Align2, RichText};
+use egui::{Align2, Id, RichText};
 use egui_file_dialog::{DialogState, FileDialog};
 
+use super::action::Action;
+use super::collector::Collector;
 use super::theme;
-use super::widgets::Sink;
+use crate::engine::snapshot;
 use crate::scene::{file, tipsy};
-use crate::snapshot;
 
-/// What a person wants done with a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileWish {
-    /// Show what is in it.
-    Open(PathBuf),
-    /// Write a snapshot to it.
-    SaveSnapshot(PathBuf),
-    /// Write the scene to it.
-    SaveScene(PathBuf),
-    /// Edit the kernels in this folder.
-    EditKernels(PathBuf),
-}
-
-/// What a dialog is for.
+/// Purpose of a file dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Open,
@@ -33,23 +21,25 @@ pub(super) enum Purpose {
     EditKernels,
 }
 
-/// What can be opened, in words for a person and as names end.
+/// Kinds of files that can be opened: name and extensions.
 pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),
-    ("Picture that carries one", &[snapshot::PICTURE]),
+    ("Picture with its simulation", &[snapshot::PICTURE]),
     ("Bodies (CSV)", &["csv"]),
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
 
-/// What a field of the dialog has beside its text.
-const FIELD_MARGINS: f32 = 8.0;
+/// Name of the filter that shows all of [`OPENED`].
+const ALL: &str = "All supported files";
 
-/// The dialog, if one is open.
+/// Horizontal gap between widgets that the dialog's name field is laid out for, in points.
+const FIELD_GAP: f32 = 8.0;
+
+/// The file dialog that is open, and the folder that dialogs start in.
 #[derive(Default)]
 pub(super) struct Files {
     open: Option<(Purpose, FileDialog)>,
-    /// Where the last file was.
     folder: Option<PathBuf>,
 }
 
@@ -60,8 +50,8 @@ impl std::fmt::Debug for Files {
 }
 
 impl Files {
-    /// Opens a dialog; `name` is what a file that is saved would be called.
-    pub fn ask(&mut self, purpose: Purpose, name: &str) {
+    /// Opens a dialog; `name` is the suggested file name without its extension.
+    pub(super) fn ask(&mut self, purpose: Purpose, name: &str) {
         let mut dialog = FileDialog::new()
             .id("file dialog")
             .anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO)
@@ -72,91 +62,95 @@ impl Files {
         if let Some(folder) = &self.folder {
             dialog = dialog.initial_directory(folder.clone());
         }
-        match purpose {
+        let dialog = match purpose {
             Purpose::Open => {
-                let all: Vec<&str> = OPENED.iter().flat_map(|(_, extensions)| *extensions).copied().collect();
-                dialog = filter(dialog.title("Open"), "All that can be opened", all);
+                let all = OPENED.iter().flat_map(|(_, extensions)| *extensions).copied().collect();
+                dialog = filter(dialog.title("Open"), ALL, all);
                 for (name, extensions) in OPENED {
                     dialog = filter(dialog, name, extensions.to_vec());
                 }
-                dialog = dialog.default_file_filter("All that can be opened");
+                dialog = dialog.default_file_filter(ALL);
                 dialog.pick_file();
+                dialog
             }
             Purpose::EditKernels => {
-                dialog = dialog.title("Folder for kernels");
+                dialog = dialog.title("Choose a folder for the kernels");
                 dialog.pick_directory();
+                dialog
             }
-            Purpose::SaveSnapshot | Purpose::SaveScene => {
-                let (title, extension) = match purpose {
-                    Purpose::SaveScene => ("Save scene", file::EXTENSION),
-                    _ => ("Save snapshot", snapshot::EXTENSION),
-                };
-                dialog = dialog
-                    .title(title)
-                    .default_file_name(&format!("{name}.{extension}"))
-                    .add_save_extension(title, extension)
-                    .default_save_extension(title);
-                dialog.save_file();
-            }
-        }
+            Purpose::SaveSnapshot => save(dialog, "Save snapshot", name, snapshot::EXTENSION),
+            Purpose::SaveScene => save(dialog, "Save scene", name, file::EXTENSION),
+        };
         self.open = Some((purpose, dialog));
     }
 
-    /// Whether a dialog is open: keys belong to it then.
-    pub fn is_open(&self) -> bool {
+    /// Returns whether a dialog is open; it then receives all keys.
+    pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Where dialogs begin, and where they were last used.
-    pub fn folder(&mut self) -> &mut Option<PathBuf> {
+    /// Returns the folder that dialogs start in, which is the folder of the last file.
+    pub(super) fn folder(&mut self) -> &mut Option<PathBuf> {
         &mut self.folder
     }
 
-    /// Shows the dialog; what it came to, and what was dropped on the window.
-    pub fn show(&mut self, ctx: &egui::Context, sink: &mut Sink) -> Vec<FileWish> {
+    /// Shows the dialog; collects the file that was chosen, and the files that were dropped on the window.
+    pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
-        let mut wishes: Vec<_> =
-            dropped.into_iter().filter_map(|file| file.path).map(FileWish::Open).collect();
-        self.hint(ctx);
-        let Some((purpose, dialog)) = &mut self.open else { return wishes };
-        // Its field for a name takes this much room for granted; with less it would widen the dialog in each frame.
+        out.actions.extend(dropped.into_iter().filter_map(|file| file.path).map(Action::OpenFile));
+        show_drop_hint(ctx);
+        let Some((purpose, dialog)) = &mut self.open else { return };
+        // With a smaller gap the dialog's name field would widen the dialog in each frame.
         let style = ctx.style();
-        ctx.style_mut(|style| style.spacing.item_spacing.x = FIELD_MARGINS);
+        ctx.style_mut(|style| style.spacing.item_spacing.x = FIELD_GAP);
         dialog.update(ctx);
         ctx.set_style(style);
-        if let Some(rect) = ctx.memory(|memory| memory.area_rect(egui::Id::new("file dialog"))) {
-            sink.rects.push(("file dialog".to_owned(), rect));
+        if let Some(rect) = ctx.memory(|memory| memory.area_rect(Id::new("file dialog"))) {
+            out.record_rect("file dialog", rect);
         }
-        if let Some(path) = dialog.take_picked() {
+        let picked = dialog.take_picked();
+        let is_open = picked.is_none() && matches!(dialog.state(), DialogState::Open);
+        if let Some(path) = picked {
             self.folder = path.parent().map(PathBuf::from);
-            wishes.push(match purpose {
-                Purpose::Open => FileWish::Open(path),
-                Purpose::SaveSnapshot => FileWish::SaveSnapshot(path),
-                Purpose::SaveScene => FileWish::SaveScene(path),
-                Purpose::EditKernels => FileWish::EditKernels(path),
+            out.actions.push(match purpose {
+                Purpose::Open => Action::OpenFile(path),
+                Purpose::SaveSnapshot => Action::SaveSnapshotTo(path),
+                Purpose::SaveScene => Action::SaveSceneTo(path),
+                Purpose::EditKernels => Action::EditKernelsIn(path),
             });
-            self.open = None;
-        } else if !matches!(dialog.state(), DialogState::Open) {
+        }
+        if !is_open {
             self.open = None;
         }
-        wishes
-    }
-
-    /// Something is held over the window: what would happen to it.
-    fn hint(&self, ctx: &egui::Context) {
-        if ctx.input(|input| input.raw.hovered_files.is_empty()) {
-            return;
-        }
-        egui::Area::new("drop".into()).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ctx, |ui| {
-            egui::Frame::window(ui.style()).inner_margin(24).show(ui, |ui| {
-                ui.label(RichText::new("Drop to open").heading().color(theme::of(ui).strong));
-            });
-        });
     }
 }
 
+/// Shows what happens to a file that is dragged over the window.
+fn show_drop_hint(ctx: &egui::Context) {
+    if ctx.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    egui::Area::new("drop".into()).anchor(Align2::CENTER_CENTER, egui::Vec2::ZERO).show(ctx, |ui| {
+        egui::Frame::window(ui.style()).inner_margin(24).show(ui, |ui| {
+            ui.label(RichText::new("Drop to open").heading().color(theme::of(ui).strong));
+        });
+    });
+}
+
+/// Opens a dialog that saves a file of one kind.
+fn save(dialog: FileDialog, title: &str, name: &str, extension: &str) -> FileDialog {
+    let mut dialog = dialog
+        .title(title)
+        .default_file_name(&format!("{name}.{extension}"))
+        .add_save_extension(title, extension)
+        .default_save_extension(title);
+    dialog.save_file();
+    dialog
+}
+
+/// Adds a filter for files with these extensions.
 fn filter(dialog: FileDialog, name: &str, extensions: Vec<&'static str>) -> FileDialog {
-    let fits = move |path: &std::path::Path| {
+    let fits = move |path: &Path| {
         let extension = path.extension().unwrap_or_default();
         extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
     };

@@ -1,31 +1,32 @@
-//! The gallery: every scene with a picture of it, drawn by gravitile itself (`scripts/thumbnails`).
+//! Gallery of all scenes, with thumbnails that `scripts/thumbnails` renders.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use egui::{Button, ColorImage, Image, RichText, Sense, TextureHandle, TextureOptions, vec2};
+use egui::{Button, ColorImage, Image, Sense, TextureHandle, TextureOptions, vec2};
 
+use super::collector::Collector;
 use super::theme;
-use super::widgets::Sink;
-use crate::config::Config;
+use super::widgets::{heading, small};
+use crate::engine::config::Config;
 use crate::modes::{MODES, ModeInfo};
 use crate::scene::Scene;
 
-/// A picture's size, in points: half of its pixels, so that it is sharp on fine screens.
-const PICTURE: egui::Vec2 = vec2(160.0, 100.0);
-/// Around a picture and its name, in points.
+/// Size of a thumbnail in points: half its pixels, for screens with two pixels per point.
+const THUMBNAIL: egui::Vec2 = vec2(160.0, 100.0);
+/// Margin around a thumbnail and its title, in points.
 const EDGE: f32 = 5.0;
-/// Between two of them.
+/// Gap between cards, in points.
 const GAP: f32 = 4.0;
 
-/// A scene, and the mode that it is of.
+/// A scene and its mode.
 pub(super) type Chosen = (&'static ModeInfo, &'static Arc<Scene>);
 
-/// Whether it is open, and its pictures once it was.
+/// State of the gallery, with the thumbnails that have been shown.
 #[derive(Default)]
 pub(super) struct Gallery {
     pub is_open: bool,
-    pictures: HashMap<String, TextureHandle>,
+    thumbnails: HashMap<String, TextureHandle>,
 }
 
 impl std::fmt::Debug for Gallery {
@@ -35,14 +36,19 @@ impl std::fmt::Debug for Gallery {
 }
 
 impl Gallery {
-    /// Shows it while it is open; what was chosen.
-    pub fn show(&mut self, ctx: &egui::Context, config: &Config, sink: &mut Sink) -> Option<Chosen> {
+    /// Shows the gallery while it is open; returns the scene that was chosen.
+    pub(super) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        config: &Config,
+        out: &mut Collector,
+    ) -> Option<Chosen> {
         if !self.is_open {
             return None;
         }
         let mut chosen = None;
         let free = ctx.available_rect();
-        let column = PICTURE.x + 2.0 * EDGE + GAP;
+        let column = THUMBNAIL.x + 2.0 * EDGE + GAP;
         let columns = ((free.width() - 60.0) / column).clamp(1.0, 5.0) as usize;
         let mut is_open = true;
         let window = egui::Window::new("Scenes").open(&mut is_open).collapsible(false).resizable(false);
@@ -53,21 +59,7 @@ impl Gallery {
             let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
             scroll.show(ui, |ui| {
                 for info in MODES {
-                    ui.add_space(4.0);
-                    ui.horizontal(|ui| {
-                        ui.label(RichText::new(info.name).strong().color(theme::of(ui).accent));
-                        ui.label(RichText::new(info.summary).small().color(theme::of(ui).weak));
-                    });
-                    for scenes in info.scenes.chunks(columns) {
-                        ui.horizontal(|ui| {
-                            ui.spacing_mut().item_spacing.x = GAP;
-                            for scene in scenes {
-                                if self.card(ui, scene, config.start == *scene, sink) {
-                                    chosen = Some((*info, scene));
-                                }
-                            }
-                        });
-                    }
+                    chosen = self.scenes(ui, info, (columns, config), out).map(|it| (*info, it)).or(chosen);
                 }
             });
         });
@@ -75,23 +67,47 @@ impl Gallery {
         chosen
     }
 
-    /// A scene's picture and name; whether it was clicked.
-    fn card(&mut self, ui: &mut egui::Ui, scene: &Scene, is_chosen: bool, sink: &mut Sink) -> bool {
-        let frame = egui::Frame::NONE.corner_radius(6).inner_margin(EDGE - 2.0).stroke(match is_chosen {
-            true => egui::Stroke::new(2.0_f32, theme::of(ui).accent),
-            false => egui::Stroke::new(2.0_f32, egui::Color32::TRANSPARENT),
+    /// Shows the scenes of a mode in `columns`; returns the scene that was clicked.
+    fn scenes(
+        &mut self,
+        ui: &mut egui::Ui,
+        info: &'static ModeInfo,
+        (columns, config): (usize, &Config),
+        out: &mut Collector,
+    ) -> Option<&'static Arc<Scene>> {
+        let mut chosen = None;
+        ui.add_space(4.0);
+        ui.horizontal(|ui| {
+            heading(ui, info.name);
+            ui.label(small(ui, info.summary));
         });
-        let card = frame.show(ui, |ui| {
+        for scenes in info.scenes.chunks(columns) {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = GAP;
+                for scene in scenes {
+                    if self.card(ui, scene, config.start == *scene, out) {
+                        chosen = Some(scene);
+                    }
+                }
+            });
+        }
+        chosen
+    }
+
+    /// Shows the thumbnail and title of a scene; returns whether either was clicked.
+    fn card(&mut self, ui: &mut egui::Ui, scene: &Scene, is_chosen: bool, out: &mut Collector) -> bool {
+        let colour = if is_chosen { theme::of(ui).accent } else { egui::Color32::TRANSPARENT };
+        let frame = egui::Frame::NONE.corner_radius(6).inner_margin(EDGE - 2.0);
+        let card = frame.stroke(egui::Stroke::new(2.0_f32, colour)).show(ui, |ui| {
             ui.vertical(|ui| {
-                ui.set_width(PICTURE.x);
+                ui.set_width(THUMBNAIL.x);
                 ui.spacing_mut().item_spacing.y = 2.0;
-                let picture = self.picture(ui.ctx(), scene);
-                let picture =
-                    picture.map(|picture| Image::from_texture((picture.id(), PICTURE)).corner_radius(4));
-                let clicked = picture.map(|picture| ui.add(picture.sense(Sense::click())).clicked());
-                let name = ui.add(Button::selectable(is_chosen, scene.title.as_str()).truncate());
-                sink.note(format!("scene {}", scene.name), &name);
-                clicked == Some(true) || name.clicked()
+                let thumbnail = self.thumbnail(ui.ctx(), scene);
+                let image = thumbnail.map(|it| Image::from_texture((it.id(), THUMBNAIL)).corner_radius(4));
+                let is_clicked = image.map(|image| ui.add(image.sense(Sense::click())).clicked());
+                let title = ui.add(Button::selectable(is_chosen, scene.title.as_str()).truncate());
+                out.record(format_args!("scene {}", scene.name), &title);
+                is_clicked == Some(true) || title.clicked()
             })
             .inner
         });
@@ -99,15 +115,15 @@ impl Gallery {
         card.inner
     }
 
-    fn picture(&mut self, ctx: &egui::Context, scene: &Scene) -> Option<&TextureHandle> {
-        if !self.pictures.contains_key(&scene.name) {
-            // tests/panel looks at every one of them.
+    fn thumbnail(&mut self, ctx: &egui::Context, scene: &Scene) -> Option<&TextureHandle> {
+        if !self.thumbnails.contains_key(&scene.name) {
+            // A thumbnail that cannot be decoded is left out; the panel's tests decode all of them.
             let picture = image::load_from_memory(scene.thumbnail).ok()?.to_rgb8();
             let size = [picture.width() as usize, picture.height() as usize];
-            let picture =
-                ctx.load_texture(&scene.name, ColorImage::from_rgb(size, &picture), TextureOptions::LINEAR);
-            self.pictures.insert(scene.name.clone(), picture);
+            let image = ColorImage::from_rgb(size, &picture);
+            let texture = ctx.load_texture(&scene.name, image, TextureOptions::LINEAR);
+            self.thumbnails.insert(scene.name.clone(), texture);
         }
-        self.pictures.get(&scene.name)
+        self.thumbnails.get(&scene.name)
     }
 }

@@ -1,25 +1,29 @@
-//! The window that says what keys and mouse do.
+//! Help window: a list of keys and mouse gestures.
 
 use egui::RichText;
 
 use super::keys::CONTROLS;
 use super::theme;
+use super::widgets::small;
 
-/// How wide it is where there is room, what stays free around it, and the least that is left of it, in points.
+/// Preferred width of the window, in points.
 const WIDTH: f32 = 820.0;
+/// Free space around the window, in points.
 const AROUND: f32 = 100.0;
-const LEAST: f32 = 40.0;
-/// The column of keys, and between the columns.
+/// Smallest width and height of the window, in points.
+const MIN_SIZE: f32 = 40.0;
+/// Width of the column of keys, in points.
 const KEYS: f32 = 230.0;
+/// Gap between the columns, in points.
 const GAP: f32 = 24.0;
 
-/// Shows the window while `open`.
+/// Shows the help window while `open`.
 pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
     let window =
         egui::Window::new("Keys and mouse").open(open).collapsible(false).resizable(false).vscroll(true);
-    let free = (ctx.content_rect().size() - egui::Vec2::splat(AROUND)).max(egui::Vec2::splat(LEAST));
+    let free = (ctx.content_rect().size() - egui::Vec2::splat(AROUND)).max(egui::Vec2::splat(MIN_SIZE));
     let width = WIDTH.min(free.x);
-    // Where text is large, lines break; a grid breaks them at this width alone.
+    // An egui grid wraps lines only at this width.
     let column = (width - GAP - KEYS).max(0.5 * (width - GAP));
     let window = window.default_width(width).max_height(free.y);
     window.pivot(egui::Align2::CENTER_CENTER).default_pos(ctx.available_rect().center()).show(ctx, |ui| {
@@ -31,8 +35,10 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
             }
         });
         ui.add_space(8.0);
-        let hint = "Point at anything to read what it does. Double-click a name or a slider to reset it.";
         ui.set_max_width(width);
-        ui.label(RichText::new(hint).small().color(theme::of(ui).weak));
+        ui.label(small(
+            ui,
+            "Point at a control to read what it does. Double-click a label or a slider to reset it.",
+        ));
     });
 }

@@ -1,83 +1,81 @@
-//! How numbers went since the scene began: taken from what is told for the overlay anyway, and thinned out, so that a long
-//! run takes no more room than a short one.
+//! History of measured quantities since the scene began, thinned out so that its size stays bounded.
 
 use std::io::{self, Write};
 
-use super::WindowStats;
+use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
-use crate::state::Matter;
 
-/// The most rows that are kept: more than a plot has pixels.
+/// The most rows that are kept; a plot has fewer pixels.
 const MOST: usize = 2048;
-/// Between one row and the next, in seconds, as long as there are few.
-const EVERY: f64 = 0.1;
+/// Interval between rows at first, in seconds.
+const INTERVAL: f64 = 0.1;
 
-/// Something that is plotted.
+/// A measured quantity that the Plots window shows.
 #[derive(Debug)]
 pub(super) struct Quantity {
-    /// Its column in a file.
+    /// Column header in CSV files.
     pub key: &'static str,
     pub label: &'static str,
     pub help: &'static str,
-    of: fn(&Stats, &WindowStats) -> Option<f64>,
-    /// Whether it is told only once in a while.
-    is_measured: bool,
+    value: fn(&Stats, &WindowStats) -> Option<f64>,
+    /// Whether the value comes from [`Stats::diagnostics`], which are measured less often than frames are drawn.
+    is_diagnostic: bool,
 }
 
-/// All of them, in the order of the plots.
+/// All plotted quantities, in the order of the plots.
 pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
-        help: "relative change of the total energy since the scene began, or a parameter or a body was last changed; 0 is perfect",
-        of: |stats, _| stats.energy_drift,
-        is_measured: true,
+        help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 is exact",
+        value: |stats, _| stats.energy_drift,
+        is_diagnostic: true,
     },
     Quantity {
         key: "virial_ratio",
         label: "2T / |V|",
-        help: "twice the kinetic over the potential energy: 1 in balance",
-        of: |stats, _| reading(stats, "virial_ratio"),
-        is_measured: true,
+        help: "Virial ratio: twice the kinetic energy over the potential energy; 1 in equilibrium",
+        value: |stats, _| reading(stats, "virial_ratio"),
+        is_diagnostic: true,
     },
     Quantity {
         key: "momentum",
         label: "Momentum",
-        help: "|Σ m·v| / Σ m·|v|: how much of the motion all bodies share",
-        of: |stats, _| {
-            let sums = of_bodies(stats)?;
+        help: "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common",
+        value: |stats, _| {
+            let sums = with_momentum(stats)?;
             (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
         },
-        is_measured: true,
+        is_diagnostic: true,
     },
     Quantity {
         key: "angular_momentum",
         label: "Angular momentum",
-        help: "|Σ m·x×v| about the origin",
-        of: |stats, _| Some(length(of_bodies(stats)?.angular_momentum)),
-        is_measured: true,
+        help: "|Σ m·x×v|: angular momentum about the origin, in units of the scene",
+        value: |stats, _| Some(length(with_momentum(stats)?.angular_momentum)),
+        is_diagnostic: true,
     },
     Quantity {
         key: "reynolds",
         label: "Reynolds number",
-        help: "mean speed × the scene's length over the viscosity",
-        of: |stats, _| reading(stats, "reynolds"),
-        is_measured: true,
+        help: "Mean speed × length of the scene / viscosity",
+        value: |stats, _| reading(stats, "reynolds"),
+        is_diagnostic: true,
     },
     Quantity {
         key: "steps_per_second",
-        label: "Steps a second",
-        help: "by the clock on the wall",
-        of: |stats, _| (stats.steps_per_second > 0.0).then_some(stats.steps_per_second),
-        is_measured: false,
+        label: "Steps per second",
+        help: "Simulation steps per second of real time",
+        value: |stats, _| (stats.steps_per_second > 0.0).then_some(stats.steps_per_second),
+        is_diagnostic: false,
     },
     Quantity {
         key: "frame_ms",
-        label: "Frame, ms",
-        help: "how long this window is busy with a picture",
-        of: |_, window| (window.frame_ms > 0.0).then_some(window.frame_ms),
-        is_measured: false,
+        label: "Frame time, ms",
+        help: "Time that the window spends on a frame",
+        value: |_, window| (window.frame_ms > 0.0).then_some(window.frame_ms),
+        is_diagnostic: false,
     },
 ];
 
@@ -85,60 +83,63 @@ fn reading(stats: &Stats, key: &str) -> Option<f64> {
     stats.diagnostics.as_ref()?.readings.iter().find(|reading| reading.key == key).map(|it| it.value)
 }
 
-fn of_bodies(stats: &Stats) -> Option<&Diagnostics> {
-    let is_of_bodies = modes::find(stats.mode)?.work.matter == Matter::Bodies;
-    stats.diagnostics.as_ref().filter(|_| is_of_bodies)
+fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
+    let shows_momentum = modes::find(stats.mode)?.work.shows_momentum;
+    stats.diagnostics.as_ref().filter(|_| shows_momentum)
 }
 
 fn length(v: [f64; 3]) -> f64 {
     v.iter().map(|c| c * c).sum::<f64>().sqrt()
 }
 
-/// One moment.
+/// Values of all quantities at one moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    /// Of the clock on the wall, since the first row.
+    /// Real time since the first row.
     seconds: f64,
     step: u64,
-    /// Simulated.
+    /// Simulated time, in units of the scene.
     time: f64,
     values: [Option<f64>; QUANTITIES.len()],
 }
 
-/// The rows of one seeding of a scene.
+/// Rows since the scene was last started.
 #[derive(Debug, Default)]
 pub(super) struct History {
+    /// Mode, and number of the scene's start.
     scene: (&'static str, u64),
     rows: Vec<Row>,
-    /// When the first row was taken, and between one row and the next, in seconds.
+    /// Time of the first row, in seconds of egui's clock.
     start: f64,
-    every: f64,
+    /// Interval between rows, in seconds.
+    interval: f64,
+    /// Time of the next row, in seconds of egui's clock.
     next: f64,
-    /// What was measured last: it is told again and again, and counts once.
-    measured: Option<Diagnostics>,
+    /// The newest diagnostics that are in a row: each measurement is recorded once.
+    recorded: Option<Diagnostics>,
 }
 
 impl History {
-    /// Takes in how it goes at `now`, in seconds, if it goes on and it is time.
-    pub fn note(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
+    /// Adds a row at time `now`, in seconds, if the simulation has advanced and a row is due.
+    pub(super) fn update(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
         let scene = (stats.mode, stats.generation);
         if self.scene != scene {
-            *self = Self { scene, start: now, every: EVERY, ..Self::default() };
+            *self = Self { scene, start: now, interval: INTERVAL, ..Self::default() };
         }
-        // What time went back over has not happened.
+        // Undoing and rewinding go back to an earlier step.
         self.rows.retain(|row| row.step <= stats.step);
         let stands_still = self.rows.last().is_some_and(|row| stats.step == row.step);
         if stats.bodies == 0 || stands_still || now < self.next {
             return;
         }
-        self.next = now + self.every;
-        let is_new = stats.diagnostics != self.measured;
+        self.next = now + self.interval;
+        let is_new = stats.diagnostics != self.recorded;
         if is_new {
-            self.measured.clone_from(&stats.diagnostics);
+            self.recorded.clone_from(&stats.diagnostics);
         }
         let value = |quantity: &Quantity| {
-            let counts = is_new || !quantity.is_measured;
-            (quantity.of)(stats, window).filter(|value| counts && value.is_finite())
+            let counts = is_new || !quantity.is_diagnostic;
+            (quantity.value)(stats, window).filter(|value| counts && value.is_finite())
         };
         let values = std::array::from_fn(|nth| value(&QUANTITIES[nth]));
         self.rows.push(Row { seconds: now - self.start, step: stats.step, time: stats.time, values });
@@ -147,7 +148,7 @@ impl History {
         }
     }
 
-    /// Leaves out every other row, but for what was measured then.
+    /// Halves the number of rows; keeps the diagnostics of the rows that are dropped.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();
@@ -157,31 +158,31 @@ impl History {
             row
         });
         self.rows = halves.collect();
-        self.every *= 2.0;
+        self.interval *= 2.0;
     }
 
-    /// Simulated times and values of the quantity at this place in [`QUANTITIES`].
-    pub fn points(&self, nth: usize) -> Vec<[f64; 2]> {
+    /// Returns pairs of simulated time and value of the quantity at index `nth` of [`QUANTITIES`].
+    pub(super) fn points(&self, nth: usize) -> Vec<[f64; 2]> {
         self.rows.iter().filter_map(|row| Some([row.time, row.values[nth]?])).collect()
     }
 
-    /// The simulated times of the first and the last row.
-    pub fn times(&self) -> [f64; 2] {
+    /// Returns the simulated times of the first and the last row.
+    pub(super) fn times(&self) -> [f64; 2] {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
     }
 
-    /// Of which mode and seeding it is.
-    pub fn scene(&self) -> (&'static str, u64) {
+    /// Returns the mode, and the number of the scene's start.
+    pub(super) fn scene(&self) -> (&'static str, u64) {
         self.scene
     }
 
-    /// Whether there is nothing yet.
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether there are no rows.
+    pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Writes a line for each row; where there is no number the field is empty.
-    pub fn write_csv(&self, file: &mut dyn Write) -> io::Result<()> {
+    /// Writes the rows as CSV; unknown values are empty fields.
+    pub(super) fn write_csv(&self, file: &mut dyn Write) -> io::Result<()> {
         let keys: Vec<&str> = QUANTITIES.iter().map(|quantity| quantity.key).collect();
         writeln!(file, "seconds,step,time,{}", keys.join(","))?;
         for Row { seconds, step, time, values } in &self.rows {
@@ -210,10 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_stays_short_and_spans_all() {
+    fn a_long_run_has_bounded_size_and_spans_all_steps() {
         let mut history = History::default();
         for step in 0..20_000 {
-            history.note(step as f64 * 0.2, &at(step), &WindowStats::default());
+            history.update(step as f64 * 0.2, &at(step), &WindowStats::default());
         }
         let points = history.points(5);
         assert!((500..MOST).contains(&points.len()), "{}", points.len());
@@ -222,20 +223,20 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_still_is_told_once_and_another_scene_begins_anew() {
+    fn a_paused_run_adds_no_rows_and_another_scene_starts_a_new_history() {
         let mut history = History::default();
         for (now, step) in [(0.0, 3), (1.0, 3), (2.0, 4), (2.01, 5)] {
-            history.note(now, &at(step), &WindowStats::default());
+            history.update(now, &at(step), &WindowStats::default());
         }
         assert_eq!(history.rows.iter().map(|row| row.step).collect::<Vec<_>>(), [3, 4]);
-        history.note(3.0, &Stats { generation: 2, ..at(9) }, &WindowStats::default());
+        history.update(3.0, &Stats { generation: 2, ..at(9) }, &WindowStats::default());
         assert_eq!(history.rows.len(), 1);
-        history.note(4.0, &Stats { generation: 2, ..at(1) }, &WindowStats::default());
+        history.update(4.0, &Stats { generation: 2, ..at(1) }, &WindowStats::default());
         assert_eq!(history.rows[0].step, 1, "time went backwards");
     }
 
     #[test]
-    fn what_was_measured_counts_once_and_lines_of_the_file_are_whole() {
+    fn each_measurement_is_recorded_once_and_csv_rows_are_complete() {
         let mut history = History::default();
         let sums = |kinetic| Diagnostics {
             kinetic,
@@ -246,7 +247,7 @@ mod tests {
         };
         for (step, kinetic) in [(1, 1.0), (2, 1.0), (3, 2.0)] {
             let stats = Stats { diagnostics: Some(sums(kinetic)), energy_drift: Some(0.25), ..at(step) };
-            history.note(step as f64, &stats, &WindowStats { frame_ms: 4.0, ..WindowStats::default() });
+            history.update(step as f64, &stats, &WindowStats { frame_ms: 4.0, ..WindowStats::default() });
         }
         assert_eq!(history.points(0), [[0.5, 0.25], [1.5, 0.25]]);
         assert_eq!(history.points(2)[0], [0.5, 0.5]);

@@ -1,46 +1,48 @@
-//! How the panel looks: dark or light, quiet, with one accent colour.
+//! Colours, fonts and spacing of the panel, in a dark and a light theme.
 
 use egui::style::{Selection, WidgetVisuals};
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, vec2};
 
-/// The colours of a theme. In both one colour alone stands out.
+/// Colours of a theme: greys, one accent colour and one warning colour.
 #[derive(Debug)]
 pub(super) struct Colours {
-    /// Behind the controls.
+    /// Background of panels and windows.
     pub surface: Color32,
-    /// Buttons.
+    /// Background of buttons.
     pub raised: Color32,
+    /// Background of buttons under the pointer.
     hovered: Color32,
-    /// Rails of sliders: they carry no text, so their own shape must stand out.
+    /// Rails of sliders and scroll bars, which must be visible without text on them.
     control: Color32,
-    /// Behind text that is only read.
+    /// Background of text that cannot be edited, and of number fields.
     pub sunken: Color32,
+    /// Colour of outlines and separators.
     line: Color32,
-    /// Text that matters most.
+    /// Colour of the most important text.
     pub strong: Color32,
-    /// Text.
+    /// Colour of ordinary text.
     pub text: Color32,
-    /// Text that stands back.
+    /// Colour of hints and other secondary text.
     pub weak: Color32,
-    /// The one colour, as text and lines.
+    /// Accent colour of text and lines.
     pub accent: Color32,
-    /// The one colour, behind text.
+    /// Accent colour behind text.
     pub accent_fill: Color32,
-    /// Something is wrong.
+    /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
-    /// Lines of a chart, told apart by eyes that miss a colour (after Okabe and Ito, 2008).
+    /// Lines of a chart, which people with colour blindness can tell apart (after Okabe and Ito, 2008).
     pub lines: [Color32; 7],
 }
 
 impl Colours {
-    /// Behind text that lies over the picture.
-    pub fn veil(&self) -> Color32 {
+    /// Translucent background of text over the picture.
+    pub(super) fn veil(&self) -> Color32 {
         self.surface.gamma_multiply(if std::ptr::eq(self, &DARK) { 0.82 } else { 0.92 })
     }
 }
 
-/// So that the picture is the brightest thing.
+/// Dark theme: the picture is brighter than the panel.
 static DARK: Colours = Colours {
     surface: Color32::from_rgb(0x15, 0x17, 0x1c),
     raised: Color32::from_rgb(0x26, 0x2a, 0x32),
@@ -66,7 +68,7 @@ static DARK: Colours = Colours {
     ],
 };
 
-/// For bright rooms and for paper.
+/// Light theme, for bright rooms and for print.
 static LIGHT: Colours = Colours {
     surface: Color32::from_rgb(0xf5, 0xf6, 0xf8),
     raised: Color32::from_rgb(0xe2, 0xe5, 0xea),
@@ -92,17 +94,17 @@ static LIGHT: Colours = Colours {
     ],
 };
 
-/// The colours that `ui` is drawn in.
+/// Returns the colours that `ui` is drawn in.
 pub(super) fn of(ui: &egui::Ui) -> &'static Colours {
     colours(ui.visuals().dark_mode)
 }
 
-/// The colours that `ctx` draws in.
-pub(super) fn of_all(ctx: &egui::Context) -> &'static Colours {
+/// Returns the colours that `ctx` draws in.
+pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
-/// The colours of what is drawn over the picture itself, which is dark in either theme.
+/// Returns the colours for marks over the picture, which is dark in both themes.
 pub(super) fn on_picture() -> &'static Colours {
     &DARK
 }
@@ -111,16 +113,16 @@ fn colours(dark: bool) -> &'static Colours {
     if dark { &DARK } else { &LIGHT }
 }
 
-/// Between one control and the next, in points.
+/// Gaps between controls, in points.
 pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
-/// The column of labels, in points.
+/// Width of the label column, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;
-/// A parameter's number beside its slider, in points.
+/// Width of the number field beside a slider, in points.
 pub(super) const NUMBER_WIDTH: f32 = 78.0;
-/// A whole number up to millions, in points.
+/// Width of a field for a whole number up to millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 
-/// Sets the style of everything that `ctx` draws, in both themes.
+/// Sets the style of both themes, and selects the dark one.
 pub(super) fn apply(ctx: &egui::Context) {
     ctx.set_theme(egui::Theme::Dark);
     for (theme, colours) in [(egui::Theme::Dark, &DARK), (egui::Theme::Light, &LIGHT)] {
@@ -129,7 +131,7 @@ pub(super) fn apply(ctx: &egui::Context) {
             spacing(&mut style.spacing);
             visuals(&mut style.visuals, colours);
             style.explanation_tooltips = false;
-            // Labels answer to hovering and clicking; selecting their text would get in the way.
+            // Labels react to clicks; selecting their text would interfere.
             style.interaction.selectable_labels = false;
             style.interaction.tooltip_delay = 0.5;
         });
@@ -200,7 +202,7 @@ fn visuals(visuals: &mut egui::Visuals, colours: &Colours) {
 mod tests {
     use super::*;
 
-    /// WCAG 2.1, contrast ratio.
+    /// Returns the contrast ratio of two colours as WCAG 2.1 defines it.
     fn contrast(a: Color32, b: Color32) -> f32 {
         let luminance = |color: Color32| {
             let [r, g, b, _] = egui::Rgba::from(color).to_array();

@@ -1,4 +1,4 @@
-//! Light that shines over its surroundings: the picture made smaller and smaller, and spread again.
+//! Bloom: bright light that spreads over its surroundings. The picture is reduced repeatedly and added back.
 
 use std::rc::Rc;
 
@@ -7,26 +7,26 @@ use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, uniform};
 
 use super::fill::{fill, program, smooth, surface, texture};
-use crate::bodies::Shape;
-use crate::error::Result;
+use crate::base::bodies::Shape;
+use crate::base::error::Result;
 
-/// Pictures, each of half the size of the one before: the last ones reach far over a screen.
+/// Number of reduced pictures, each half the size of the one before; the last ones reach far over a screen.
 const LEVELS: usize = 6;
-/// The share of each that comes from the smaller ones.
+/// Share of each reduced picture that comes from the smaller pictures.
 const SPREAD: f32 = 0.66;
 
-/// The glow of one picture.
-pub struct Bloom {
+/// Makes the bloom of a picture.
+pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
-    /// The largest first; empty until they are needed.
+    /// Reduced pictures, largest first; empty until they are needed.
     levels: Vec<Texture2d>,
 }
 
 impl Bloom {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
             down: program(context, "bloom_down", include_str!("../../shaders/bloom_down.frag"))?,
@@ -35,8 +35,8 @@ impl Bloom {
         })
     }
 
-    /// Makes it of what is bright in `light`, which shows bodies of this shape.
-    pub fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
+    /// Makes the bloom of the bright parts of `light`, which shows bodies of this shape.
+    pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let size = half(light.dimensions());
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
             let sizes = std::iter::successors(Some(size), |size| Some(half(*size)));
@@ -70,13 +70,13 @@ impl Bloom {
         Ok(())
     }
 
-    /// What was made last; none before.
-    pub fn picture(&self) -> Option<&Texture2d> {
+    /// Returns the last bloom; `None` before the first.
+    pub(super) fn picture(&self) -> Option<&Texture2d> {
         self.levels.first()
     }
 }
 
-/// What is there keeps the share that the new does not take.
+/// Blending: multiplies the existing pixels by 1 − [`SPREAD`] and adds the new ones.
 const MIX: Blend = {
     let mix = BlendingFunction::Addition {
         source: LinearBlendingFactor::One,

@@ -1,37 +1,37 @@
-//! An orbit camera: it turns about a target, moves nearer and farther, and finds the bodies.
+//! An orbit camera: it turns about a target, zooms, and frames the bodies.
 //!
-//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*,
-//! x to the right and y downwards as a mouse moves; a cursor is measured from the middle of the viewport. So
-//! no move needs to know the window's size in pixels.
+//! The z axis points up, because discs lie in the x-y plane. Lengths on the screen are in *viewport heights*, with x
+//! to the right and y downwards, as a mouse moves. A cursor is measured from the middle of the viewport. So no method
+//! needs the window's size in pixels.
 
 use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{Mat4, Vec3};
 
 use super::framing;
-use crate::bodies::{Points, Shape};
+use crate::base::bodies::{Points, Shape};
 
-/// Where the scene is looked at from.
+/// Position and direction of the view.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Camera {
-    /// The point that is looked at and turned about, in scene units.
+    /// Point that the camera looks at and turns about, in scene units.
     pub target: Vec3,
-    /// The way round the z axis, in radians; at 0 the camera stands on the −y side and x points right.
+    /// Rotation about the z axis in radians; at 0 the camera stands on the −y side and x points right.
     pub yaw: f32,
-    /// The height above the x-y plane, in radians, from −π/2 to π/2.
+    /// Elevation above the x-y plane in radians, from −π/2 to π/2.
     pub pitch: f32,
-    /// From the target to the eye, in scene units.
+    /// Distance from the target to the eye, in scene units.
     pub distance: f32,
-    /// The vertical field of view, in radians.
+    /// Vertical field of view in radians.
     pub fov: f32,
-    /// The distance that last framed everything: sprites are larger nearer than this, smaller beyond.
+    /// Distance that last framed all bodies; sprites are larger when closer, smaller when farther away.
     pub home: f32,
 }
 
-/// Distances stay where their squares are finite and not zero in `f32`.
+/// Range of distances whose squares are finite and not zero in `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
-/// A drag over one viewport height turns the camera by this.
+/// Rotation in radians by a drag over one viewport height.
 const RADIANS_PER_HEIGHT: f32 = PI;
 
 impl Default for Camera {
@@ -42,7 +42,7 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// The direction from which what looks like `shape` is looked at first: a plane straight from above.
+    /// Returns the default camera for a shape: a flow is seen from straight above.
     pub fn facing(shape: Shape) -> Self {
         match shape {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
@@ -50,13 +50,12 @@ impl Camera {
         }
     }
 
-    /// It in words, as snapshots keep it.
+    /// Returns the camera as text, as snapshots store it.
     pub fn to_words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// The camera that the words of a snapshot mean; none if they are empty, as where nobody looked, or no camera that can be
-    /// looked through.
+    /// Parses the camera of a snapshot; `None` if the text is empty or not a valid camera.
     pub fn from_words(words: &str) -> Option<Self> {
         if words.trim().is_empty() {
             return None;
@@ -64,7 +63,7 @@ impl Camera {
         toml::from_str(words).ok().filter(Self::is_sound)
     }
 
-    /// Whether it can be looked through: one from a file may say anything.
+    /// Returns whether all values are in range; a file may hold any.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
         let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
@@ -72,7 +71,8 @@ impl Camera {
         distances && direction && (0.01..=3.0).contains(fov) && target.abs().max_element() <= *DISTANCES.end()
     }
 
-    /// The point of the plane z = 0 under the `cursor`, in viewport heights from the middle; none where that shows the sky.
+    /// Returns the point of the plane z = 0 under the `cursor`, in viewport heights from the middle; `None` above the
+    /// horizon.
     pub fn on_ground(&self, cursor: [f32; 2]) -> Option<[f32; 2]> {
         let [_, _, back] = self.axes();
         let at = self.target + self.on_target_plane(cursor[0], cursor[1]);
@@ -82,17 +82,17 @@ impl Camera {
         (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then_some([hit.x, hit.y])
     }
 
-    /// Heights of the viewport to a unit of the scene, at the target's distance.
+    /// Returns the viewport heights per scene unit, at the target's distance.
     pub fn heights_per_unit(&self) -> f32 {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// The side of the small squares of the grid, in scene units: a power of ten, so that some tens are in the picture.
+    /// Returns the side of the small grid squares in scene units: a power of ten, so that some tens are visible.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
 
-    /// Turns about the target as a drag by `(dx, dy)` viewport heights asks; the poles stop it.
+    /// Rotates about the target by a drag of `(dx, dy)` viewport heights; stops at the poles.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
         let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
         let pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
@@ -101,14 +101,13 @@ impl Camera {
         }
     }
 
-    /// Moves sideways so that the point of the target's plane under the cursor follows a drag by `(dx, dy)`
-    /// viewport heights.
+    /// Pans by a drag of `(dx, dy)` viewport heights: the point of the target's plane under the cursor follows.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor` (below 1 is nearer) and keeps the point of the target's plane
-    /// under the `cursor` where it is; the cursor is in viewport heights from the middle.
+    /// Multiplies the distance by `factor` (below 1 zooms in) and keeps the point of the target's plane under the
+    /// `cursor` in place. The cursor is in viewport heights from the middle.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -118,29 +117,28 @@ impl Camera {
         }
     }
 
-    /// Looks at the planet, or else the bodies' centre, from where it and at least 90 % of them, and their turns
-    /// about the z axis through it, are in the picture, and more as long as they are not much farther out.
-    /// `aspect` is width over height.
+    /// Frames the bodies: targets the planet or else the bodies' centre, from a distance that shows it and at least
+    /// 90 % of the bodies, also after a rotation about the z axis, and all of them if the others are not much farther
+    /// out. `aspect` is width over height.
     ///
-    /// The direction stays. Where nothing is finite nothing changes; a single point is looked at from 3 away.
+    /// The direction stays. Nothing changes if no body is finite; a single point is seen from a distance of 3.
     pub fn frame_all(&mut self, points: &Points, aspect: f32) {
         let [half_width, half_height] = self.lens(aspect);
         let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };
         let Some((centre, distance)) = frame.fit(points) else { return };
         self.look_at(centre);
-        // Nearer than a few ulps of the target's coordinates the eye could not be told from the target.
+        // Closer than a few ulps of the target's coordinates, eye and target could not be told apart.
         let floor = (centre.abs().max_element() * 1e-5).max(*DISTANCES.start());
         let distance = if distance > 0.0 { distance } else { 3.0 };
         self.distance = distance.clamp(floor, *DISTANCES.end());
         self.home = self.distance;
     }
 
-    /// From scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as high.
-    ///
-    /// Nothing is too far: the far plane is at infinity. The near plane is at a thousandth of the distance.
+    /// Returns the matrix from scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
+    /// high. The far plane is at infinity, the near plane at a thousandth of the distance.
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
-        // `look_at` would lose the up direction at the poles.
+        // `Mat4::look_at` would lose the up direction at the poles.
         let rotation =
             Mat4::from_cols(right.extend(0.0), up.extend(0.0), back.extend(0.0), glam::Vec4::W).transpose();
         let view = Mat4::from_translation(Vec3::NEG_Z * self.distance)
@@ -149,29 +147,29 @@ impl Camera {
         Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.near()) * view
     }
 
-    /// The depth of the near plane, in scene units.
+    /// Returns the depth of the near plane, in scene units.
     pub(super) fn near(&self) -> f32 {
         self.distance * 1e-3
     }
 
-    /// Where the eye is.
+    /// Returns the position of the eye.
     pub(super) fn eye(&self) -> Vec3 {
         self.target + self.axes()[2] * self.distance
     }
 
-    /// Half the picture's width and height at unit distance.
+    /// Returns half the picture's width and height at unit distance.
     pub(super) fn lens(&self, aspect: f32) -> [f32; 2] {
         let half_height = (self.fov / 2.0).tan();
         [half_height * sane(aspect), half_height]
     }
 
-    /// How much larger than where everything was framed sprites are: they grow with the root of the nearness,
-    /// so that a closer look also shows more room between bodies.
+    /// Returns the factor that enlarges sprites on zooming in: the root of home over distance, so that a closer view
+    /// also shows more space between bodies.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
 
-    /// The scene's directions to the right, upwards and towards the eye.
+    /// Returns the scene's directions to the right, upwards and towards the eye.
     pub(super) fn axes(&self) -> [Vec3; 3] {
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = Vec3::new(cos_yaw, sin_yaw, 0.0);
@@ -179,13 +177,13 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// The offset from the target, in its plane, that shows `(x, y)` viewport heights from the middle.
+    /// Returns the offset from the target, in its plane, that is seen `(x, y)` viewport heights from the middle.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
     }
 
-    /// Moves the target, unless to nowhere.
+    /// Moves the target; ignores positions that are not finite.
     fn look_at(&mut self, target: Vec3) {
         if target.is_finite() {
             self.target = target.clamp(Vec3::splat(-1e18), Vec3::splat(1e18));
@@ -193,7 +191,7 @@ impl Camera {
     }
 }
 
-/// A minimised window has an aspect of 0 or NaN.
+/// Clamps an aspect ratio, because that of a minimised window is 0 or NaN.
 fn sane(aspect: f32) -> f32 {
     if aspect.is_finite() { aspect.clamp(0.01, 100.0) } else { 1.0 }
 }
@@ -208,7 +206,7 @@ mod tests {
 
     const ASPECT: f32 = 1.6;
 
-    /// Where a point is shown, in viewport heights from the middle.
+    /// Returns where a point is seen, in viewport heights from the middle.
     fn shown(camera: &Camera, point: Vec3) -> Vec2 {
         let clip = camera.view_projection(ASPECT) * point.extend(1.0);
         clip.xy() / clip.w * Vec2::new(ASPECT / 2.0, -0.5)
@@ -235,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plane_is_faced_and_fills_the_picture() {
+    fn facing_a_flow_fills_the_picture() {
         for (half, aspect) in [([1.0, 0.3], 1.6), ([1.0, 1.0], 1.6), ([0.2, 1.0], 0.7)] {
             let shape = Shape::Tracers { half };
             let mut camera = Camera::facing(shape);
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn words_bring_it_back_and_no_words_are_no_camera() {
+    fn a_camera_round_trips_through_text_and_bad_text_is_rejected() {
         let camera =
             Camera { target: Vec3::new(0.3, -0.2, 0.7), yaw: 1.25, distance: 7.5, ..Camera::default() };
         assert_eq!(Camera::from_words(&camera.to_words()), Some(camera));
@@ -272,14 +270,18 @@ mod tests {
             let found = Vec2::from(camera.on_ground(at.into()).unwrap());
             assert!(found.distance(point.into()) < 1e-4, "{found} for {point:?}");
         }
-        assert_eq!(Camera { pitch: 0.1, ..camera }.on_ground([0.0, -0.5]), None, "that is the sky");
+        assert_eq!(
+            Camera { pitch: 0.1, ..camera }.on_ground([0.0, -0.5]),
+            None,
+            "above the horizon there is no ground"
+        );
     }
 
     #[test]
     fn z_is_up_and_a_drag_turns_the_scene_with_it() {
         let mut camera = Camera { yaw: 0.0, ..Default::default() };
-        assert!(shown(&camera, Vec3::Z).y < -0.1, "z is above");
-        assert!(shown(&camera, Vec3::X).x > 0.1, "x is to the right");
+        assert!(shown(&camera, Vec3::Z).y < -0.1, "z points up");
+        assert!(shown(&camera, Vec3::X).x > 0.1, "x points right");
         let near_side = shown(&camera, Vec3::NEG_Y * 0.1);
         camera.orbit(0.01, 0.0);
         assert!(shown(&camera, Vec3::NEG_Y * 0.1).x > near_side.x, "the near side follows to the right");
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn one_body_and_none_are_framed() {
+    fn framing_accepts_one_body_and_no_body() {
         let mut camera = Camera::default();
         camera.frame_all(&glows(&[]), ASPECT);
         camera.frame_all(&glows(&[[f32::NAN, 0.0, 0.0, 1.0]]), ASPECT);
@@ -303,11 +305,11 @@ mod tests {
         camera.frame_all(&glows(&[[-1.0, 0.0, 0.0, 3.0], [3.0, 0.0, 0.0, 1.0]]), ASPECT);
         assert!(camera.target.length() < 1e-6);
         assert!(in_picture(&camera, ASPECT, [3.0, 0.0, 0.0, 1.0]));
-        assert!((0.35..0.8).contains(&shown(&camera, Vec3::X * 3.0).x), "it fills the picture");
+        assert!((0.35..0.8).contains(&shown(&camera, Vec3::X * 3.0).x), "the bodies fill the picture");
     }
 
     #[test]
-    fn balls_are_framed_whole_about_their_planet() {
+    fn framing_shows_all_balls_around_a_planet() {
         let mut camera = Camera { pitch: 0.0, ..Default::default() };
         let positions = [[3.0, 0.0, 0.0, 0.1], [2.9, 0.1, 0.0, 0.0]];
         for (planet, target, half_height) in
@@ -373,7 +375,7 @@ mod tests {
         }
 
         #[test]
-        fn framed_bodies_are_in_the_picture_however_they_turn(
+        fn framed_bodies_stay_in_the_picture_under_rotation(
             cloud in prop::collection::vec(prop::array::uniform3(-1.0f32..1.0), 1..200),
             (scale, flat, aspect) in (1e-6f32..1e6, 0.0f32..1.0, 0.4f32..3.0),
             (mut camera, turn) in (cameras(), 0.0f32..1.0),
@@ -387,7 +389,7 @@ mod tests {
         }
 
         #[test]
-        fn no_input_makes_a_matrix_without_numbers(
+        fn matrices_stay_finite_for_any_input(
             bodies in prop::collection::vec(prop::array::uniform4(ANY), 0..20),
             (dx, dy, factor, aspect) in (ANY, ANY, ANY, ANY),
         ) {

@@ -1,4 +1,4 @@
-//! The bodies on the OpenGL side: two vertex buffers, and the colours of their values.
+//! The bodies in OpenGL's memory: two vertex buffers, and the colour map of their values.
 
 use std::rc::Rc;
 use std::thread;
@@ -10,72 +10,77 @@ use glium::texture::Texture2d;
 use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter, Sampler};
 use glium::{VertexBuffer, uniforms::SamplerBehavior};
 
-use super::{graphics, palette};
-use crate::bodies::Points;
-use crate::error::{Error, Result};
-use crate::look::Palette;
+use super::opengl::graphics;
+use super::palette;
+use crate::base::bodies::Points;
+use crate::base::error::{Error, Result};
+use crate::base::look::Palette;
 
-/// `(x, y, z, w)` as it stands in [`Points::positions`].
+/// Position and size `(x, y, z, w)`, as in [`Points::positions`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub struct Body {
+pub(super) struct Body {
     pub body: [f32; 4],
 }
 implement_vertex!(Body, body);
 
-/// What the colour shows, as it stands in [`Points::values`].
+/// Value that the colour shows, as in [`Points::values`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub struct Value {
+pub(super) struct Value {
     pub value: f32,
 }
 implement_vertex!(Value, value);
 
-/// The share of the way that an end of the colour map goes to the values at each upload: fast outwards, so
-/// that no value stays beyond it, and slow inwards, so that a body keeps its colour while others come and go.
+/// Share of the distance to the new range that an end of the colour map moves per upload: outwards, so that values
+/// soon fit, and inwards, so that a body keeps its colour while others come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Bodies from which on several threads copy them, and how many: one alone does not fill the way to the memory (1 M bodies
-/// beside an H200: 3.5 ms by one, 1.4 ms by four).
+/// Number of bodies from which several threads copy them, and the number of these threads: one thread does not saturate the
+/// memory (1 M bodies beside an H200: 3.5 ms with one, 1.4 ms with four).
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
-/// Of the same length.
+/// Vertex buffers of the same length.
 type Buffers = (VertexBuffer<Body>, VertexBuffer<Value>);
 
 fn len(buffers: &Option<Buffers>) -> usize {
     buffers.as_ref().map_or(0, |(bodies, _)| bodies.len())
 }
 
-/// The bodies, whatever they are drawn as.
-pub struct Cloud {
+/// The bodies, for all ways to draw them.
+pub(super) struct Cloud {
     context: Rc<Context>,
     palette: Texture2d,
-    /// None as long as there is nothing to draw.
+    /// `None` if there are no bodies.
     pub buffers: Option<Buffers>,
-    /// Those of the bodies before: OpenGL may still read them. They take turns.
+    /// Buffers of the previous bodies, which OpenGL may still read. The two sets take turns.
     spare: Option<Buffers>,
-    /// What the ends of the colour map stand for.
+    /// Values at the ends of the colour map.
     pub value_range: [f32; 2],
 }
 
 impl Cloud {
-    /// An empty one.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    /// Creates a cloud without bodies.
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let palette = palette::texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
+    /// Returns the number of bodies.
+    pub(super) fn count(&self) -> usize {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If they are `alike`, the colour map follows the new range from the old one.
-    pub fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
+    /// Replaces the bodies. If they are `alike`, the range of the colour map moves smoothly from the old range to the
+    /// new one.
+    pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
-            return Err(Error::Graphics(format!("{count} bodies came with {} values", points.values.len())));
+            return Err(Error::Graphics(format!(
+                "there are {count} bodies, but {} values to colour them by",
+                points.values.len()
+            )));
         }
         let same = len(&self.buffers) == count;
         std::mem::swap(&mut self.buffers, &mut self.spare);
@@ -92,12 +97,12 @@ impl Cloud {
     }
 
     /// Replaces the colour map.
-    pub fn set_palette(&mut self, palette: Palette) -> Result<()> {
+    pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
         self.palette = palette::texture(&self.context, palette)?;
         Ok(())
     }
 
-    /// Memory that stays mapped: what is written there is what OpenGL reads.
+    /// Allocates buffers that stay mapped: writes to them go where OpenGL reads.
     fn allocate(&self, count: usize) -> Result<Option<Buffers>> {
         if count == 0 {
             return Ok(None);
@@ -108,8 +113,8 @@ impl Cloud {
         Ok(Some((bodies, values)))
     }
 
-    /// The colour map.
-    pub fn palette(&self) -> Sampler<'_, Texture2d> {
+    /// Returns the colour map.
+    pub(super) fn palette(&self) -> Sampler<'_, Texture2d> {
         let behavior = SamplerBehavior {
             minify_filter: MinifySamplerFilter::Nearest,
             magnify_filter: MagnifySamplerFilter::Nearest,
@@ -136,11 +141,11 @@ fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Bo
     });
 }
 
-/// The range on its way from `old` to `new`, never empty, never without a number.
+/// Returns the range after one step from `old` to `new`; never empty and always finite.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));
-    // Bodies of nearly one speed get the middle of the colour map, not all of it.
+    // Bodies of nearly equal values get the middle of the colour map instead of all of it.
     let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
     let half = half.max(middle.abs() * 0.05).max(1e-20);
     let range = [middle - half, middle + half];
@@ -152,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_colour_map_opens_fast_and_closes_slowly() {
+    fn the_range_of_the_colour_map_widens_fast_and_narrows_slowly() {
         let mut range = [0.0, 1.0];
         for _ in 0..30 {
             range = followed(range, [0.0, 10.0]);
@@ -169,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_colour_map_is_never_empty_nor_without_a_number() {
+    fn the_range_of_the_colour_map_is_finite_and_not_empty() {
         let [low, high] = followed([2.0, 2.0], [2.0, 2.0]);
         assert!(low < 1.95 && high > 2.05, "{low} {high}");
         let [low, high] = followed([0.0, 0.0], [0.0, 0.0]);

@@ -1,4 +1,4 @@
-//! How bright what is lit is: measured on the graphics card, and never read back.
+//! Measures the brightness of the light on the graphics card; the result is never read back.
 
 use std::rc::Rc;
 
@@ -7,25 +7,25 @@ use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Program, uniform};
 
 use super::fill::{fill, pixels, program, surface, texture};
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// A pixel of the first sums stands for so many of the light's along each side, ...
+/// Pixels of light along each side that one pixel of the first sums covers.
 const FIRST: u32 = 8;
-/// ... and one of the next for so many of those before.
+/// Pixels along each side that one pixel of a further level sums.
 const NEXT: u32 = 16;
 
-/// Measures light.
-pub struct Meter {
+/// Measures light by summing over larger and larger blocks.
+pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
     sum: Program,
-    /// Sums over larger and larger blocks; the last is one pixel.
+    /// Sums over larger and larger blocks; the last level has one pixel.
     levels: Vec<Texture2d>,
 }
 
 impl Meter {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
             measure: program(context, "measure", include_str!("../../shaders/measure.frag"))?,
@@ -34,8 +34,8 @@ impl Meter {
         })
     }
 
-    /// Measures what `light` holds in alpha.
-    pub fn measure(&mut self, light: &Texture2d) -> Result<()> {
+    /// Measures the light that `light` holds in alpha.
+    pub(super) fn measure(&mut self, light: &Texture2d) -> Result<()> {
         let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
         let size = by(light.dimensions(), FIRST);
         if self.levels[0].dimensions() != size {
@@ -52,8 +52,9 @@ impl Meter {
         Ok(())
     }
 
-    /// What was measured last: one pixel with the sum of the weighted logarithms of the light, and that of the weights.
-    pub fn measured(&self) -> &Texture2d {
+    /// Returns the last measurement: one pixel with the sum of the weighted logarithms of the light, and the sum of
+    /// the weights.
+    pub(super) fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
     }
 }

@@ -1,4 +1,4 @@
-//! What lies behind tracers: the image of a flow on the plane that they move in.
+//! The image of a flow behind its tracers, on the plane in which they move.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -7,31 +7,34 @@ use glium::backend::Context;
 use glium::texture::{ClientFormat, MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
 use glium::{Program, Rect, Surface, uniform};
 
+use super::camera::Camera;
 use super::cloud::{Cloud, followed};
 use super::fill::{fill, pixels, program};
-use super::{BACKGROUND, Camera, graphics};
-use crate::error::Result;
-use crate::lattice::{Image, Tones};
+use super::opengl::graphics;
+use super::style::BACKGROUND;
+use crate::base::error::Result;
+use crate::base::flow::{Image, Tones};
 
-/// Draws the image.
-pub struct Field {
+/// Holds and draws the image of a flow.
+pub(super) struct Field {
     context: Rc<Context>,
     program: Program,
     texture: Option<Texture2d>,
     tones: Tones,
-    /// What the ends of the colours stand for.
+    /// Values at the ends of the colours.
     range: [f32; 2],
 }
 
 impl Field {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = program(context, "field", include_str!("../../shaders/field.frag"))?;
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image; if it is `alike`, the colours follow the new values from the old ones.
-    pub fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
+    /// Replaces the image. If it is `alike`, the range of the colours moves smoothly from the old range to the new
+    /// one.
+    pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {
             self.texture = None;
@@ -55,8 +58,8 @@ impl Field {
         Ok(())
     }
 
-    /// Draws the plane, on which the image reaches `half` from the middle, into all of `area`.
-    pub fn draw(
+    /// Draws the plane into all of `area`; the image extends to `half` from its middle.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         area: Rect,
@@ -88,8 +91,8 @@ impl Field {
         fill(surface, Some(area), &self.program, &uniforms, None)
     }
 
-    /// Whether there is an image.
-    pub fn is_there(&self) -> bool {
+    /// Returns whether there is an image.
+    pub(super) fn is_there(&self) -> bool {
         self.texture.is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! Programs that go over every pixel of a surface, or of a part of it.
+//! Full-screen programs: they run for every pixel of a surface, or of a part of it.
 
 use std::rc::Rc;
 
@@ -10,12 +10,12 @@ use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter, Sampler, Sample
 use glium::vertex::EmptyVertexAttributes;
 use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor, Program, Rect, Surface};
 
-use super::graphics;
+use super::opengl::graphics;
 use super::shader::Source;
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// A share of the pixel stands in alpha; the surface stays opaque.
-pub const OVER: Blend = Blend {
+/// Blends by alpha and leaves the surface opaque.
+pub(super) const OVER: Blend = Blend {
     color: BlendingFunction::Addition {
         source: LinearBlendingFactor::SourceAlpha,
         destination: LinearBlendingFactor::OneMinusSourceAlpha,
@@ -27,8 +27,8 @@ pub const OVER: Blend = Blend {
     constant_value: (0.0, 0.0, 0.0, 0.0),
 };
 
-/// Light adds up.
-pub const ADD: Blend = {
+/// Adds light.
+pub(super) const ADD: Blend = {
     let add = BlendingFunction::Addition {
         source: LinearBlendingFactor::One,
         destination: LinearBlendingFactor::One,
@@ -36,14 +36,14 @@ pub const ADD: Blend = {
     Blend { color: add, alpha: add, constant_value: (0.0, 0.0, 0.0, 0.0) }
 };
 
-/// Compiles `shaders/NAME.frag` behind `shaders/fill.vert`.
-pub fn program(context: &Rc<Context>, name: &'static str, fragment: &'static str) -> Result<Program> {
+/// Compiles `shaders/NAME.frag` with `shaders/fill.vert`.
+pub(super) fn program(context: &Rc<Context>, name: &'static str, fragment: &'static str) -> Result<Program> {
     let vertex = include_str!("../../shaders/fill.vert");
     Source { name, vertex, geometry: None, fragment }.compile(context)
 }
 
-/// Runs a program over `area` of the surface, or all of it.
-pub fn fill(
+/// Runs a program over `area` of the surface, or over all of it.
+pub(super) fn fill(
     surface: &mut impl Surface,
     area: Option<Rect>,
     program: &Program,
@@ -58,8 +58,8 @@ pub fn fill(
         .map_err(graphics("paint the picture"))
 }
 
-/// What is left of a rectangle without another, in rectangles.
-pub fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
+/// Returns the part of `area` outside `hidden`, as rectangles.
+pub(super) fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
     let ends = |rect: Rect| (rect.left + rect.width, rect.bottom + rect.height);
     let (right, top) = ends(area);
     let Some(hidden) = hidden else { return vec![area] };
@@ -77,8 +77,8 @@ pub fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
     parts.into_iter().filter(|part| part.width > 0 && part.height > 0).collect()
 }
 
-/// A texture to draw into.
-pub fn texture(
+/// Creates a texture to draw into.
+pub(super) fn texture(
     context: &Rc<Context>,
     format: UncompressedFloatFormat,
     (width, height): (u32, u32),
@@ -87,21 +87,21 @@ pub fn texture(
         .map_err(graphics("make a texture of light"))
 }
 
-/// To draw into a texture.
-pub fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
+/// Returns a surface that draws into a texture.
+pub(super) fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
     SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture of light"))
 }
 
-/// Read pixel by pixel.
-pub fn pixels(texture: &Texture2d) -> Sampler<'_, Texture2d> {
+/// Returns a sampler without interpolation.
+pub(super) fn pixels(texture: &Texture2d) -> Sampler<'_, Texture2d> {
     texture
         .sampled()
         .minify_filter(MinifySamplerFilter::Nearest)
         .magnify_filter(MagnifySamplerFilter::Nearest)
 }
 
-/// Read between the pixels.
-pub fn smooth(texture: &Texture2d) -> Sampler<'_, Texture2d> {
+/// Returns a sampler with linear interpolation.
+pub(super) fn smooth(texture: &Texture2d) -> Sampler<'_, Texture2d> {
     texture
         .sampled()
         .minify_filter(MinifySamplerFilter::Linear)
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_hidden_is_painted_once_and_the_rest_is_not() {
+    fn visible_pixels_are_painted_once_and_hidden_ones_never() {
         let rect = |left, bottom, width, height| Rect { left, bottom, width, height };
         let area = rect(3, 2, 20, 10);
         let holds = |rect: &Rect, x: u32, y: u32| {

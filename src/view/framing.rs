@@ -1,23 +1,23 @@
-//! Where to stand to see the bodies: robust, because a few always fly off.
+//! Where the camera must stand to show the bodies. Robust, because a few bodies always escape.
 
 use glam::{DVec3, Vec3};
 
-use crate::bodies::{FINITE_LIMIT, Points, Shape};
+use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 
-/// The share of the bodies that must be in the picture.
+/// Share of the bodies that must be visible.
 const SHARE: f64 = 0.9;
-/// How much farther the others may be, in ratio to these, to be in it too.
+/// Factor by which the camera may move back to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
-/// Air around them.
+/// Margin around the bodies, as a factor of the distance.
 const MARGIN: f64 = 1.05;
-/// More bodies than this are looked at by sample: the camera needs no more.
+/// Maximum number of bodies used; of more bodies, a sample of this size is used.
 const SAMPLE: usize = 16_384;
 
-/// More bodies than this are looked at by sample for their middle: it is asked for in every picture.
+/// Maximum number of bodies used to find their centre in each frame; of more bodies, a sample is used.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// The middle of the bodies: the planet, or else the centre of mass of those that are near to each other. None of a flow,
-/// and where there is nothing.
+/// Returns the middle of the bodies: the planet, or the centre of mass of the bodies near each other; `None` for a
+/// flow and without bodies.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -30,8 +30,8 @@ pub fn middle(points: &Points) -> Option<Vec3> {
     centre(&mut bodies).map(|at| at.as_vec3())
 }
 
-/// The camera's opening: half extents at unit distance, its pitch and its yaw in radians.
-pub struct Frame {
+/// The camera's frustum: half extents at unit distance; pitch and yaw in radians.
+pub(super) struct Frame {
     pub half_width: f32,
     pub half_height: f32,
     pub pitch: f32,
@@ -39,10 +39,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The target and the distance that show the bodies and the planet; none if there is nothing finite.
+    /// Returns the target and the distance that show the bodies and the planet; `None` if nothing is finite.
     ///
-    /// The target is the planet, or else the bodies' centre. The distance is 0 if all are points at one place.
-    pub fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
+    /// The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are points at one
+    /// position.
+    pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
         }
@@ -59,7 +60,7 @@ impl Frame {
         Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
-    /// The distance that shows nearly all of the bodies.
+    /// Returns the distance that shows nearly all bodies.
     fn distance(&self, bodies: &[Placed], centre: DVec3) -> f64 {
         if bodies.is_empty() {
             return 0.0;
@@ -70,7 +71,7 @@ impl Frame {
         beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH)
     }
 
-    /// The distance from which a plane z = 0 that reaches so far along x and y is in the picture, as it is seen.
+    /// Returns the distance that shows the plane z = 0 out to these extents along x and y.
     fn plane(&self, [x, y]: [f64; 2]) -> f64 {
         let ((sin_yaw, cos_yaw), (sin, cos)) =
             (f64::from(self.yaw).sin_cos(), f64::from(self.pitch).abs().sin_cos());
@@ -83,10 +84,9 @@ impl Frame {
     /// The distance from which a body at `offset` from the target is in the picture however far the scene
     /// turns about the z axis.
     ///
-    /// On its circle of radius ρ at angle θ a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer; it
-    /// is widest where the sum of the two, each as the frame weighs it, is largest, and lowest where it is
-    /// nearest. A ball of this radius about it reaches beyond it by as much as its distance to the frame's
-    /// sides, which slant, asks.
+    /// A body on a circle of radius ρ around the z axis is, at the angle θ, ρ cos θ to the side and ρ sin θ cos(pitch)
+    /// nearer to the eye. The width needs the maximum of the sum of these two, weighted by the frame's extents; the
+    /// height needs the point nearest to the eye. The frame's sides slant, so a ball of radius r needs more than r.
     fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -97,7 +97,7 @@ impl Frame {
     }
 }
 
-/// A body that is somewhere.
+/// A visible body with a finite position.
 struct Placed {
     at: DVec3,
     weight: f64,
@@ -105,7 +105,8 @@ struct Placed {
 }
 
 impl Placed {
-    /// None for one that is nowhere, or is not shown. Balls all weigh the same: their radius tells no mass.
+    /// Returns `None` for a body without finite position, or one that is not drawn. Balls have equal weights: their
+    /// radius does not give a mass.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -117,8 +118,8 @@ impl Placed {
     }
 }
 
-/// The centre of mass of the bodies nearest to the median: bodies turn about the centre of mass, and the
-/// median does not follow those that fly off.
+/// Returns the centre of mass of the bodies nearest to the median: bodies orbit the centre of mass, and the median
+/// does not follow escaping bodies.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {
@@ -136,7 +137,7 @@ fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     Some(if mass > 0.0 { mean(&|m| m / mass) } else { mean(&|_| 1.0 / near.len() as f64) })
 }
 
-/// The index of the last of `count` sorted bodies that count.
+/// Returns the index of the last of `count` sorted bodies that must be visible.
 fn share_of(count: usize) -> usize {
     ((count as f64 * SHARE).ceil() as usize).clamp(1, count) - 1
 }

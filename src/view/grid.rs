@@ -1,4 +1,4 @@
-//! The plane z = 0 as squares, and the axes, over the picture.
+//! Draws a grid in the plane z = 0, and the axes, over the picture.
 
 use std::rc::Rc;
 
@@ -7,23 +7,23 @@ use glium::backend::Context;
 use glium::texture::Texture2d;
 use glium::{Program, Rect, Surface, uniform};
 
-use super::Camera;
+use super::camera::Camera;
 use super::fill::{OVER, fill, pixels, program};
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// Draws it.
-pub struct Grid {
+/// Draws the grid.
+pub(super) struct Grid {
     program: Program,
 }
 
 impl Grid {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: program(context, "grid", include_str!("../../shaders/grid.frag"))? })
     }
 
-    /// Draws it into `area`, behind what shines or covers in `light`.
-    pub fn draw(
+    /// Draws the grid into `area`, behind the light in `light`.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         area: Rect,
@@ -51,11 +51,11 @@ impl Grid {
     }
 }
 
-/// The ends of the z axis in pixels, so far up and down from the origin; what is behind the eye is left out.
+/// Returns the ends of the z axis in pixels, `reach` up and down from the origin; the part behind the eye is clipped.
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));
-    // A little beyond the near plane, or rounding would put it behind.
+    // Slightly beyond the near plane, because rounding could move a point on the plane behind it.
     let near = 2.0 * camera.near();
     let seen = |end: Vec4, other: Vec4| match end.w < near {
         true => end.lerp(other, (near - end.w) / (other.w - end.w)),

@@ -1,4 +1,4 @@
-//! What stands over the picture and seldom changes: it is kept, and laid over each picture anew.
+//! An overlay, such as the panel: painted only when it changes, and drawn over each picture.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, Rect, Surface, uniform};
 
 use super::fill;
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// Colours are multiplied by alpha already.
+/// Blending for premultiplied alpha.
 const LAID_OVER: Blend = {
     let over = BlendingFunction::Addition {
         source: LinearBlendingFactor::One,
@@ -19,7 +19,7 @@ const LAID_OVER: Blend = {
     Blend { color: over, alpha: over, constant_value: (0.0, 0.0, 0.0, 0.0) }
 };
 
-/// A picture with holes, as large as what it is laid over.
+/// A transparent picture of the size of the surface that it covers.
 pub struct Layer {
     context: Rc<Context>,
     program: Program,
@@ -27,10 +27,10 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Compiles the shader; of one pixel.
+    /// Compiles the shader and creates a layer of one pixel.
     ///
     /// # Errors
-    /// If the driver does not take it.
+    /// Returns an error if the driver rejects the shader.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
         let program = fill::program(context, "layer", include_str!("../../shaders/layer.frag"))?;
         Ok(Self { context: context.clone(), program, texture: Self::texture(context, (1, 1))? })
@@ -40,10 +40,10 @@ impl Layer {
         fill::texture(context, UncompressedFloatFormat::U8U8U8U8, size)
     }
 
-    /// Makes it of `size` pixels; whether it was of another size, and holds nothing yet.
+    /// Resizes the layer; returns whether the size changed, which empties it.
     ///
     /// # Errors
-    /// If there is no memory.
+    /// Returns an error if OpenGL is out of memory.
     pub fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
         let fits = self.texture.dimensions() == size;
         if !fits {
@@ -52,18 +52,18 @@ impl Layer {
         Ok(!fits)
     }
 
-    /// To paint in it, with colours that are multiplied by alpha.
+    /// Returns a surface to paint on, with premultiplied alpha.
     ///
     /// # Errors
-    /// If the driver cannot draw there.
+    /// Returns an error if the driver cannot draw into the texture.
     pub fn surface(&self) -> Result<SimpleFrameBuffer<'_>> {
         fill::surface(&self.context, &self.texture)
     }
 
-    /// Lays what is in `areas`, which do not overlap, over the same places of a surface.
+    /// Draws the parts of the layer in `areas`, which do not overlap, over the same parts of a surface.
     ///
     /// # Errors
-    /// If the driver fails.
+    /// Returns an error if OpenGL fails.
     pub fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
         areas

@@ -1,4 +1,4 @@
-//! OpenGL without a window or a display: for pictures in files, for tests, and for machines without a screen.
+//! OpenGL without a window or a display, for picture files, tests, and machines without a screen.
 
 use std::ffi::{CString, c_void};
 use std::rc::Rc;
@@ -17,104 +17,108 @@ use glutin::display::GetGlDisplay;
 use glutin::prelude::*;
 use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 
-use super::graphics;
-use crate::error::{Error, Result};
+use super::opengl::graphics;
+use crate::base::error::{Error, Result};
 
-/// A texture to draw into in place of a window, in whatever OpenGL context.
+/// A texture that replaces the window, in any OpenGL context.
 pub struct Canvas {
     context: Rc<Context>,
     texture: Texture2d,
 }
 
-/// An OpenGL context without a window, and a canvas in it.
+/// An OpenGL context without a window, with a canvas.
 pub struct Offscreen(Canvas);
 
 impl Offscreen {
-    /// A picture of `(width, height)` pixels, drawn by the first device that can: GPUs before the processor.
+    /// Opens a context and a canvas of `(width, height)` pixels on the first device that works, GPUs first.
     ///
     /// # Errors
-    /// [`Error::Graphics`] if there is no EGL, no device, or the size is not one that the device can draw.
+    /// Returns [`Error::Graphics`] if EGL or a device is missing, or if the device cannot draw this size.
     pub fn new((width, height): (u32, u32)) -> Result<Self> {
         let backend = Surfaceless { context: open()?, size: (width, height) };
-        // SAFETY: the OpenGL context was made a moment ago and nothing was done with it yet.
+        // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
             .map_err(graphics("use this device's version"))?;
         Canvas::new(&context, (width, height)).map(Self)
     }
 
-    /// The context, to make programs, buffers and a [`super::View`] in.
+    /// Returns the context, in which programs, buffers and a [`super::View`] can be created.
     pub fn context(&self) -> &Rc<Context> {
         &self.0.context
     }
 
-    /// What draws: the device's name as OpenGL gives it.
+    /// Returns the device's name as OpenGL reports it.
     pub fn device(&self) -> &str {
         self.0.context.get_opengl_renderer_string()
     }
 
-    /// As [`Canvas::render`].
+    /// Draws and reads a picture, as [`Canvas::render`] does.
     ///
     /// # Errors
-    /// What `draw` returns, or [`Error::Graphics`].
+    /// Returns the error of `draw`, or [`Error::Graphics`].
     pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
         self.0.render(draw)
     }
 }
 
 impl Canvas {
-    /// A picture of `(width, height)` pixels.
+    /// Creates a canvas of `(width, height)` pixels.
     ///
     /// # Errors
-    /// [`Error::Graphics`] if the size is not one that the device can draw.
+    /// Returns [`Error::Graphics`] if the device cannot draw this size.
     pub fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
-            let asked = format!("a picture of {width} × {height} pixels cannot be drawn");
-            return Err(Error::Graphics(format!("{asked}: this device draws from 1 × 1 to {most} × {most}")));
+            let asked = format!("cannot draw a picture of {width} × {height} pixels");
+            return Err(Error::Graphics(format!("{asked}: this device can draw 1 × 1 to {most} × {most}")));
         }
         let format = UncompressedFloatFormat::U8U8U8U8;
         let texture = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
-            .map_err(graphics("make the texture that stands for a window"))?;
+            .map_err(graphics("make the texture to draw into"))?;
         Ok(Self { context: context.clone(), texture })
     }
 
-    /// Calls `draw` with the surface, which still holds what was drawn last, and reads the picture, upright.
+    /// Calls `draw` with the surface, which still holds the previous picture, and returns the new picture.
     ///
     /// # Errors
-    /// What `draw` returns, or [`Error::Graphics`].
+    /// Returns the error of `draw`, or [`Error::Graphics`].
     pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
-        self.expose(draw).map(Negative::into_picture)
+        self.render_raw(draw).map(RawPicture::into_picture)
     }
 
-    /// The same, but for what any thread can do of it.
+    /// Calls `draw` like [`Canvas::render`], but leaves the conversion of the pixels to the caller, who may do it on
+    /// another thread.
     ///
     /// # Errors
-    /// As [`Canvas::render`].
-    pub fn expose(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<Negative> {
+    /// Returns the error of `draw`, or [`Error::Graphics`].
+    pub fn render_raw(
+        &self,
+        draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
+    ) -> Result<RawPicture> {
         let mut surface =
             SimpleFrameBuffer::new(&self.context, &self.texture).map_err(graphics("draw into a texture"))?;
         draw(&mut surface)?;
         let read: RawImage2d<'_, u8> = self.texture.read();
         let pixels = RgbaImage::from_raw(read.width, read.height, read.data.into_owned());
-        let few = || Error::Graphics("OpenGL gave fewer pixels than were asked for".into());
-        pixels.ok_or_else(few).map(Negative)
+        let few = || Error::Graphics("OpenGL returned fewer pixels than the picture has".into());
+        pixels.ok_or_else(few).map(RawPicture)
     }
 }
 
-/// A picture as OpenGL gives it.
-pub struct Negative(RgbaImage);
+/// A picture as OpenGL returns it: RGBA, bottom row first.
+pub struct RawPicture(RgbaImage);
 
-impl Negative {
-    /// The picture, upright.
+impl RawPicture {
+    /// Returns the picture as RGB, top row first.
     pub fn into_picture(self) -> RgbImage {
         let mut picture = self.0;
-        // OpenGL's first row is the lowest.
+        // OpenGL's first row is the bottom one.
         imageops::flip_vertical_in_place(&mut picture);
         DynamicImage::ImageRgba8(picture).into_rgb8()
     }
 }
 
-/// Makes a context current on this thread, on the first device that allows it.
+/// Makes a context current on this thread, on the first device that works.
 fn open() -> Result<PossiblyCurrentContext> {
     const HELP: &str = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri";
     let devices = Device::query_devices().map_err(|e| {
@@ -136,7 +140,7 @@ fn open() -> Result<PossiblyCurrentContext> {
 }
 
 fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext> {
-    // SAFETY: no raw display is handed over, so none can be wrong.
+    // SAFETY: no raw display is passed.
     let display = unsafe { Display::with_device(device, None) }?;
     let template = ConfigTemplateBuilder::new()
         .with_surface_type(ConfigSurfaceTypes::empty())
@@ -146,7 +150,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     let config = unsafe { display.find_configs(template) }?
         .next()
         .ok_or(glutin::error::ErrorKind::NotSupported("no configuration"))?;
-    // A core context: in others point sprites may be switched off.
+    // Asks for a core context, because compatibility contexts may disable point sprites.
     let attributes = ContextAttributesBuilder::new()
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(None);
@@ -154,14 +158,14 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
 }
 
-/// The glue that glium asks for.
+/// The backend that glium needs to use the context.
 struct Surfaceless {
     context: PossiblyCurrentContext,
     size: (u32, u32),
 }
 
-// SAFETY: the functions come from the display that the context belongs to, the context lives as long as this
-// does, and `is_current` and `make_current` speak of it alone.
+// SAFETY: the functions come from the display of the context, `Surfaceless` owns the context, and `is_current` and
+// `make_current` refer to this context.
 unsafe impl Backend for Surfaceless {
     fn swap_buffers(&self) -> Result<(), SwapBuffersError> {
         Ok(())
@@ -183,7 +187,7 @@ unsafe impl Backend for Surfaceless {
 
     unsafe fn make_current(&self) {
         if let Err(reason) = self.context.make_current_surfaceless() {
-            tracing::error!("the OpenGL context is lost: {reason}");
+            tracing::error!("lost the OpenGL context: {reason}");
         }
     }
 }

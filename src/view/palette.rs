@@ -1,16 +1,16 @@
-//! The colours of low and high, as a texture.
+//! The colour map as a texture.
 
 use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
 
-use super::graphics;
-use crate::error::Result;
-use crate::look::Palette;
+use super::opengl::graphics;
+use crate::base::error::Result;
+use crate::base::look::Palette;
 
-/// A row of 256 colours from low to high.
-pub fn texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
+/// Creates a texture with one row of 256 colours, from low to high values.
+pub(super) fn texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
     let row = (0..256).flat_map(|i| {
         let [red, green, blue] = palette.colour(i as f32 / 255.0);
         [red, green, blue, 255]

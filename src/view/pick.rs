@@ -1,20 +1,21 @@
-//! Where places of the scene are on the screen, and which body is meant by a click.
+//! Projects points to the screen, and finds the body under a click.
 
 use glam::{Vec3, Vec4Swizzles};
 
-use super::Camera;
-use crate::bodies::{Points, Shape};
+use super::camera::Camera;
+use crate::base::bodies::{Points, Shape};
 
-/// A click means a body that is shown at most so far away, in heights of the viewport.
+/// Maximum distance of a click from a body, in viewport heights.
 const REACH: f32 = 0.03;
 
 impl Camera {
-    /// Where a place is shown, in viewport heights from the middle, y downwards; and its depth. None behind the eye.
+    /// Returns where a point is seen, in viewport heights from the middle with y downwards, and its depth; `None`
+    /// behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }
 
-    /// The same for many places.
+    /// Returns a function that does what [`Self::project`] does, for many points.
     fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {
@@ -24,13 +25,13 @@ impl Camera {
         }
     }
 
-    /// The place in the target's plane, which faces the eye, that is under the `cursor`.
+    /// Returns the point under the `cursor` in the target's plane, which faces the eye.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// The body that is shown nearest to the `cursor`, if one is near: of several the one in front. A ball is as near as its
-    /// edge, and a planet hides what is behind it.
+    /// Returns the body nearest to the `cursor` on the screen, if one is near; of several, the front one. The
+    /// distance to a ball is that to its edge, and a planet hides what is behind it.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;
@@ -47,7 +48,7 @@ impl Camera {
                 _ => 0.0,
             };
             let gap = (cursor.distance(at.into()) - radius).max(0.0);
-            let is_shown = || *value != Points::HELD_OUT && !hides(points.shape.planet(), eye, place);
+            let is_shown = || *value != Points::QUARANTINED && !hides(points.shape.planet(), eye, place);
             if (gap, depth) < least && is_shown() {
                 (least, nearest) = ((gap, depth), Some(nth));
             }
@@ -56,10 +57,10 @@ impl Camera {
     }
 }
 
-/// Whether a planet of this radius about the origin stands between the `eye` and a `place`.
+/// Returns whether a planet of this radius at the origin hides `place` from the `eye`.
 fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
     let way = place - eye;
-    // Where on the way, 0 to 1, the planet's middle is nearest.
+    // Fraction of the way, 0 to 1, at which the line is nearest to the planet's centre.
     let share = -eye.dot(way) / way.length_squared();
     (0.0..1.0).contains(&share) && (eye + way * share).length() < planet
 }
@@ -74,24 +75,24 @@ mod tests {
     }
 
     #[test]
-    fn a_click_means_the_nearest_body_on_the_screen() {
+    fn a_click_picks_the_nearest_body_on_the_screen() {
         let camera = Camera { target: Vec3::new(0.2, 0.1, -0.3), ..Camera::default() };
         let places = [[0.0, 0.0, 0.0, 0.01], [0.5, 0.2, 0.1, 0.01], [-0.4, 0.3, 0.2, 0.01]];
         let mut points = points(&places, Shape::Glow);
         for (nth, [x, y, z, _]) in places.into_iter().enumerate() {
             let ([sx, sy], _) = camera.project(Vec3::new(x, y, z)).unwrap();
             assert_eq!(camera.pick(&points, [sx + 0.005, sy - 0.005]), Some(nth));
-            assert_eq!(camera.pick(&points, [sx + 0.2, sy - 0.5]), None, "there is nothing near");
+            assert_eq!(camera.pick(&points, [sx + 0.2, sy - 0.5]), None, "no body is near");
         }
         let ([x, y], _) = camera.project(Vec3::ZERO).unwrap();
-        points.values[0] = Points::HELD_OUT;
-        assert_eq!(camera.pick(&points, [x, y]), None, "it is not shown");
+        points.values[0] = Points::QUARANTINED;
+        assert_eq!(camera.pick(&points, [x, y]), None, "bodies that are not drawn cannot be picked");
     }
 
     #[test]
-    fn of_balls_behind_each_other_the_one_in_front_is_meant() {
+    fn a_click_picks_the_front_one_of_overlapping_balls() {
         let camera = Camera { yaw: 0.0, pitch: 0.0, ..Camera::default() };
-        // Seen along y; the front one is off the middle but covers it.
+        // Seen along y, the front ball is off the centre of the picture but covers it.
         let balls = [[0.0, 1.0, 0.0, 0.1], [0.05, -1.0, 0.0, 0.1]];
         let points = points(&balls, Shape::Spheres { planet: 0.0 });
         assert_eq!(camera.pick(&points, [0.0, 0.0]), Some(1));
@@ -106,7 +107,7 @@ mod tests {
         let picked =
             |planet| [0, 1, 2].map(|nth| camera.pick(&points(&balls, Shape::Spheres { planet }), at(nth)));
         assert_eq!(picked(0.5), [None, Some(1), Some(2)]);
-        assert_eq!(picked(0.0), [Some(0), Some(1), Some(2)], "there is none");
+        assert_eq!(picked(0.0), [Some(0), Some(1), Some(2)], "without a planet nothing is hidden");
     }
 
     #[test]
@@ -114,7 +115,10 @@ mod tests {
         let camera = Camera { target: Vec3::new(0.2, 0.1, -0.3), yaw: 1.0, ..Camera::default() };
         let (at, depth) = camera.project(camera.on_plane([0.3, -0.2])).unwrap();
         assert!((at[0] - 0.3).abs() < 1e-5 && (at[1] + 0.2).abs() < 1e-5, "{at:?}");
-        assert!((depth - camera.distance).abs() < 1e-4, "it faces the eye");
-        assert!(camera.project(camera.eye() * 2.0 - camera.target).is_none(), "behind the eye");
+        assert!((depth - camera.distance).abs() < 1e-4, "the plane faces the eye");
+        assert!(
+            camera.project(camera.eye() * 2.0 - camera.target).is_none(),
+            "points behind the eye are not projected"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Bodies as light: sprites without an edge that add up.
+//! Draws bodies as glows: soft sprites whose light adds up.
 
 use std::rc::Rc;
 
@@ -6,22 +6,24 @@ use glium::backend::Context;
 use glium::index::{NoIndices, PrimitiveType};
 use glium::{DrawParameters, Program, Surface, uniform};
 
+use super::camera::Camera;
 use super::cloud::Cloud;
 use super::fill::ADD;
+use super::opengl::graphics;
 use super::shader::Source;
-use super::{Camera, graphics, scale};
-use crate::error::Result;
-use crate::look::Look;
+use super::style::scale;
+use crate::base::error::Result;
+use crate::base::look::Look;
 
 /// Draws bodies as glows.
-pub struct Glow {
+pub(super) struct Glow {
     program: Program,
     typical_mass: f32,
 }
 
 impl Glow {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let source = Source {
             name: "points",
             vertex: include_str!("../../shaders/points.vert"),
@@ -31,14 +33,13 @@ impl Glow {
         Ok(Self { program: source.compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Finds what a typical one of the masses is, so that its sprite has a typical size.
-    pub fn weigh(&mut self, positions: &[[f32; 4]]) {
+    /// Finds the mass of a typical body, whose sprite gets the typical size.
+    pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }
 
-    /// Adds the bodies' light to `surface`.
-    /// With `hides`, those without any mass are left out.
-    pub fn draw(
+    /// Adds the bodies' light to `surface`. With `hides`, bodies without mass are left out.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
@@ -69,23 +70,23 @@ impl Glow {
     }
 }
 
-/// How a number of bodies is shown so that few are bright and many are not a blot.
+/// Sizes and brightness for a number of bodies: few are bright, and many do not merge into a blot.
 struct Style {
-    /// Of a typical body's sprite, in pixels.
+    /// Size of a typical body's sprite in pixels.
     size: f32,
-    /// The smallest and the largest sprite, in pixels.
+    /// Smallest and largest sprite in pixels.
     size_limits: [f32; 2],
-    /// At a typical sprite's middle; 1 is about half of full brightness.
+    /// Light in the middle of a typical sprite; 1 is about half of full brightness.
     light: f32,
 }
 
-/// The light of a trail: many are fainter, so that a crowd of them is not a fog.
-pub fn trail_light(bodies: usize) -> f32 {
+/// Returns the light of a trail. Trails of many bodies are fainter, so that they do not blur into a fog.
+pub(super) fn trail_light(bodies: usize) -> f32 {
     2.0 * (bodies.max(2) as f32).powf(-0.25)
 }
 
 impl Style {
-    /// `scale` is that of [`super::scale`].
+    /// Returns the style for a number of bodies; `scale` is the factor from the reference height.
     fn of(bodies: usize, scale: f32) -> Self {
         let count = bodies.max(2) as f32;
         Self {
@@ -96,8 +97,8 @@ impl Style {
     }
 }
 
-/// The mass of a typical body that has any, from a sample: the 90th percentile, so that among a few bodies it
-/// is the heaviest, and among many one of the crowd. 0 if none has any.
+/// Returns the mass of a typical body, from a sample of those with mass: the 90th percentile, which is the heaviest
+/// of a few bodies and an average one of many. Returns 0 if no body has mass.
 fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
     let mut masses: Vec<f32> =
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typical_mass_is_of_the_crowd_or_the_heaviest_of_few() {
+    fn the_typical_mass_is_that_of_most_bodies_or_of_the_heaviest_of_few() {
         let of =
             |masses: &[f32]| typical_mass(&masses.iter().map(|m| [0.0, 0.0, 0.0, *m]).collect::<Vec<_>>());
         assert_eq!(of(&[]), 0.0);

@@ -1,4 +1,4 @@
-//! Compiles the shaders.
+//! Compiles shaders.
 
 use std::rc::Rc;
 
@@ -6,11 +6,11 @@ use glium::Program;
 use glium::backend::Context;
 use glium::program::ProgramCreationInput;
 
-use super::graphics;
-use crate::error::Result;
+use super::opengl::{graphics, is_software};
+use crate::base::error::Result;
 
-/// The text of a program's shaders; `name` stands in messages.
-pub struct Source {
+/// Source text of a program's shaders; `name` appears in error messages.
+pub(super) struct Source {
     pub name: &'static str,
     pub vertex: &'static str,
     pub geometry: Option<&'static str>,
@@ -18,16 +18,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Compiles them, each after `shaders/common.glsl`, which wants to know whether a processor draws.
-    pub fn compile(&self, context: &Rc<Context>) -> Result<Program> {
+    /// Compiles the shaders, each after `shaders/common.glsl`, which needs to know whether a software renderer draws.
+    pub(super) fn compile(&self, context: &Rc<Context>) -> Result<Program> {
         self.compile_with(context, "")
     }
 
-    /// The same with something defined: a processor that draws goes through what an `if` leaves out.
-    pub fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
+    /// Compiles the shaders with the preprocessor lines `defines`. A software renderer is faster without code than
+    /// with an `if` around it.
+    pub(super) fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
-        // `#line` lets the compiler's messages name the lines of the shader's own file.
-        let software = if super::is_software(context) { "#define SOFTWARE\n" } else { "" };
+        // `#line` makes line numbers in the compiler's messages match the shader's file.
+        let software = if is_software(context) { "#define SOFTWARE\n" } else { "" };
         let whole = |own: &str| format!("#version 150\n{software}{defines}{common}\n#line 1\n{own}");
         let (vertex, fragment) = (whole(self.vertex), whole(self.fragment));
         let geometry = self.geometry.map(whole);

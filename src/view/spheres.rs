@@ -1,4 +1,4 @@
-//! Bodies as lit balls: each fills the pixels whose rays hit it, at the depth where they do.
+//! Draws bodies as lit balls: each covers the pixels whose rays hit it, at the depth of the hit.
 
 use std::rc::Rc;
 
@@ -8,24 +8,25 @@ use glium::index::{NoIndices, PrimitiveType};
 use glium::{Blend, BlendingFunction, Depth, DrawParameters, LinearBlendingFactor, Program, Surface};
 use glium::{VertexBuffer, uniform};
 
+use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
+use super::opengl::graphics;
 use super::shader::Source;
-use super::{Camera, graphics};
-use crate::error::Result;
-use crate::look::Look;
+use crate::base::error::Result;
+use crate::base::look::Look;
 
-/// No ball is shown with less, in pixels: it would fall between them.
+/// Minimum radius of a ball in pixels; a smaller ball would fall between pixels.
 const LEAST_RADIUS: f32 = 0.75;
 
-/// Draws bodies, and the planet among them, as balls.
-pub struct Spheres {
+/// Draws the bodies and the planet as balls.
+pub(super) struct Spheres {
     program: Program,
     planet: (VertexBuffer<Body>, VertexBuffer<Value>),
 }
 
 impl Spheres {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let source = Source {
             name: "spheres",
             vertex: include_str!("../../shaders/spheres.vert"),
@@ -39,12 +40,12 @@ impl Spheres {
         Ok(Self { program: source.compile(context)?, planet })
     }
 
-    /// Draws the bodies, and a planet of radius `planet` at the origin, unless that is 0. The surface's depth
-    /// is to be 0, which stands for infinitely far.
+    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The surface's depth
+    /// must be cleared to 0, which stands for infinity.
     ///
-    /// First whatever fills its pixels, in any order, because depth sorts it; then, before that, the pixels that
-    /// outlines only graze. So behind a soft edge there is what is behind the ball, not a hole.
-    pub fn draw(
+    /// The first pass draws the pixels that a ball fills, in any order, sorted by depth. The second pass blends the
+    /// pixels that outlines only partly cover over them, so that a soft edge shows the background and not a hole.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
@@ -98,8 +99,8 @@ impl Spheres {
     }
 }
 
-/// Nearer things over farther ones, and soft edges over what is behind them. Nearness is the reciprocal of
-/// depth, which floats resolve evenly at all distances.
+/// Returns the drawing parameters: nearer balls over farther ones, soft edges blended. Depth is stored as its
+/// reciprocal, which floats resolve evenly at all distances.
 fn over(edges: bool) -> DrawParameters<'static> {
     let over = BlendingFunction::Addition {
         source: LinearBlendingFactor::One,

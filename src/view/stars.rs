@@ -1,4 +1,4 @@
-//! The stars behind it all: faint, and always the same.
+//! Draws background stars: faint, and always the same.
 
 use std::rc::Rc;
 
@@ -7,14 +7,15 @@ use glium::backend::Context;
 use glium::index::{NoIndices, PrimitiveType};
 use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, uniform};
 
+use super::camera::Camera;
 use super::fill::ADD;
+use super::opengl::graphics;
 use super::shader::Source;
-use super::{Camera, graphics};
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// How many there are all around: some four hundred are in the picture.
+/// Number of stars on the whole sphere; about 400 are in view.
 const COUNT: usize = 3000;
-/// The light of the brightest at full brightness.
+/// Light of the brightest star at full brightness.
 const BRIGHTEST: f32 = 6.0;
 
 #[repr(C)]
@@ -25,15 +26,15 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// Draws them.
-pub struct Stars {
+/// Draws the stars.
+pub(super) struct Stars {
     program: Program,
     all: VertexBuffer<Star>,
 }
 
 impl Stars {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let source = Source {
             name: "stars",
             vertex: include_str!("../../shaders/stars.vert"),
@@ -44,8 +45,9 @@ impl Stars {
         Ok(Self { program: source.compile(context)?, all })
     }
 
-    /// Adds their light; `covers` as in `shaders/stars.frag`, `scale` is pixels to one of the reference height.
-    pub fn draw(
+    /// Adds the stars' light. `covers` has the meaning it has in `shaders/stars.frag`; `scale` is the factor from the
+    /// reference height.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         camera: &Camera,
@@ -65,10 +67,10 @@ impl Stars {
     }
 }
 
-/// Spread evenly over the sphere by chance; few are bright.
+/// Returns stars spread uniformly over the sphere; few are bright.
 fn stars() -> Vec<Star> {
     let mut state = 0x9e37_79b9_u32;
-    // Marsaglia's xorshift (2003).
+    // Xorshift generator (Marsaglia 2003).
     let mut chance = move || {
         state ^= state << 13;
         state ^= state >> 17;

@@ -1,4 +1,4 @@
-//! The half-float target that bodies are drawn into, and what makes a picture of it.
+//! The half-float texture that bodies are drawn into, and the passes that turn it into a picture.
 
 use std::rc::Rc;
 
@@ -8,16 +8,17 @@ use glium::texture::{DepthFormat, Texture2d, UncompressedFloatFormat};
 use glium::{Program, Rect, Surface, uniform};
 
 use super::fill::{self, OVER, pixels, smooth, texture};
+use super::opengl::graphics;
 use super::shader::Source;
-use super::{BACKGROUND, graphics};
-use crate::bodies::Shape;
-use crate::error::Result;
+use super::style::BACKGROUND;
+use crate::base::bodies::Shape;
+use crate::base::error::Result;
 
-/// Collects light. For glows that is colours weighted by light in RGB and its sum in alpha; for balls, light in
-/// RGB and the share of the pixel that they cover in alpha.
-pub struct Target {
+/// Collects light. Of glows: colours weighted by light in RGB, and the sum of the light in alpha. Of balls: light in
+/// RGB, and the covered share of the pixel in alpha.
+pub(super) struct Target {
     context: Rc<Context>,
-    /// Without and with bloom.
+    /// Programs without and with bloom.
     tone_map: [Program; 2],
     compose: [Program; 2],
     light: Texture2d,
@@ -25,8 +26,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// One of a single pixel.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    /// Compiles the shaders and creates a target of one pixel.
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let programs = |name, fragment| -> Result<_> {
             let vertex = include_str!("../../shaders/tonemap.vert");
             let source = Source { name, vertex, geometry: None, fragment };
@@ -42,43 +43,44 @@ impl Target {
         })
     }
 
-    /// Makes it `width` × `height` pixels, if it is not.
-    pub fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+    /// Resizes the target, if needed.
+    pub(super) fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;
         }
         Ok(())
     }
 
-    /// The target without any light, to draw glows into.
-    pub fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
+    /// Clears the target and returns it as a surface for glows.
+    pub(super) fn light(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut light = SimpleFrameBuffer::new(&self.context, &self.light)
             .map_err(graphics("draw into a half-float texture"))?;
         light.clear_color(0.0, 0.0, 0.0, 0.0);
         Ok(light)
     }
 
-    /// The target without any light, infinitely deep, to draw balls into. Depth is stored as nearness.
-    pub fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
+    /// Clears the target and its depth and returns it as a surface for balls. Depth is stored as its reciprocal.
+    pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
         space.clear_color_and_depth((0.0, 0.0, 0.0, 0.0), 0.0);
         Ok(space)
     }
 
-    /// What it holds.
-    pub fn texture(&self) -> &Texture2d {
+    /// Returns the light.
+    pub(super) fn texture(&self) -> &Texture2d {
         &self.light
     }
 
-    /// Paints the picture of what the target holds into `area` of the surface, which has the target's size, but for what is
-    /// `hidden`: `over` what is there, or on the background.
-    pub fn paint(
+    /// Tone-maps the rendered light and paints it into `area` of the surface, which has the target's size. Leaves out
+    /// the part `hidden`. If `over` is set, blends with the existing pixels; otherwise paints on the background
+    /// colour.
+    pub(super) fn paint(
         &self,
         surface: &mut impl Surface,
         (area, hidden): (Rect, Option<Rect>),
         shape: Shape,
-        by: &Development,
+        by: &ToneMapping,
     ) -> Result<()> {
         let uniforms = uniform! {
             light: pixels(&self.light),
@@ -103,15 +105,15 @@ impl Target {
     }
 }
 
-/// How light becomes a picture.
-pub struct Development<'a> {
-    /// Stops: each doubles the light.
+/// Settings of tone mapping.
+pub(super) struct ToneMapping<'a> {
+    /// Exposure in stops; each doubles the light.
     pub stops: f32,
-    /// How bright it is, where the exposure goes with that: see `shaders/tonemap.vert`.
+    /// Measured brightness for automatic exposure: see `shaders/tonemap.vert`.
     pub measured: Option<&'a Texture2d>,
-    /// What shines over, and how much of it.
+    /// Bloom texture and its weight.
     pub bloom: Option<(&'a Texture2d, f32)>,
-    /// Whether it blends with what is there already.
+    /// Whether the picture is blended with the existing pixels.
     pub over: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where bodies went: their places of some pictures ago, kept on the graphics card, and strips between them.
+//! Trails: positions of the bodies in earlier pictures, kept on the graphics card, and strips between them.
 
 use std::rc::Rc;
 
@@ -11,21 +11,22 @@ use glium::texture::buffer_texture::{
 use glium::vertex::EmptyVertexAttributes;
 use glium::{Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 
+use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
 use super::fill::ADD;
+use super::opengl::graphics;
 use super::shader::Source;
-use super::{Camera, graphics};
-use crate::bodies::Shape;
-use crate::error::Result;
+use crate::base::bodies::Shape;
+use crate::base::error::Result;
 
-/// The most pieces that are drawn in a picture: by a graphics card, and by a processor.
+/// Maximum numbers of segments in a picture: of a graphics card, and of a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// The most pieces of a trail: more would not make it smoother.
+/// Maximum number of segments of a trail; more would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a strip, in pixels of a picture of the reference height.
+/// Half the width of a strip, in pixels at the reference height.
 const WIDTH: f32 = 0.7;
 
-// SAFETY: four floats without anything between them, as a texture of four floats reads them.
+// SAFETY: four floats without padding, as a texture of four floats reads them.
 unsafe impl TextureBufferContent for Body {
     fn get_type() -> TextureBufferContentType {
         TextureBufferContentType::F32F32F32F32
@@ -33,44 +34,44 @@ unsafe impl TextureBufferContent for Body {
 }
 
 /// Draws trails.
-pub struct Trails {
+pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
-    /// Two triangles for each piece, of four corners.
+    /// Indices of two triangles for each segment, which has four corners.
     corners: IndexBuffer<u16>,
-    /// The most pieces in a picture.
+    /// Maximum number of segments in a picture.
     pieces: usize,
     past: Option<Past>,
 }
 
-/// Rows of places of all bodies, going round.
+/// Ring buffer of rows; each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Of the newest picture, as the cloud has them, but in the card's own memory: each corner of a piece reads them.
+    /// Bodies of the newest picture, copied to the card's own memory because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
-    /// Pictures from row to row.
+    /// Number of pictures between rows.
     stride: usize,
     newest: usize,
     filled: usize,
-    /// Pictures since the newest.
+    /// Number of pictures since the newest row.
     since: usize,
 }
 
-/// How strips are drawn, beside what the camera and the past say.
-pub struct Style {
-    /// Of a fresh trail.
+/// Style of the strips.
+pub(super) struct Style {
+    /// Light at the start of a trail.
     pub light: f32,
-    /// Pixels there are to one of a picture of the reference height.
+    /// Factor from sizes at the reference height to pixels.
     pub scale: f32,
-    /// Pictures that a trail goes back.
+    /// Length of a trail in pictures.
     pub span: f32,
 }
 
 impl Trails {
     /// Compiles the shaders.
-    pub fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
+    pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         let source = Source {
             name: "trails",
             vertex: include_str!("../../shaders/trails.vert"),
@@ -86,14 +87,14 @@ impl Trails {
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 
-    /// Forgets where bodies were.
-    pub fn forget(&mut self) {
+    /// Discards all trails.
+    pub(super) fn forget(&mut self) {
         self.past = None;
     }
 
-    /// Takes note of the bodies of the next picture, for trails that go back over `span` of them; 0 keeps nothing. The
-    /// copy is made on the graphics card.
-    pub fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
+    /// Records the bodies of the next picture, for trails over `span` pictures; 0 records nothing. Copies on the
+    /// graphics card.
+    pub(super) fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.count();
         if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {
             self.past = None;
@@ -121,8 +122,8 @@ impl Trails {
         Ok(())
     }
 
-    /// Whether so many bodies are too many for a trail each.
-    pub fn are_too_many(&self, bodies: usize) -> bool {
+    /// Returns whether this many bodies are too many for trails.
+    pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }
 
@@ -138,8 +139,8 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the trails' light; those of balls stand in depth.
-    pub fn draw(
+    /// Adds the trails' light. Trails of balls are hidden by nearer balls.
+    pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
@@ -147,7 +148,7 @@ impl Trails {
         style: Style,
     ) -> Result<()> {
         let Some(past @ Past { now: (bodies, values), .. }) = &self.past else { return Ok(()) };
-        // Taken away, but no new bodies have come since.
+        // Trails were switched off after the last upload.
         if style.span < 1.0 {
             return Ok(());
         }
@@ -155,7 +156,7 @@ impl Trails {
         let (is_solid, jump) = match shape {
             Shape::Glow => (false, f32::INFINITY),
             Shape::Spheres { .. } => (true, f32::INFINITY),
-            // What leaves a flow at one side comes in at the other.
+            // A tracer that leaves the flow at one side enters at the other.
             Shape::Tracers { half } => (false, half[0].min(half[1])),
         };
         let pieces = past.filled.min((style.span as usize).div_ceil(past.stride) + 1).min(MOST);
@@ -181,7 +182,7 @@ impl Trails {
         let test = if is_solid { DepthTest::IfMore } else { DepthTest::Overwrite };
         let depth = Depth { test, write: false, ..Default::default() };
         let parameters = DrawParameters { blend: ADD, depth, ..Default::default() };
-        // OpenGL 3.3 has instances.
+        // Instancing is part of OpenGL 3.3.
         let old = |_| graphics("draw the trails")("this OpenGL is too old");
         let each = (
             EmptyVertexAttributes { len: 4 * pieces },

@@ -1,24 +1,28 @@
 //! What several tests need.
-#![allow(dead_code)] // each test file is a crate of its own and uses some of it
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
-pub mod odd;
-pub mod watched;
+pub(crate) mod oclgrind;
+pub(crate) mod odd;
+pub(crate) mod watched;
+pub(crate) mod window;
 
-use gravitile::bodies::Bodies;
-use gravitile::compute::{self, Device, Kind};
-use gravitile::config::Config;
+use std::process::{Command, Output};
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params;
+use gravitile::compute::{self, Device, DeviceKind};
 use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
 use gravitile::modes::{self, ModeInfo, Recipe, Variant};
-use gravitile::params;
 
 /// The CPU device that `scripts/setup` installs. Tests do not run without one.
-pub fn cpu() -> Device {
-    open(Kind::Cpu).expect("no OpenCL CPU device: scripts/setup installs PoCL")
+pub(crate) fn cpu() -> Device {
+    open(DeviceKind::Cpu).expect("no OpenCL CPU device: scripts/setup installs PoCL")
 }
 
 /// A GPU, if there is one. Without one the test says so loudly; with `GRAVITILE_REQUIRE_GPU=1` it fails.
-pub fn gpu() -> Option<Device> {
-    let device = open(Kind::Gpu);
+pub(crate) fn gpu() -> Option<Device> {
+    let device = open(DeviceKind::Gpu);
     if device.is_none() {
         assert!(
             std::env::var_os("GRAVITILE_REQUIRE_GPU").is_none_or(|v| v != "1"),
@@ -29,23 +33,44 @@ pub fn gpu() -> Option<Device> {
     device
 }
 
-fn open(kind: Kind) -> Option<Device> {
+fn open(kind: DeviceKind) -> Option<Device> {
     let found = compute::list().expect("no OpenCL device: scripts/setup installs PoCL");
     let found = found.into_iter().find(|device| device.info.kind == kind)?;
     Some(found.open().expect("the device opens"))
 }
 
-pub fn gravity() -> &'static ModeInfo {
+/// Command that runs one test of this binary in a process of its own. `module` is the caller's `module_path!()`.
+pub(crate) fn test_alone(module: &str, test: &str) -> Command {
+    let (_, module) = module.split_once("::").expect("tests stand in modules");
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([
+        "--exact",
+        &format!("{module}::{test}"),
+        "--include-ignored",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    command
+}
+
+/// Checks that a process of [`test_alone`] ran its test and that the test passed.
+pub(crate) fn check_passed(output: &Output, context: &str) {
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let has_run = stdout.contains("1 passed");
+    assert!(output.status.success() && has_run, "{context}: {}\n{stdout}\n{stderr}", output.status);
+}
+
+pub(crate) fn gravity() -> &'static ModeInfo {
     modes::find("gravity").expect("there is gravity")
 }
 
 /// A variant with 64 items to a work-group, the rest as guessed for a CPU.
-pub fn recipe(variant: &'static Variant) -> Recipe {
+pub(crate) fn recipe(variant: &'static Variant) -> Recipe {
     Recipe::guess(variant, &cpu().info, 4096).with_work_group(64)
 }
 
 /// A config of a scene of gravity with parameters set.
-pub fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config {
+pub(crate) fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config {
     let mut config = Config::new(gravity());
     config.select_scene(gravity().scene(name).expect("the scene exists"));
     config.bodies = bodies;
@@ -55,12 +80,12 @@ pub fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config 
     config
 }
 
-pub fn engine(config: Config) -> Engine {
+pub(crate) fn engine(config: Config) -> Engine {
     Engine::new(cpu(), config).expect("the engine starts")
 }
 
 /// A variant like `name` with a mistake in it.
-pub fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'static Variant {
+pub(crate) fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'static Variant {
     let variant = info.variant(name).unwrap();
     assert!(variant.source.contains(right), "{name} has no `{right}` any more");
     let source = Box::leak(variant.source.replacen(right, wrong, 1).into_boxed_str());
@@ -68,7 +93,7 @@ pub fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'stat
 }
 
 /// The bodies with what rounding cut off, where that is carried.
-pub fn whole(engine: &mut Engine) -> Bodies<f64> {
+pub(crate) fn whole(engine: &mut Engine) -> Bodies<f64> {
     let snapshot = engine.snapshot().unwrap();
     let mut bodies = engine.bodies().unwrap().to_f64();
     if let Some(low) = snapshot.runs[0].extra.get("low_parts") {
@@ -82,12 +107,12 @@ pub fn whole(engine: &mut Engine) -> Bodies<f64> {
 }
 
 /// The RMS distance between two sets of places.
-pub fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
+pub(crate) fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
     distance64(&a.to_f64(), b)
 }
 
 /// The same of places in double precision.
-pub fn distance64(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
+pub(crate) fn distance64(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
     let squares = a
         .positions
         .iter()

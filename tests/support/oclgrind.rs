@@ -5,18 +5,20 @@ use std::process::{Command, Stdio};
 
 use gravitile::compute::{self, Device};
 
+use super::test_alone;
+
 /// Set for a process inside Oclgrind to the number of the part that it runs.
 const INSIDE: &str = "GRAVITILE_INSIDE_OCLGRIND";
-pub const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE);";
+pub(crate) const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE);";
 
 /// Which part of a test a process runs.
-pub struct Parts {
+pub(crate) struct Parts {
     left: usize,
 }
 
 impl Parts {
     /// Whether the part that comes next, called `title`, is to be run.
-    pub fn next(&mut self, title: &str) -> bool {
+    pub(crate) fn next(&mut self, title: &str) -> bool {
         let is_it = self.left == 0;
         if is_it {
             eprintln!("\n=== {title}");
@@ -26,10 +28,13 @@ impl Parts {
     }
 }
 
-/// Runs each part of `inside` in a process of its own on Oclgrind's device; `test` is the name of the test that asks for
-/// it. A part must race where its title has the word `without`, and nowhere else. The number of parts; none inside, or
+/// Runs each part of `inside` in a process of its own on Oclgrind's device. The caller is the test `test` of `module`. A part must race where its title has the word `without`, and nowhere else. The number of parts; none inside, or
 /// without Oclgrind.
-pub fn under_oclgrind(test: &str, inside: impl FnOnce(&Device, &mut Parts)) -> Option<usize> {
+pub(crate) fn under_oclgrind(
+    module: &str,
+    test: &str,
+    inside: impl FnOnce(&Device, &mut Parts),
+) -> Option<usize> {
     if let Ok(part) = std::env::var(INSIDE) {
         inside(&compute::select(None).unwrap().open().unwrap(), &mut Parts { left: part.parse().unwrap() });
         return None;
@@ -39,10 +44,11 @@ pub fn under_oclgrind(test: &str, inside: impl FnOnce(&Device, &mut Parts)) -> O
         return None;
     }
     for part in 0.. {
+        let alone = test_alone(module, test);
         let mut process = Command::new("oclgrind")
             .args(["--data-races", "--max-errors", "10"])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--nocapture", "--exact", test])
+            .arg(alone.get_program())
+            .args(alone.get_args())
             .env(INSIDE, part.to_string())
             // It emulates slowly.
             .env("GRAVITILE_PATIENCE", "3600")

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use gravitile::bodies::Points;
+use gravitile::base::bodies::Points;
+use gravitile::base::error::Result;
+use gravitile::base::params::{Params, Visitor};
+use gravitile::base::state::State;
 use gravitile::compute::{Device, Pending};
-use gravitile::config::Config;
-use gravitile::error::Result;
+use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
-use gravitile::params::{Params, Visitor};
-use gravitile::state::State;
 
 /// Holds bursts until they are let go.
 #[derive(Clone, Default)]
-pub struct Gate {
+pub(crate) struct Gate {
     /// For how many more calls.
     holds: Arc<AtomicU32>,
     has_held: Arc<AtomicBool>,
@@ -25,18 +25,18 @@ pub struct Gate {
 
 impl Gate {
     /// Holds the next burst, or what is left of the one under way, for so many calls.
-    pub fn close(&self, calls: u32) {
+    pub(crate) fn close(&self, calls: u32) {
         self.has_held.store(false, Ordering::SeqCst);
         self.holds.store(calls, Ordering::SeqCst);
     }
 
     /// Whether it did since.
-    pub fn has_held(&self) -> bool {
+    pub(crate) fn has_held(&self) -> bool {
         self.has_held.load(Ordering::SeqCst)
     }
 
     /// Opens soon: what was said until now is heard before.
-    pub fn open(&self) {
+    pub(crate) fn open(&self) {
         self.holds.store(20, Ordering::SeqCst);
     }
 
@@ -55,11 +55,11 @@ impl Gate {
 }
 
 /// For longer than anybody waits.
-pub const FOR_EVER: u32 = u32::MAX;
+pub(crate) const FOR_EVER: u32 = u32::MAX;
 
 /// What is wrong with it.
 #[derive(Clone, Default)]
-pub enum Wrong {
+pub(crate) enum Wrong {
     #[default]
     Nothing,
     /// In its hundredth burst it panics, between two steps or in the midst of one.
@@ -68,7 +68,7 @@ pub enum Wrong {
 
 /// Gravity behind a gate, perhaps with a mistake.
 #[derive(Clone, Default)]
-pub struct Odd {
+pub(crate) struct Odd {
     pub gravity: Gravity,
     pub gate: Gate,
     pub wrong: Wrong,
@@ -76,7 +76,7 @@ pub struct Odd {
 
 impl Odd {
     /// `config`, of gravity, behind a gate.
-    pub fn behind(gate: &Gate, config: Config) -> Config {
+    pub(crate) fn behind(gate: &Gate, config: Config) -> Config {
         let mode: &dyn Any = config.mode.as_ref();
         let gravity = mode.downcast_ref::<Gravity>().unwrap().clone();
         Config { mode: Box::new(Self { gravity, gate: gate.clone(), wrong: Wrong::Nothing }), ..config }
@@ -105,9 +105,9 @@ impl Mode for Odd {
     }
     fn edit(
         &self,
-        bodies: &mut gravitile::bodies::Bodies,
+        bodies: &mut gravitile::base::bodies::Bodies,
         extra: &mut Extra,
-        edit: &gravitile::hand::Edit,
+        edit: &gravitile::base::edit::Edit,
     ) -> Result<()> {
         self.gravity.edit(bodies, extra, edit)
     }
@@ -177,6 +177,9 @@ impl Simulation for OddSimulation {
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         self.may_panic(false);
         self.inner.publish(points)
+    }
+    fn attract(&mut self, attractor: &gravitile::base::edit::Attractor, time: f32) -> Result<()> {
+        self.inner.attract(attractor, time)
     }
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.inner.sample(chosen)

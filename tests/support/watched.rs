@@ -1,43 +1,64 @@
 //! A session to wait for.
 
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use gravitile::config::Config;
+use gravitile::base::error::Result;
 use gravitile::engine::Engine;
-use gravitile::error::Result;
+use gravitile::engine::config::Config;
 use gravitile::session::{Command, Frame, Notice, Session};
 
 use super::cpu;
 
-/// A session with what it takes to wait for its frames.
-pub struct Watched {
+/// Only a guard against waiting for ever: far longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A session, with means to wait for its frames and notices.
+pub(crate) struct Watched {
     pub session: Session,
     pub wakes: Arc<AtomicUsize>,
+    /// Notices that came and were not asked for yet, oldest first.
+    heard: VecDeque<Notice>,
+}
+
+impl Deref for Watched {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl DerefMut for Watched {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
 }
 
 impl Watched {
-    pub fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config) -> Self {
         Self::of(move || Engine::new(cpu(), config))
     }
 
-    pub fn of(engine: impl FnOnce() -> Result<Engine> + Send + 'static) -> Self {
+    pub(crate) fn of(engine: impl FnOnce() -> Result<Engine> + Send + 'static) -> Self {
         let wakes = Arc::new(AtomicUsize::new(0));
         let count = wakes.clone();
         let wake = move || {
             count.fetch_add(1, Ordering::Relaxed);
         };
         let session = Session::spawn(engine, wake).unwrap();
-        Self { session, wakes }
+        Self { session, wakes, heard: VecDeque::new() }
     }
 
-    pub fn configure(&self, config: &Config) {
+    pub(crate) fn configure(&self, config: &Config) {
         self.session.send(Command::Configure(Box::new(config.clone())));
     }
 
     /// The next new frame.
-    pub fn frame(&mut self) -> Frame {
+    pub(crate) fn frame(&mut self) -> Frame {
         let mut found = None;
         wait_for(|| {
             let (frame, fresh) = self.session.frame();
@@ -48,9 +69,9 @@ impl Watched {
     }
 
     /// The first frame of which `wanted` holds.
-    pub fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
+    pub(crate) fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(60) {
+        while start.elapsed() < PATIENCE {
             let frame = self.frame();
             if wanted(&frame) {
                 return frame;
@@ -60,27 +81,46 @@ impl Watched {
     }
 
     /// Whether nothing new comes for a while, after what is measured of what stands still.
-    pub fn is_still(&mut self) -> bool {
+    pub(crate) fn is_still(&mut self) -> bool {
         (0..4).any(|_| {
             std::thread::sleep(Duration::from_millis(200));
             !self.session.frame().1
         })
     }
 
-    pub fn notice(&mut self) -> Notice {
+    /// The oldest notice that was not asked for yet, if there is one.
+    pub(crate) fn next_notice(&mut self) -> Option<Notice> {
+        self.heard.extend(self.session.notices());
+        self.heard.pop_front()
+    }
+
+    /// All notices that were not asked for yet.
+    pub(crate) fn notices(&mut self) -> Vec<Notice> {
+        std::iter::from_fn(|| self.next_notice()).collect()
+    }
+
+    /// Waits for the next notice.
+    pub(crate) fn notice(&mut self) -> Notice {
         let mut found = None;
         wait_for(|| {
-            found = self.session.notices().pop();
+            found = self.next_notice();
             found.is_some()
         });
         found.unwrap()
     }
+
+    /// Ends the session. Returns the notices that were not asked for.
+    pub(crate) fn close(mut self, view: String) -> Vec<Notice> {
+        let mut heard = self.notices();
+        heard.extend(self.session.close(view));
+        heard
+    }
 }
 
-pub fn wait_for(mut happened: impl FnMut() -> bool) {
+pub(crate) fn wait_for(mut happened: impl FnMut() -> bool) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain");
+        assert!(start.elapsed() < PATIENCE, "waited in vain");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

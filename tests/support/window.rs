@@ -1,7 +1,6 @@
 //! A display in memory, the real window on it, and a hand for its mouse and keys.
 //!
 //! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
-#![allow(dead_code)] // each test file is a crate of its own and uses some of it
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -14,6 +13,12 @@ use image::RgbaImage;
 use serde::Deserialize;
 use serde_json::Value;
 use tempfile::TempDir;
+use x11rb::connection::Connection;
+use x11rb::protocol::Event as XEvent;
+use x11rb::protocol::xproto::{
+    ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt, EventMask, ImageFormat,
+};
+use x11rb::rust_connection::RustConnection;
 
 /// For whatever has to happen on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,9 +28,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_gravitile");
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// An X server without a screen.
-pub struct Display {
+pub(crate) struct Display {
     server: Child,
     name: String,
+    /// Takes pictures of the screen, which belongs to the window `root`.
+    connection: RustConnection,
+    root: u32,
     folder: TempDir,
     /// What is set in the environment besides.
     environment: Vec<(&'static str, &'static str)>,
@@ -33,7 +41,7 @@ pub struct Display {
 }
 
 impl Display {
-    pub fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "+extension", "GLX"]);
@@ -44,22 +52,28 @@ impl Display {
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
         assert!(!number.trim().is_empty(), "Xvfb did not start");
         let name = format!(":{}", number.trim());
-        Self { server, name, folder: tempfile::tempdir().unwrap(), environment: Vec::new(), _alone: alone }
+        let (connection, screen) = x11rb::connect(Some(&name)).expect("the display can be reached");
+        let root = connection.setup().roots[screen].root;
+        // Answers to pings are sent to the root window.
+        let answers = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
+        connection.change_window_attributes(root, &answers).unwrap().check().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        Self { server, name, connection, root, folder, environment: Vec::new(), _alone: alone }
     }
 
     /// Sets a variable for all that is started.
-    pub fn set(mut self, name: &'static str, value: &'static str) -> Self {
+    pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
         self.environment.push((name, value));
         self
     }
 
     /// Where the program is started, and where it finds and keeps everything of its own.
-    pub fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
     /// What X programs call it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -86,12 +100,12 @@ impl Display {
     }
 
     /// Lets `gravitile ARGS` end by itself.
-    pub fn run(&self, args: &str) -> Report {
+    pub(crate) fn run(&self, args: &str) -> Report {
         self.report(self.start(args))
     }
 
     /// Starts `gravitile ARGS` and waits for its window with bodies in it, which then has the keyboard.
-    pub fn view(&self, args: &str) -> Viewer<'_> {
+    pub(crate) fn view(&self, args: &str) -> Viewer<'_> {
         let mut viewer = Viewer { display: self, process: Some(self.start(args)), window: String::new() };
         viewer.window = until("the window is open", || viewer.find());
         until("bodies are shown", || has_light(&viewer.pixels(PICTURE)).then_some(()));
@@ -109,11 +123,18 @@ impl Display {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
     }
 
-    fn screenshot(&self) -> RgbaImage {
-        let output = self.command("import").args(["-window", "root", "png:-"]).output();
-        let Output { status, stdout, stderr } = installed("ImageMagick", output);
-        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
-        image::load_from_memory(&stdout).unwrap().into_rgba8()
+    /// The pixels in a part of the screen.
+    fn pixels(&self, rect: Rect) -> RgbaImage {
+        let [left, top, width, height] = rect.map(|x| x.round() as u16);
+        let (left, top) = (left as i16, top as i16);
+        let asked = self.connection.get_image(ImageFormat::Z_PIXMAP, self.root, left, top, width, height, !0);
+        let mut bytes = asked.unwrap().reply().expect("the screen can be read").data;
+        for pixel in bytes.chunks_exact_mut(4) {
+            // From blue, green, red and nothing.
+            pixel.swap(0, 2);
+            pixel[3] = 255;
+        }
+        RgbaImage::from_raw(width.into(), height.into(), bytes).expect("four bytes to a pixel")
     }
 }
 
@@ -126,22 +147,22 @@ impl Drop for Display {
 }
 
 /// Left, top, width and height in pixels.
-pub type Rect = [f32; 4];
+pub(crate) type Rect = [f32; 4];
 
 /// A part of the window with bodies in it, and with nothing else unless a window is open over it.
-pub const PICTURE: Rect = [400.0, 350.0, 500.0, 380.0];
+pub(crate) const PICTURE: Rect = [400.0, 350.0, 500.0, 380.0];
 
 fn has_light(picture: &RgbaImage) -> bool {
     picture.pixels().filter(|pixel| pixel.0[0] > 60).count() > 200
 }
 
 /// Where in a rectangle: 0 is left or top, 1 right or bottom.
-pub fn spot([left, top, width, height]: Rect, x: f32, y: f32) -> String {
+pub(crate) fn spot([left, top, width, height]: Rect, x: f32, y: f32) -> String {
     format!("{} {}", (left + width * x).round(), (top + height * y).round())
 }
 
 /// The window of a program that runs.
-pub struct Viewer<'d> {
+pub(crate) struct Viewer<'d> {
     display: &'d Display,
     /// Until it ended.
     process: Option<Child>,
@@ -161,55 +182,99 @@ impl Viewer<'_> {
     }
 
     /// What X programs call it.
-    pub fn window(&self) -> u32 {
+    pub(crate) fn window(&self) -> u32 {
         self.window.parse().unwrap()
     }
 
+    /// Sends the program a signal, by its name without SIG.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.process.as_ref().unwrap().id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success(), "kill -s {name}");
+    }
+
     /// Ends the program as the system does in need: without a word, in the midst of whatever it does.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         let mut process = self.process.take().unwrap();
         process.kill().unwrap();
         process.wait().unwrap();
     }
 
-    /// Lets xdotool do `script`: commands one after another. `WINDOW` stands for the window.
-    pub fn act(&self, script: &str) {
-        let mut command = self.display.command("xdotool");
-        let words = script.split_whitespace();
-        let words = words.map(|word| if word == "WINDOW" { &self.window } else { word });
-        let Output { status, stderr, .. } = installed("xdotool", command.args(words).output());
-        let stderr = String::from_utf8_lossy(&stderr);
-        assert!(status.success() && stderr.is_empty(), "xdotool: {stderr} in {script}");
+    /// Lets xdotool do `script`: commands one after another. `WINDOW` stands for the window, and `frame` waits until the
+    /// program has drawn what was done before.
+    pub(crate) fn act(&self, script: &str) {
+        let words: Vec<_> = script.split_whitespace().collect();
+        for (nth, some) in words.split(|word| *word == "frame").enumerate() {
+            if nth > 0 {
+                self.frame();
+            }
+            if some.is_empty() {
+                continue;
+            }
+            let mut command = self.display.command("xdotool");
+            let some = some.iter().map(|word| if *word == "WINDOW" { &self.window } else { *word });
+            let Output { status, stderr, .. } = installed("xdotool", command.args(some).output());
+            let stderr = String::from_utf8_lossy(&stderr);
+            assert!(status.success() && stderr.is_empty(), "xdotool: {stderr} in {script}");
+        }
+    }
+
+    /// Waits until the program has drawn a frame with all that was done until now.
+    ///
+    /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that
+    /// it has heard all before; a frame follows at once, and the answer to a later ping says that it is drawn.
+    fn frame(&self) {
+        self.ping();
+        sleep(Duration::from_millis(40));
+        self.ping();
+    }
+
+    fn ping(&self) {
+        let Display { connection, root, .. } = self.display;
+        let atom = |name: &str| connection.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
+        let (protocols, ping) = (atom("WM_PROTOCOLS"), atom("_NET_WM_PING"));
+        let message = ClientMessageEvent::new(32, self.window(), protocols, [ping, 0, self.window(), 0, 0]);
+        connection.send_event(false, self.window(), EventMask::NO_EVENT, message).unwrap();
+        connection.flush().unwrap();
+        until("the window answers", || {
+            std::iter::from_fn(|| connection.poll_for_event().unwrap()).find(|event| {
+                matches!(event, XEvent::ClientMessage(event) if event.window == *root && event.data.as_data32()[0] == ping)
+            })
+        });
     }
 
     /// Presses a key and lets at least one frame pass.
-    pub fn key(&self, key: &str) {
-        self.act(&format!("key {key} sleep 0.4"));
+    pub(crate) fn key(&self, key: &str) {
+        self.act(&format!("key {key} frame"));
     }
 
-    /// Clicks in the middle of a control, slowly enough for each event to fall in a frame of its own.
-    pub fn click(&self, rect: Rect) {
+    /// Clicks in the middle of a control, each event in a frame of its own.
+    pub(crate) fn click(&self, rect: Rect) {
         let at = spot(rect, 0.5, 0.5);
-        self.act(&format!("mousemove {at} sleep 0.2 mousedown 1 sleep 0.2 mouseup 1 sleep 0.4"));
+        self.act(&format!("mousemove {at} frame mousedown 1 frame mouseup 1 frame"));
     }
 
     /// Drags from one place to another, places as [`spot`] gives them.
-    pub fn drag(&self, from: &str, to: &str) {
-        let press = format!("mousemove {from} sleep 0.2 mousedown 1 sleep 0.2");
-        self.act(&format!("{press} mousemove {to} sleep 0.3 mouseup 1 sleep 0.4"));
+    pub(crate) fn drag(&self, from: &str, to: &str) {
+        self.act(&format!("mousemove {from} frame mousedown 1 frame mousemove {to} frame mouseup 1 frame"));
+    }
+
+    /// Opens a file dialog by `keys` while nothing moves in the picture, and closes it by `answer`.
+    pub(crate) fn dialog(&self, keys: &str, answer: &str) {
+        self.changes("the dialog is open", PICTURE, || self.key(keys));
+        self.changes("the dialog is closed", PICTURE, || self.key(answer));
     }
 
     /// The pixels in a part of the window.
-    pub fn pixels(&self, [left, top, width, height]: Rect) -> RgbaImage {
-        let [left, top, width, height] = [left, top, width, height].map(|x| x.round() as u32);
-        image::imageops::crop_imm(&self.display.screenshot(), left, top, width, height).to_image()
+    pub(crate) fn pixels(&self, part: Rect) -> RgbaImage {
+        self.display.pixels(part)
     }
 
     /// Waits until a part of the window looks the same twice; how it looks then.
-    pub fn still(&self, part: Rect) -> RgbaImage {
+    pub(crate) fn still(&self, part: Rect) -> RgbaImage {
         let mut last = self.pixels(part);
         until("the picture stands still", || {
-            sleep(Duration::from_millis(300));
+            sleep(Duration::from_millis(200));
+            self.frame();
             let now = self.pixels(part);
             let same = (now == last).then(|| now.clone());
             last = now;
@@ -218,20 +283,27 @@ impl Viewer<'_> {
     }
 
     /// Does something that changes how a part of the window looks, and waits until it does.
-    pub fn alters(&self, what: &str, part: Rect, act: impl FnOnce()) {
+    pub(crate) fn alters(&self, what: &str, part: Rect, act: impl FnOnce()) {
         let before = self.pixels(part);
         act();
         until(what, || (self.pixels(part) != before).then_some(()));
     }
 
+    /// Waits until the simulation that was asked for last moves. At most two frames can be from before.
+    pub(crate) fn runs(&self) {
+        for _ in 0..5 {
+            self.alters("the simulation runs", PICTURE, || ());
+        }
+    }
+
     /// As [`Viewer::alters`]; how it looks when it stands still again.
-    pub fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
+    pub(crate) fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
         self.alters(what, part, act);
         self.still(part)
     }
 
     /// Memory of the program, in MiB.
-    pub fn memory(&self) -> i64 {
+    pub(crate) fn memory(&self) -> i64 {
         let path = format!("/proc/{}/status", self.process.as_ref().unwrap().id());
         let status = std::fs::read_to_string(path).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the program ended");
@@ -239,7 +311,7 @@ impl Viewer<'_> {
     }
 
     /// Presses Ctrl+Q.
-    pub fn quit(mut self) -> Report {
+    pub(crate) fn quit(mut self) -> Report {
         self.act("key ctrl+q");
         self.display.report(self.process.take().unwrap())
     }
@@ -257,7 +329,7 @@ impl Drop for Viewer<'_> {
 
 /// What the program wrote with `--report`, as far as tests read it.
 #[derive(Debug, Deserialize)]
-pub struct Report {
+pub(crate) struct Report {
     pub frames: u64,
     pub seconds: f64,
     pub first_frame_seconds: Option<f64>,
@@ -272,27 +344,27 @@ pub struct Report {
 }
 
 #[derive(Debug, Deserialize)]
-#[allow(dead_code)] // all of it is printed with the figures
-pub struct Times {
+#[allow(dead_code, reason = "read only by its Debug output")]
+pub(crate) struct Times {
     pub p50: f64,
     pub p95: f64,
     pub max: f64,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Event {
+pub(crate) struct Event {
     pub step: u64,
     pub what: String,
 }
 
 impl Report {
-    pub fn control(&self, key: &str) -> Rect {
+    pub(crate) fn control(&self, key: &str) -> Rect {
         let known: Vec<_> = self.controls.keys().collect();
         *self.controls.get(key).unwrap_or_else(|| panic!("no control {key:?} among {known:?}"))
     }
 
     /// The steps on the screen at the event `what`, which there is once.
-    pub fn step_at(&self, what: &str) -> u64 {
+    pub(crate) fn step_at(&self, what: &str) -> u64 {
         let found: Vec<_> = self.events.iter().filter(|event| event.what == what).collect();
         assert_eq!(found.len(), 1, "{what} once among {:#?}", self.events);
         found[0].step
@@ -300,14 +372,14 @@ impl Report {
 }
 
 /// Asks again and again until there is an answer.
-pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
         assert!(start.elapsed() < PATIENCE, "waited in vain until: {what}");
-        sleep(Duration::from_millis(50));
+        sleep(Duration::from_millis(5));
     }
 }
 

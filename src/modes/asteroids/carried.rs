@@ -1,13 +1,27 @@
-//! What files may say of sizes, masses, contacts and substeps.
+//! Lists that snapshots keep of asteroids besides the bodies, and the checks of these lists.
 
 use std::any::Any;
 
-use super::simulation::{CONTACT, MASSES, RADII, SIZES, SUBSTEPS, extent};
 use super::substeps::Schedule;
-use crate::bodies::{FINITE_LIMIT, is_quarantined};
-use crate::modes::carried::{CarriedList, Carries, each_body, has};
+use crate::base::bodies::{FINITE_LIMIT, is_quarantined};
+use crate::modes::carried::{each_body, has};
+use crate::modes::{CarriedList, Carries};
 
-/// How far sizes may be from the cube roots of masses, relative to them: rounding, a few times over.
+/// Radius of each body, divided by the parameter `radius`.
+pub(super) const SIZES: &str = "sizes";
+/// Mass of each body, also of bodies that are held out.
+pub(super) const MASSES: &str = "masses";
+/// Number of hits, deepest overlap and steps since the last hit of each body.
+pub(super) const CONTACT: &str = "contact";
+/// Smallest and largest of the sizes.
+pub(super) const RADII: &str = "radii";
+/// Schedule of substeps.
+pub(super) const SUBSTEPS: &str = "substeps";
+
+/// Steps since the last hit of a body that has not been hit yet.
+pub(super) const NEVER: f32 = 1e9;
+
+/// Largest relative deviation of a size from the cube root of the mass, a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
@@ -26,9 +40,9 @@ pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: CONTACT,
         most: |[bodies, _]| 4 * bodies,
-        // The overlap is relative to the body's radius, which may be 0. Nothing is stepped by these, they are told.
+        // The overlap is relative to the radius, so it may be infinite. The list affects only readings and colours.
         check: |with, list| {
-            each_body(with.bodies()?, list, "numbers from 0", |row: &[f32; 4], _, _| {
+            each_body(with.bodies()?, list, "numbers that are at least 0", |row: &[f32; 4], _, _| {
                 row.iter().all(|x| *x >= 0.0)
             })
         },
@@ -40,13 +54,13 @@ pub(super) const CARRIES: &[CarriedList] = &[
         check: |with, list| {
             let mode: &dyn Any = with.mode;
             let schedule = mode.downcast_ref().and_then(|params| Schedule::from_list(list, params, |_| ()));
-            schedule.map(drop).ok_or_else(|| format!("{list:?} is no schedule of substeps"))
+            schedule.map(drop).ok_or_else(|| format!("{list:?} is not a valid schedule of substeps"))
         },
     },
 ];
 
-/// Sizes go with the cube roots of masses, by a factor that is the same for all: changes by hand keep it. Only bodies that are held out
-/// have none. A body without mass has no size, but where sizes do not come from masses: then it is 1.
+/// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. Bodies that are held
+/// out may have no size. The size of a body without mass is 0, or 1 if no body had a mass.
 fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
@@ -55,7 +69,7 @@ fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
     let first =
         (0..list.len().min(bodies.len())).filter(moving).find(|nth| list[*nth] > 0.0 && masses[*nth] > 0.0);
     let all = first.map(|nth| factor(list[nth], masses[nth]));
-    let expected = "a size that goes with the cube root of its mass, by the same factor for all";
+    let expected = "a size proportional to the cube root of the mass, by the same factor for all bodies";
     each_body(bodies, list, expected, |[size], nth, is_held_out| {
         let (mass, is_finite) = (masses[nth], (0.0..=FINITE_LIMIT).contains(size));
         let is_right = match mass == 0.0 || *size == 0.0 {
@@ -66,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
     })
 }
 
-/// The smallest and the largest size that there were when bodies last came or went: cells are as large as the largest, so that nobody is
-/// missed. Bodies that were held out since had a size too.
+/// Checks the range of sizes. The range may be wider than the sizes of the remaining bodies, since it also covers bodies
+/// that were held out later. The cells of `grid` are as large as the largest size.
 fn radii(with: &Carries, list: &[f32]) -> Result<(), String> {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());
@@ -79,4 +93,11 @@ fn radii(with: &Carries, list: &[f32]) -> Result<(), String> {
             Err(format!("sizes are from {least:e} to {most:e}, not from {:e} to {:e}", list[0], list[1]))
         }
     }
+}
+
+/// Returns the smallest and the largest of the sizes that are finite and above 0; zeros if there are none.
+pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
+    let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
+    let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);
+    [least.min(most), most]
 }

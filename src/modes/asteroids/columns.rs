@@ -1,19 +1,26 @@
-//! What `vector` looks at and whom it finds: the host's side of `kernels/asteroids/vector.cl`.
+//! Solver of the variant `vector`: the host's side of `kernels/asteroids/vector.cl`.
 
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
-use crate::error::Result;
+use std::ops::Range;
+
+use super::solver::{Advance, ContactPass, Setup, Solver};
+use crate::base::error::Result;
+use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Recipe;
 
-/// Bodies that the inner loop looks at before it branches.
+/// Bodies that the inner loop tests before it branches.
 const ROWS: usize = 64;
-/// Others that are listed with a body.
+/// Largest number of touching bodies in the list of a body.
 const LISTED: usize = 32;
 
-/// Places in columns, and who touches whom.
+/// Tests each pair once, over positions in columns, and lists the bodies that touch.
 pub(super) struct Columns {
+    advance: Advance,
+    recipe: Recipe,
     columns: Kernel,
     find: Kernel,
     collide: Kernel,
+    bodies: usize,
+    /// Length of the columns: the number of bodies, rounded up to a multiple of `ROWS`.
     rows: usize,
     column: Buffer<f32>,
     met: Buffer<u32>,
@@ -21,59 +28,79 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Bytes of a body in the lists.
-    pub const BYTES_PER_BODY: usize = (1 + LISTED) * size_of::<u32>();
+    /// Device memory per body for the lists, in bytes.
+    pub(super) const BYTES_PER_BODY: usize = (1 + LISTED) * size_of::<u32>();
 
-    pub fn new(device: &Device, program: &Program, recipe: Recipe, count: usize) -> Result<Self> {
-        let rows = count.next_multiple_of(ROWS);
+    pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
+        let Setup { device, program, recipe, bodies } = *setup;
+        let rows = bodies.next_multiple_of(ROWS);
         let find = program.kernel("find")?;
         find.check_work_group(recipe.variant.name, recipe.work_group)?;
-        Ok(Self {
+        Ok(Box::new(Self {
+            advance: Advance::new(setup)?,
+            recipe,
             columns: program.kernel("columns")?,
             find,
             collide: program.kernel("collide_listed")?,
+            bodies,
             rows,
             column: Buffer::new(device, 5 * rows)?,
             met: Buffer::new(device, rows)?,
-            others: Buffer::new(device, LISTED * count)?,
-        })
+            others: Buffer::new(device, LISTED * bodies)?,
+        }))
     }
 
-    /// Queues the filling of the columns from the places `x` of `count` bodies, of radius ρ·`radius`; all lists are empty then.
-    pub fn fill(&self, lane: &mut Lane, count: Arg, radius: f32, x: Arg) -> Result<()> {
+    /// Queues the filling of the columns and empties all lists.
+    fn fill(&self, lane: &mut Lane, pass: &ContactPass) -> Result<()> {
         let args = [
-            count,
+            pass.count(),
             Arg::Uint(self.rows as u32),
-            Arg::Float(radius),
-            x,
+            Arg::Float(pass.radius),
+            pass.from[0].into(),
             (&self.column).into(),
             (&self.met).into(),
         ];
         lane.whole(Pass::cheap(&self.columns, &args, self.rows))
     }
+}
 
-    /// What `advance` takes besides.
-    pub fn args(&self) -> Vec<Arg<'_>> {
-        vec![Arg::Uint(self.rows as u32), (&self.column).into()]
+impl Solver for Columns {
+    fn items(&self) -> usize {
+        let few = self.bodies.div_ceil(self.recipe.bodies_per_group() / self.recipe.work_group);
+        few.div_ceil(2).next_multiple_of(self.recipe.work_group)
     }
 
-    /// Work-items of the search for all who touch.
-    pub fn items(&self, recipe: &Recipe, count: usize) -> usize {
-        let few = count.div_ceil(recipe.bodies_per_group() / recipe.work_group);
-        few.div_ceil(2).next_multiple_of(recipe.work_group)
+    /// Searches for the bodies that touch; after the last slice makes the first pass over the lists.
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
+        if range.start == 0 {
+            self.fill(lane, pass)?;
+        }
+        let [met, others] = [&self.met, &self.others].map(Arg::from);
+        let (x, rows) = (pass.from[0].into(), Arg::Uint(self.rows as u32));
+        let args = [pass.count(), pass.coefficients, x, rows, (&self.column).into(), met, others];
+        let (group, cost) = (self.recipe.work_group, self.advance.pairs_per_item(self.bodies));
+        let search = Pass { kernel: &self.find, args: &args, items: range.end, group, cost };
+        let next = lane.slice(search, range.start)?;
+        if next >= range.end {
+            let args = [pass.args(pass.from.map(Arg::from)), vec![met, others]].concat();
+            lane.whole(Pass::cheap(&self.collide, &args, self.bodies))?;
+        }
+        Ok(next)
     }
 
-    /// The kernel that searches, and its arguments.
-    pub fn search<'a>(&'a self, n: Arg<'a>, c: Arg<'a>, x: Arg<'a>) -> (&'a Kernel, Vec<Arg<'a>>) {
-        let own =
-            [Arg::Uint(self.rows as u32), (&self.column).into(), (&self.met).into(), (&self.others).into()];
-        (&self.find, [&[n, c, x], &own[..]].concat())
-    }
-
-    /// Queues the first pass of all `count` bodies over the lists, once the search has ended; `common` is what every kernel
-    /// takes that looks for contacts.
-    pub fn finish(&self, lane: &mut Lane, common: &[Arg], count: usize) -> Result<()> {
-        let args = [common, &[(&self.met).into(), (&self.others).into()]].concat();
-        lane.whole(Pass::cheap(&self.collide, &args, count))
+    /// Tests the bodies of the share against all others, since lists of pairs cannot be divided by bodies.
+    fn evaluate_share(
+        &mut self,
+        lane: &mut Lane,
+        pass: &ContactPass,
+        is_first: bool,
+        range: Range<usize>,
+    ) -> Result<usize> {
+        if is_first {
+            self.fill(lane, pass)?;
+        }
+        let own = vec![Arg::Uint(self.rows as u32), (&self.column).into()];
+        let args = [pass.args(pass.from.map(Arg::from)), own].concat();
+        self.advance.slice(lane, &args, self.advance.pairs_per_item(self.bodies), range)
     }
 }

@@ -1,21 +1,21 @@
-//! Changes by hand: a body keeps its size when others come and go.
+//! Edits of bodies. A body keeps its size when other bodies are added or removed.
 
-use super::Asteroids;
-use super::simulation::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
-use crate::bodies::Bodies;
-use crate::error::{Error, Result};
-use crate::hand::{CLUSTER, Edit};
-use crate::modes::{Extra, hand};
+use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
+use super::parameters::Asteroids;
+use crate::base::bodies::Bodies;
+use crate::base::edit::{CLUSTER, Edit};
+use crate::base::error::{Error, Result};
+use crate::modes::{Extra, edits};
 
-/// Changes the bodies, and their sizes, masses and contacts with them.
+/// Applies an edit to the bodies and to their sizes, masses and contacts.
 pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
-    // The radius over the parameter goes with the cube root of the mass, by a factor that stays what it was.
+    // Sizes are proportional to the cube root of the mass; the edit keeps the factor.
     let rows = bodies.positions.iter().zip(extra.get(SIZES).into_iter().flatten());
     let factor =
         rows.into_iter().find_map(|(x, size)| (x[3] > 0.0 && *size > 0.0).then(|| size / x[3].cbrt()));
     let size = |mass: f32| factor.map_or(1.0, |factor| factor * mass.cbrt());
     let all: f32 = bodies.positions.iter().map(|x| x[3]).sum();
-    // As wide as to have room for all without touching.
+    // Radius of a launched cluster, so large that its bodies do not touch.
     let wide = match edit {
         Edit::Launch(launch) => {
             let mass = if all > 0.0 { all * launch.share } else { launch.share };
@@ -25,10 +25,13 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
         _ => 0.0,
     };
     let before = bodies.len();
-    hand::apply(bodies, edit, wide, |_, _| 0.0)?;
-    if let Edit::Change { mass: Some(0.0), .. } | Edit::Launch(crate::hand::Launch { share: 0.0, .. }) = edit
+    edits::apply(bodies, edit, wide, |_, _| 0.0)?;
+    if let Edit::Change { mass: Some(0.0), .. } | Edit::Launch(crate::base::edit::Launch { share: 0.0, .. }) =
+        edit
     {
-        return Err(Error::Invalid("a body that others bounce off has a mass".to_owned()));
+        return Err(Error::Invalid(
+            "the mass of a body must be above 0, since other bodies bounce off it".to_owned(),
+        ));
     }
     let mut list = |name: &str, change: &dyn Fn(&mut Vec<f32>)| extra.get_mut(name).map(change);
     match edit {
@@ -54,7 +57,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
     }
     let radii = extent(extra.get(SIZES).into_iter().flatten().copied());
     extra.insert(RADII.to_owned(), radii.to_vec());
-    // Other bodies move otherwise: they are looked at before the next step.
+    // Without a schedule of substeps, the bodies are measured before the next step.
     extra.remove(SUBSTEPS);
     Ok(())
 }

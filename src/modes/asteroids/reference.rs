@@ -1,112 +1,112 @@
-//! The same step in f64, written for reading: what the kernels are checked against.
+//! Reference implementation of asteroids in f64, which the kernels are checked against.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::parameters::{Asteroids, ContactLaw};
 use super::substeps::{Motion, Schedule};
-use super::{Asteroids, ContactLaw, unit_radii};
-use crate::bodies::{Bodies, FINITE_LIMIT};
-use crate::hand::Field;
+use crate::base::bodies::{Bodies, FINITE_LIMIT};
+use crate::base::edit::GravitySample;
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
 
-/// The largest overlap that is held against gravity, in units of g·dt².
+/// Largest overlap that a rest contact holds against gravity, in units of g·dt².
 const CARRIED: f64 = 50.0;
-/// A side that is so many times heavier may have as many impacts at once as there are.
+/// Mass ratio from which on the heavier body takes part in any number of impacts at once.
 const HEAVIER: f64 = 16.0;
-/// A decision that is so near to its threshold can come out differently in single precision.
+/// Relative distance to a threshold below which single precision may decide differently.
 const DOUBT: f64 = 1e-5;
 
-/// A step of all bodies, of which each can be worked out by itself.
+/// A step of all bodies, which computes the result of each body separately.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
     radii: Vec<f64>,
     cells: Cells,
-    /// What the first pass found of bodies that were asked for.
+    /// Cached results of the first pass.
     roles: RefCell<HashMap<usize, Role>>,
 }
 
-/// Who touches a body.
+/// Partner of a contact.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 enum Partner {
     Body(usize),
     Planet,
 }
 
-/// A contact of a body, seen from that body.
+/// A contact of a body, seen from the body.
 struct Contact {
     partner: Partner,
-    /// From the body to its partner.
+    /// Unit vector from the body to the partner.
     n: Vector,
     overlap: f64,
     /// Speed of approach.
     u: f64,
     /// Relative velocity along the surfaces.
     slip: Vector,
-    /// T0: the change of u that leaves −e·u.
+    /// T0: the change of u after which the speed of approach is −e·u.
     bounce: f64,
-    /// T: the change of u that holds the overlap, too.
+    /// T: the change of u that also keeps the overlap from growing.
     hold: f64,
-    /// The larger acceleration of the two.
+    /// Larger acceleration of the two partners.
     gravity: f64,
     is_impact: bool,
-    /// f: how much of a rest contact it is; 0 of an impact, and of a rest contact that is not active.
+    /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
     weight: f64,
-    /// How far the nearest threshold is from what was compared with it.
+    /// Smallest relative distance of a compared value to its threshold.
     margin: f64,
 }
 
-/// What the first pass finds of a body.
+/// Result of the first pass for a body.
 #[derive(Debug, Clone, Copy)]
 struct Role {
-    /// M: what it touches.
+    /// M: number of contacts.
     overlaps: f64,
-    /// N: active rest contacts.
+    /// N: number of active rest contacts.
     resting: u32,
-    /// F: the sum of their weights.
+    /// F: sum of the weights of the rest contacts.
     weight: f64,
-    /// L: impacts with much lighter partners.
+    /// L: number of impacts with much lighter partners.
     light: u32,
-    /// The partner of its best other impact, and the speed of that impact.
+    /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// How far the nearest threshold is from what was compared with it.
+    /// Smallest relative distance of a compared value to its threshold.
     margin: f64,
 }
 
 impl Role {
-    /// The planet counts nothing.
+    /// Role of the planet. Its contacts are not counted.
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
-    /// C: impacts that the body shares its mass between.
+    /// Returns C, the number of impacts that share the mass of the body.
     fn impacts(&self) -> f64 {
         f64::from(self.light) + f64::from(u8::from(self.best.is_some()))
     }
 }
 
 impl<T: Copy + Into<f64>> Step<T> {
-    /// A step from where the bodies are.
-    pub fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
+    /// Prepares a step that starts from `bodies`.
+    pub(super) fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
         let cells = Cells::new(&bodies, &radii);
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
     }
 
-    /// Place, velocity and mass of a body before the step.
-    pub fn body(&self, i: usize) -> (Vector, Vector, f64) {
+    /// Returns position, velocity and mass of a body before the step.
+    pub(super) fn body(&self, i: usize) -> (Vector, Vector, f64) {
         body(&self.bodies, i)
     }
 
-    /// The planet's pull on a body.
-    pub fn pull(&self, i: usize) -> Vector {
+    /// Returns the planet's acceleration of a body.
+    pub(super) fn pull(&self, i: usize) -> Vector {
         self.params.pull(self.body(i).0)
     }
 
-    /// Place and velocity of a body after the step; none of one that is held out.
+    /// Returns position and velocity of a body after the step; `None` if the body is held out.
     ///
     /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push, all from the old state.
-    pub fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
+    pub(super) fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
         let (x, v, _) = self.body(i);
         let (dv, dx) = match self.params.contact_law {
             ContactLaw::Match => self.second_pass(i),
@@ -117,8 +117,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         v.is_finite().then_some((x + v * dt + dx, v))
     }
 
-    /// Whether single precision may decide otherwise of a contact that has to do with the body.
-    pub fn is_in_doubt(&self, i: usize) -> bool {
+    /// Returns whether single precision may classify a contact that affects the body differently.
+    pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| match self.role(i).best {
             Some((Partner::Body(j), _)) => Some(j),
@@ -129,7 +129,7 @@ impl<T: Copy + Into<f64>> Step<T> {
             && partners.chain([i]).any(|j| near(j) || best_of(j).is_some_and(near))
     }
 
-    /// The bodies that a body touches.
+    /// Returns the bodies that a body touches.
     fn touching(&self, i: usize) -> Vec<usize> {
         let (x, v, _) = self.body(i);
         let touches = |&j: &usize| {
@@ -145,7 +145,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         self.params.planet_radius > 0.0 && self.body(i).0.length() < reach
     }
 
-    /// All contacts of a body.
+    /// Returns all contacts of a body.
     fn contacts(&self, i: usize) -> Vec<Contact> {
         let bodies = self.touching(i).into_iter().map(Partner::Body);
         let planet = self.touches_planet(i).then_some(Partner::Planet);
@@ -184,7 +184,7 @@ impl<T: Copy + Into<f64>> Step<T> {
 
         let speed = relative.length() + a.length() * dt;
         let margins = [u / speed, bounce / speed, (u * u - fall) / (u * u + fall + 0.1 * gravity * reach)];
-        // All three must hold: the one that fails by most decides.
+        // An impact needs all three conditions, so the smallest margin decides.
         let impact = margins.into_iter().fold(f64::INFINITY, f64::min).abs();
         let held = hold - end;
         let rest = if is_impact { f64::INFINITY } else { hold.abs() / (speed + held + 0.01 * reach / dt) };
@@ -201,13 +201,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Whether body i is so much lighter than its partner that an impact needs no consent of the partner.
+    /// Returns whether body i is so much lighter than the partner that the partner consents to every impact.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// The first pass: counts a body's contacts, and names its best impact.
+    /// Returns the result of the first pass: the counts of a body's contacts and its best impact.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;
@@ -230,7 +230,7 @@ impl<T: Copy + Into<f64>> Step<T> {
                 if let Some((_, fastest)) = role.best {
                     role.margin = role.margin.min((u / fastest - 1.0).abs());
                 }
-                // The fastest; among equals the one with the smaller number, and the planet last.
+                // The fastest impact is best; ties go to the smaller index, and the planet comes last.
                 if role.best.is_none_or(|(best, fastest)| u > fastest || (u == fastest && partner < best)) {
                     role.best = Some((partner, u));
                 }
@@ -240,13 +240,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         role
     }
 
-    /// Whether body i names the partner as its best, or need not.
+    /// Returns whether body i consents to an impact: the partner is much lighter or its best partner.
     fn consents(&self, i: usize, partner: Partner) -> bool {
         let is_heavy = matches!(partner, Partner::Body(j) if self.is_light(j, Partner::Body(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
-    /// An impact acts if both sides consent.
+    /// Returns whether an impact acts: both sides must consent.
     fn acts(&self, i: usize, partner: Partner) -> bool {
         self.consents(i, partner)
             && match partner {
@@ -255,13 +255,14 @@ impl<T: Copy + Into<f64>> Step<T> {
             }
     }
 
-    /// Whether an impact of the body acts.
+    /// Returns whether any impact of the body acts.
     fn is_hit(&self, i: usize) -> bool {
         let role = self.role(i);
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
     }
 
-    /// (1/m_i) / (C_i/m_i + C_j/m_j)
+    /// Returns the share of a contact's effect that body i takes: (1/m_i) / (C_i/m_i + C_j/m_j), with C_i = `own` and
+    /// C_j = `other`.
     fn share(&self, i: usize, partner: Partner, own: f64, other: f64) -> f64 {
         match (self.body(i).2, self.mass(partner)) {
             (_, f64::INFINITY) => 1.0 / own,
@@ -270,7 +271,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// The second pass: the impulses and displacements of a body, each shared by the counts of both sides.
+    /// Returns the changes of velocity and position from the second pass, each divided by the counts of both sides.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));
@@ -292,7 +293,7 @@ impl<T: Copy + Into<f64>> Step<T> {
                     dv -= share * (change * n + friction * slip);
                 }
             }
-            // Overlap that carries a load stays.
+            // Overlaps that carry a load are not pushed apart.
             let loaded = if weight > 0.0 && is_crowded { CARRIED } else { 2.0 } * contact.gravity * dt * dt;
             let share = self.share(i, partner, own.overlaps, other.overlaps);
             dx -= share * push * (contact.overlap - loaded).max(0.0) * n;
@@ -300,7 +301,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// The law `simple`: Δv = −share·[(1+e)·u·n + μ·v_t] of each contact where they approach, and the push apart.
+    /// Returns the changes of velocity and position under the contact law `simple`: Δv = −share·[(1+e)·u·n + μ·v_t] for each
+    /// contact whose partners approach, and the push apart.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);
@@ -321,10 +323,10 @@ impl<T: Copy + Into<f64>> Step<T> {
     }
 }
 
-/// Bodies by cells as wide as the largest of them: those that touch are in neighbouring cells.
+/// Bodies sorted into cells as wide as the largest body, so that touching bodies are in neighbouring cells.
 struct Cells {
     width: f64,
-    /// Every body that is not held out with its cell, in order.
+    /// Cell and index of each body that is not held out, sorted.
     sorted: Vec<([i64; 3], usize)>,
 }
 
@@ -343,11 +345,11 @@ impl Cells {
     }
 
     fn cell(&self, x: Vector) -> [i64; 3] {
-        // The outermost cells go on for ever.
+        // The outermost cells have no outer boundary.
         x.to_array().map(|x| (x / self.width).floor().clamp(-1e12, 1e12) as i64)
     }
 
-    /// The bodies in the 27 cells around a place, by their numbers.
+    /// Returns the bodies in the 27 cells around a position, sorted by index.
     fn around(&self, x: Vector) -> Vec<usize> {
         let home = self.cell(x);
         let mut near = Vec::new();
@@ -364,7 +366,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Steps, each divided into substeps as the device divides it.
+    /// Takes `steps` steps, with the same substeps as on the device.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -387,7 +389,7 @@ impl Asteroids {
         }
     }
 
-    /// The number of substeps that the bodies need from now on.
+    /// Returns the number of substeps that the bodies need.
     fn look(&self, bodies: &Bodies<f64>) -> u32 {
         let radii = self.radii(bodies);
         let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
@@ -422,17 +424,17 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// The planet's pull; within the planet it does not grow any more.
+    /// Returns the planet's acceleration at a position; inside the planet it does not exceed the value at the surface.
     fn pull(&self, x: Vector) -> Vector {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         x * (-f64::from(self.g) * f64::from(self.planet_mass) / near.powi(3))
     }
 
-    /// The planet's pull and its potential at a place.
-    pub(super) fn field_of(&self, x: Vector) -> Field {
+    /// Returns the planet's acceleration and potential at a position.
+    pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let potential = -f64::from(self.g) * f64::from(self.planet_mass) / near;
-        Field { acceleration: self.pull(x), potential }
+        GravitySample { acceleration: self.pull(x), potential }
     }
 
     pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {
@@ -458,9 +460,15 @@ pub(super) fn finite(v: Vector) -> bool {
     v.to_array().iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT))
 }
 
-/// Place, velocity and mass.
+/// Returns position, velocity and mass of a body.
 pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector, Vector, f64) {
     let [x, y, z, m] = bodies.positions[i].map(Into::into);
     let [vx, vy, vz, _] = bodies.velocities[i].map(Into::into);
     (Vector::new(x, y, z), Vector::new(vx, vy, vz), m)
+}
+
+/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m); 1 for all bodies if none has a mass.
+pub(super) fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+    let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
+    masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()
 }

@@ -1,177 +1,131 @@
-//! Asteroids on a device.
-
-use std::any::Any;
+//! Asteroids on a device: buffers, kernels, steps and readings.
 
 use glam::DVec3;
 
-use super::columns::Columns;
-use super::grid::Grid;
-use super::part::Share;
-use super::reference::{Step, body, finite};
-use super::substeps::{LONGEST_MOVE, Motion, Schedule, Substeps};
-use super::{Asteroids, ContactLaw, INFO, unit_radii};
-use crate::bodies::{Bodies, Points, Shape};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
-use crate::error::{Error, Result};
-use crate::hand::Pull;
-use crate::memory::Memory;
+use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
+use super::parameters::{Asteroids, ContactLaw, Substeps};
+use super::reference::{Step, body, finite, unit_radii};
+use super::solver::{Builder, ContactPass, SecondPass, Setup, Solver};
+use super::substeps::{LONGEST_MOVE, Motion, Schedule};
+use crate::base::bodies::{Bodies, Points, Shape};
+use crate::base::edit::Attractor;
+use crate::base::error::{Error, Result};
+use crate::base::memory::Memory;
+use crate::base::params::{ChangeEffect as Cost, Choice};
+use crate::base::state::State;
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::{Effect, Judged, Sample};
+use crate::modes::carried::list;
+use crate::modes::kernels::source;
+use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
-use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, hand, list, source};
-use crate::params::{Choice, Effect as Cost};
-use crate::state::State;
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, edits};
 
-const MEASURE: Source = source!("asteroids/measure.cl");
-
-/// Others that a body of the cell list meets, roughly: what a slice of it costs.
-const GRID_COST: f64 = 64.0;
-
-/// Lists of what is carried on.
-pub(super) const SIZES: &str = "sizes";
-pub(super) const MASSES: &str = "masses";
-pub(super) const CONTACT: &str = "contact";
-pub(super) const RADII: &str = "radii";
-pub(super) const SUBSTEPS: &str = "substeps";
+const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     pub(super) device: Device,
     pub(super) params: Asteroids,
-    /// The parameters of a substep of the last step, or of one that is under way.
+    /// Parameters of a substep of the current or last step.
     substep: Asteroids,
-    /// How many substeps that step has.
+    /// Number of substeps of the current or last step.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Look>,
-    /// Looks at the bodies to find how many substeps a step needs.
+    /// Kernel that measures the motion of the bodies, from which the number of substeps follows.
     motion: Kernel,
-    /// What that kernel writes.
+    /// Result of the kernel `motion`.
     seen: Buffer<u32>,
-    /// Where `seen` is read to.
+    /// Host memory that `seen` is read to.
     seen_here: Memory<u32>,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
-    /// The first pass of a step over the bodies; under the law `simple` the only one.
-    pub(super) advance: Kernel,
-    /// The second pass, under the law `match`.
-    pub(super) second: Option<Second>,
-    pub(super) finder: Finder,
+    /// The second pass of a step, under the contact law `match`.
+    pub(super) second: Option<SecondPass>,
+    /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
+    pub(super) solver: Box<dyn Solver>,
     pub(super) pack: Kernel,
     pub(super) reduction: Reduction,
-    /// Places and velocities now, and where the next step puts them: swapped by arguments.
+    /// Positions with sizes: the current ones, and the destination of the next substep; swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
+    /// Velocities with masses, swapped like the positions.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether the last step was taken under today's parameters: then it went from `[1]` to `[0]`.
+    /// Whether a step was taken with the current parameters: then the last substep went from `[1]` to `[0]`.
     pub(super) stepped: bool,
-    /// Whether a hand changed velocities since that step.
+    /// Whether the attract tool has changed velocities since the last step.
     was_pulled: bool,
-    /// Hits, deepest overlap, steps since the last hit.
+    /// Number of hits, deepest overlap, and steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
-    /// The group that each body began in.
+    /// Group that each body started in.
     pub(super) origin: Buffer<f32>,
-    pub(super) snapshot: Snapshot,
-    /// The smallest of the radii over the parameter, of those that are not 0, and the largest.
+    pub(super) packed: PackedPoints,
+    /// Smallest radius above 0 and largest radius, divided by the parameter `radius`.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
-    /// What it does among several.
+    /// State for sharing the work with other devices.
     pub(super) share: Share,
-    /// What lets a person's hand act, once it did.
+    /// Kernel of the attract tool, built at its first use.
     pull: Option<Kernel>,
 }
 
-/// The second pass of a step, and what the first one leaves for it.
-pub(super) struct Second {
-    kernel: Kernel,
-    /// The best partner, counts and flags of each body, as `kernels/asteroids/contact.cl` packs them.
-    pub(super) roles: Buffer<[u32; 4]>,
-    /// The bodies that each body touches: the first of all bodies, then the second of all bodies, and so on.
-    partners: Buffer<u32>,
-}
-
-impl Second {
-    /// Partners that are listed with a body: as many equal spheres as can touch one, and some more that overlap. The second
-    /// pass searches again for those of a body with more.
-    const PARTNERS: usize = 16;
-    /// Bytes of a body in both lists.
-    pub const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// What a body costs in the second pass, in pairs of bodies.
-    const COST: f64 = 16.0;
-
-    /// What the kernels of both passes are compiled with.
-    fn defines() -> [(&'static str, String); 2] {
-        [("MATCH", "1".to_owned()), ("PARTNERS", Self::PARTNERS.to_string())]
-    }
-
-    fn new(device: &Device, program: &Program, recipe: Recipe, count: usize) -> Result<Self> {
-        let kernel =
-            program.kernel(if recipe.variant.name == "grid" { "resolve_sorted" } else { "resolve" })?;
-        kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
-        let (roles, partners) = (Buffer::new(device, count)?, Buffer::new(device, Self::PARTNERS * count)?);
-        Ok(Self { kernel, roles, partners })
-    }
-}
-
-/// What a variant prepares before it looks for contacts.
-pub(super) enum Finder {
-    /// Nothing.
-    AllPairs,
-    /// Places in columns, and each pair once.
-    Columns(Box<Columns>),
-    /// Bodies sorted into cells.
-    Cells(Box<Grid>),
-}
-
-/// A look at the bodies: what the kernel `motion` writes.
+/// A measurement of the bodies' motion by the kernel `motion`.
 pub(super) enum Look {
-    /// Under way.
+    /// Queued, not read yet.
     Asked(Pending<Memory<u32>>),
-    /// The largest rate, and 1 if a body lands.
+    /// The largest rate, and 1 if a body may touch the planet, else 0.
     Told([f32; 2]),
+}
+
+/// State for sharing the work with other devices.
+#[derive(Default)]
+pub(super) struct Share {
+    /// Bodies per unit of work.
+    pub(super) grain: usize,
+    /// First work-item of the device's part of a step.
+    pub(super) start: usize,
+    /// End of the device's part, in work-items.
+    pub(super) end: usize,
 }
 
 /// A burst under way.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The step that comes next, or is under way.
+    /// The current or next step.
     pub(super) step: u32,
-    /// The substep of it that comes next.
+    /// The next substep of the step.
     pub(super) substep: u32,
-    /// Substeps so far.
+    /// Number of substeps so far.
     substeps: u64,
-    /// Whether its first pass is all queued, and the second one comes next.
+    /// Whether the first pass is completely queued, so that the second pass comes next.
     pub(super) is_second: bool,
-    /// The work-item at which it goes on.
+    /// The next work-item of the pass.
     pub(super) from: usize,
 }
 
 impl Burst {
-    /// Whether a step comes next of which nothing is queued.
+    /// Returns whether no part of the next step is queued yet.
     fn is_at_step(&self) -> bool {
         (self.substep, self.is_second, self.from) == (0, false, 0)
     }
 }
 
 impl AsteroidSimulation {
-    pub fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
+    pub(super) fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
         let variant = recipe.variant;
         let mut defines = recipe.defines();
         if params.contact_law == ContactLaw::Match {
-            defines.extend(Second::defines());
+            defines.extend(SecondPass::defines());
         }
-        let program = Program::build(device, &INFO.sources(variant), &defines)?;
-        let advance = program.kernel("advance")?;
-        advance.check_work_group(variant.name, recipe.work_group)?;
+        let program = Program::build(device, &mode_of(params).info().sources(variant), &defines)?;
         let (count, substeps) = (bodies.len(), params.substeps.fixed().unwrap_or(1));
+        let setup = Setup { device, program: &program, recipe, bodies: count };
+        let builder: &Builder = variant.solver()?;
+        let solver = (builder.0)(&setup)?;
         let second = match params.contact_law {
-            ContactLaw::Match => Some(Second::new(device, &program, recipe, count)?),
+            ContactLaw::Match => Some(SecondPass::new(&setup, solver.second_kernel())?),
             ContactLaw::Simple => None,
-        };
-        let finder = match variant.name {
-            "vector" => Finder::Columns(Box::new(Columns::new(device, &program, recipe, count)?)),
-            "grid" => Finder::Cells(Box::new(Grid::new(device, &program, count)?)),
-            _ => Finder::AllPairs,
         };
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
         let (x, v, radii) = to_device(bodies);
@@ -187,9 +141,8 @@ impl AsteroidSimulation {
             seen_here: Memory::default(),
             count,
             recipe,
-            advance,
+            solver,
             second,
-            finder,
             pack: reduction.program().kernel("pack")?,
             reduction,
             x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
@@ -198,7 +151,7 @@ impl AsteroidSimulation {
             was_pulled: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
             origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
-            snapshot: Snapshot::new(device, count)?,
+            packed: PackedPoints::new(device, count)?,
             radii,
             burst: Burst::default(),
             share: Share::default(),
@@ -218,12 +171,12 @@ impl AsteroidSimulation {
         Arg::Float16(std::array::from_fn(|nth| law.get(nth).copied().unwrap_or(0.0)))
     }
 
-    /// The smallest radius of a body that has one.
+    /// Returns the smallest radius above 0.
     fn least_radius(&self) -> f32 {
         self.radii[0] * self.params.radius
     }
 
-    /// Decides how many substeps the next step has; where that takes a look at the bodies, queues one.
+    /// Sets the number of substeps of the next step, and queues a measurement of the bodies' motion if one is due.
     pub(super) fn begin_step(&mut self) -> Result<()> {
         let count = match self.params.substeps.fixed() {
             Some(count) => count,
@@ -246,12 +199,12 @@ impl AsteroidSimulation {
         Ok(())
     }
 
-    /// The number of substeps of the next step, as far as it is known before a look at the bodies.
+    /// Returns the number of substeps of the next step, as far as it is known without a measurement of the bodies.
     fn planned_substeps(&self) -> u32 {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Divides the next step into so many substeps.
+    /// Divides the next step into `count` substeps.
     pub(super) fn divide(&mut self, count: u32) {
         self.substeps = count;
         self.substep = self.params.substep(count);
@@ -259,10 +212,10 @@ impl AsteroidSimulation {
 
     fn look(&mut self) -> Result<Look> {
         if self.radii[1] == 0.0 {
-            // Nobody can be touched.
+            // Bodies without size cannot touch.
             return Ok(Look::Told([0.0, 0.0]));
         }
-        /// Work-items: enough to fill a device.
+        /// Number of work-items, enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
         self.seen.clear()?;
         let args = [
@@ -278,7 +231,7 @@ impl AsteroidSimulation {
         Ok(Look::Asked(self.seen.read_into(std::mem::take(&mut self.seen_here))?))
     }
 
-    /// What a look tells. Waits for the device.
+    /// Returns the result of a measurement. Waits for the device.
     fn told(&mut self, look: Look) -> Result<[f32; 2]> {
         Ok(match look {
             Look::Asked(answer) => {
@@ -291,7 +244,7 @@ impl AsteroidSimulation {
         })
     }
 
-    /// Waits for a look that is under way; what the last look tells that is not in force yet.
+    /// Returns the result of the last measurement if it does not apply yet. Waits for a queued measurement.
     pub(super) fn last_look(&mut self) -> Result<Option<[f32; 2]>> {
         let Some(look) = self.schedule.look.take() else { return Ok(None) };
         let told = self.told(look)?;
@@ -299,7 +252,7 @@ impl AsteroidSimulation {
         Ok(Some(told))
     }
 
-    /// The longest move of a body in a substep over its radius, with a warning where no further division helps.
+    /// Returns the reading of the longest move in a substep, divided by the radius, with a warning if it is too long.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -307,7 +260,7 @@ impl AsteroidSimulation {
                 is_long,
                 "Even with 64 substeps, bodies move more than half their radius in a substep and can pass through others: reduce Time step.",
             ),
-            // The bodies are looked at every few steps: until then a collision can make one too fast for the division in force.
+            // Motion is measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
                 "Collisions made bodies faster than the substeps can follow for some steps, so that they can pass through others: reduce Time step or set Substeps.",
@@ -317,21 +270,16 @@ impl AsteroidSimulation {
                 "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
             ),
         };
-        let help = "the longest move of a body in a substep, divided by its radius; with Substeps on auto, a value above 0.5 adds substeps";
-        Reading::new("reach", "Longest move", reach, help).warns_of(warns, advice)
+        let help = "Longest move of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
+        Reading {
+            unit: " radii",
+            ..Reading::new("reach", "Longest move", reach, help).warns_of(warns, advice)
+        }
     }
 
-    /// Lets the next step begin with a look at the bodies, since they or the parameters have changed.
+    /// Makes the next step begin with a measurement of the bodies, since bodies or parameters have changed.
     fn look_again(&mut self) {
         self.schedule = Schedule::default();
-    }
-
-    /// Work-items of the first pass over all bodies.
-    fn items(&self) -> usize {
-        match &self.finder {
-            Finder::Columns(columns) => columns.items(&self.recipe, self.count),
-            Finder::AllPairs | Finder::Cells(_) => self.recipe.items(self.count),
-        }
     }
 
     /// Queues a slice of the next substep.
@@ -339,11 +287,14 @@ impl AsteroidSimulation {
         if self.burst.is_at_step() {
             self.begin_step()?;
         }
-        let items = if self.burst.is_second { self.count } else { self.items() };
-        match &self.finder {
-            _ if self.burst.is_second => self.slice_of_second(items)?,
-            Finder::Columns(_) => self.slice_of_search(items)?,
-            Finder::AllPairs | Finder::Cells(_) => self.slice_of_first(self.burst.from == 0, items)?,
+        let items = if self.burst.is_second { self.count } else { self.solver.items() };
+        match self.burst.is_second {
+            true => self.slice_of_second(items)?,
+            false => {
+                let from = self.burst.from;
+                let (lane, solver, pass) = self.pass();
+                self.burst.from = solver.evaluate(lane, &pass, from..items)?;
+            }
         }
         if self.burst.from >= items {
             if self.second.is_some() && !self.burst.is_second {
@@ -366,93 +317,49 @@ impl AsteroidSimulation {
         (self.burst.is_second, self.burst.from) = (false, 0);
     }
 
-    /// Queues a slice of the search for all who touch, each pair once; after the last one the first pass over the lists.
-    fn slice_of_search(&mut self, items: usize) -> Result<()> {
-        let Finder::Columns(columns) = &self.finder else { return Ok(()) };
-        let (n, c, x) = (Arg::Uint(self.count as u32), self.coefficients(), Arg::from(&self.x[0]));
-        if self.burst.from == 0 {
-            columns.fill(&mut self.lane, n, self.params.radius, x)?;
-        }
-        let cost = self.count as f64 * self.recipe.bodies_per_item();
-        let (kernel, args) = columns.search(n, c, x);
-        let pass = Pass { kernel, args: &args, items, group: self.recipe.work_group, cost };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        if self.burst.from >= items {
-            let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
-            let common = common([n, c], [x, (&self.v[0]).into()], to, self.second.as_ref());
-            columns.finish(&mut self.lane, &common, self.count)?;
-        }
-        Ok(())
-    }
-
     /// Queues a slice of the second pass up to the body `end`.
     pub(super) fn slice_of_second(&mut self, end: usize) -> Result<()> {
-        let Some(second) = &self.second else { return Ok(()) };
-        let (bodies, more) = match &self.finder {
-            Finder::Cells(grid) => (grid.sorted(), grid.args(self.radii[1] * self.params.radius)),
-            Finder::AllPairs | Finder::Columns(_) => ([&self.x[0], &self.v[0]].map(Arg::from), Vec::new()),
+        let (from, group) = (self.burst.from, self.recipe.work_group);
+        let (lane, solver, pass) = self.pass();
+        let Some(second) = pass.second else { return Ok(()) };
+        let args = solver.second_args(&pass);
+        let pass = Pass { kernel: &second.kernel, args: &args, items: end, group, cost: SecondPass::COST };
+        self.burst.from = lane.slice(pass, from)?;
+        Ok(())
+    }
+
+    /// Queues a slice of the first pass over the device's own bodies, up to the work-item `end`; `is_first` if it is the
+    /// first slice.
+    pub(super) fn slice_of_share(&mut self, is_first: bool, end: usize) -> Result<()> {
+        let from = self.burst.from;
+        let (lane, solver, pass) = self.pass();
+        self.burst.from = solver.evaluate_share(lane, &pass, is_first, from..end)?;
+        Ok(())
+    }
+
+    /// Returns the next pass over the bodies, with the solver and the lane that queue it.
+    fn pass(&mut self) -> (&mut Lane, &mut dyn Solver, ContactPass<'_>) {
+        let coefficients = self.coefficients();
+        let Self { lane, solver, x, v, contact, second, params, radii, count, .. } = self;
+        let pass = ContactPass {
+            bodies: *count,
+            coefficients,
+            radius: params.radius,
+            largest: radii[1] * params.radius,
+            from: [&x[0], &v[0]],
+            to: [&x[1], &v[1], &*contact].map(Arg::from),
+            second: second.as_ref(),
         };
-        let head = [Arg::Uint(self.count as u32), self.coefficients()];
-        let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
-        let args = [common(head, bodies, to, self.second.as_ref()), more].concat();
-        let (kernel, group) = (&second.kernel, self.recipe.work_group);
-        let pass = Pass { kernel, args: &args, items: end, group, cost: Second::COST };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        Ok(())
+        (lane, solver.as_mut(), pass)
     }
-
-    /// Queues a slice of the first pass up to the work-item `end`, and where it `starts` what the variant prepares.
-    pub(super) fn slice_of_first(&mut self, starts: bool, end: usize) -> Result<()> {
-        let n = Arg::Uint(self.count as u32);
-        let (x, v) = (&self.x[0], &self.v[0]);
-        let largest = self.radii[1] * self.params.radius;
-        let (mut bodies, mut more) = ([x.into(), v.into()], Vec::new());
-        let mut cost = self.count as f64 * self.recipe.bodies_per_item();
-        match &self.finder {
-            Finder::AllPairs => {}
-            Finder::Columns(columns) => {
-                if starts {
-                    columns.fill(&mut self.lane, n, self.params.radius, x.into())?;
-                }
-                more = columns.args();
-            }
-            Finder::Cells(grid) => {
-                if starts {
-                    grid.fill(&mut self.lane, self.count, largest, x, v)?;
-                }
-                (bodies, more, cost) = (grid.sorted(), grid.args(largest), GRID_COST);
-            }
-        }
-        let to = [&self.x[1], &self.v[1], &self.contact].map(Arg::from);
-        let args = [common([n, self.coefficients()], bodies, to, self.second.as_ref()), more].concat();
-        let group = self.recipe.work_group;
-        let pass = Pass { kernel: &self.advance, args: &args, items: end, group, cost };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        Ok(())
-    }
-}
-
-/// What every kernel takes that looks for contacts or resolves them: the number of bodies and the coefficients, the bodies in
-/// the variant's order, what a step writes, and what the passes share.
-fn common<'a>(
-    head: [Arg<'a>; 2],
-    from: [Arg<'a>; 2],
-    to: [Arg<'a>; 3],
-    second: Option<&'a Second>,
-) -> Vec<Arg<'a>> {
-    let shared = second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
-    [&head[..], &from, &to, shared.as_ref().map_or(&[], |shared| &shared[..])].concat()
 }
 
 fn mode_of(params: &Asteroids) -> &dyn Mode {
     params
 }
 
-/// More steps than anyone waits for a hit.
-pub(super) const NEVER: f32 = 1e9;
-
-/// `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, as `kernels/asteroids/contact.cl` has them: a body
-/// that is held out has ρ = NaN.
+/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ in the layout of `kernels/asteroids/contact.cl`, where ρ
+/// is the radius divided by the parameter `radius`; ρ is NaN for bodies that are held out.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
@@ -465,19 +372,9 @@ fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     (x, v, radii)
 }
 
-/// The smallest and the largest of `sizes`, without those of bodies that are held out or have none; 0 if no one has any.
-pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
-    let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
-    let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);
-    [least.min(most), most]
-}
-
 impl Simulation for AsteroidSimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        let mode: &dyn Any = mode;
-        let params = mode
-            .downcast_ref::<Asteroids>()
-            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let params = mode.of::<Asteroids>()?;
         let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         if self.params.divided_by() != params.divided_by() {
             self.look_again();
@@ -504,8 +401,8 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, substep, is_second, from, .. } = self.burst;
-        // The second pass takes hardly any time beside the search for contacts.
-        let begun = if is_second { 1.0 } else { from as f32 / self.items().max(1) as f32 };
+        // The second pass takes little time compared with the search for contacts.
+        let begun = if is_second { 1.0 } else { from as f32 / self.solver.items().max(1) as f32 };
         (step as f32 + (substep as f32 + begun) / self.substeps as f32) / steps.max(1) as f32
     }
 
@@ -533,7 +430,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// The masses and sizes of those who are held out too, and what was lately hit.
+    /// Returns sizes and masses, also of bodies that are held out, contacts, and the schedule of substeps.
     fn extra(&mut self) -> Result<Extra> {
         let look = self.last_look()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
@@ -558,10 +455,10 @@ impl Simulation for AsteroidSimulation {
         let (x, v) = (patched(&self.x[0], SIZES)?, patched(&self.v[0], MASSES)?);
         let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
-        // Cells are as large as the largest body.
+        // The cells of `grid` are as large as the largest body.
         if !(radii[0] >= 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
             return Err(Error::Invalid(format!(
-                "the sizes of bodies are not from {} to {}",
+                "the sizes of the bodies cannot range from {} to {}",
                 radii[0], radii[1]
             )));
         }
@@ -587,11 +484,11 @@ impl Simulation for AsteroidSimulation {
         ];
         let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
         let from = [(&self.x[0]).into(), now, before, (&self.contact).into(), (&self.origin).into()];
-        let Snapshot { positions, values } = &self.snapshot;
+        let PackedPoints { positions, values } = &self.packed;
         let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
-        self.snapshot.read(points, Shape::Spheres { planet })
+        self.packed.read(points, Shape::Spheres { planet })
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
@@ -600,14 +497,14 @@ impl Simulation for AsteroidSimulation {
         Ok(Some([x, v]))
     }
 
-    fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+    fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.was_pulled = true;
         self.look_again();
         if self.pull.is_none() {
-            self.pull = Some(hand::kernel(&self.device)?);
+            self.pull = Some(edits::kernel(&self.device)?);
         }
         match &self.pull {
-            Some(kernel) => hand::queue(&mut self.lane, kernel, (pull, time), &self.x[0], &self.v[0]),
+            Some(kernel) => edits::queue(&mut self.lane, kernel, (attractor, time), &self.x[0], &self.v[0]),
             None => Ok(()),
         }
     }
@@ -618,7 +515,7 @@ impl Simulation for AsteroidSimulation {
         }
         let read = |at: usize| -> Result<(Bodies, Vec<f64>)> {
             let (mut positions, velocities) = (self.x[at].read()?, self.v[at].read()?);
-            // As they are, since bodies keep their sizes when a hand changes the mean mass.
+            // Sizes cannot be computed from masses, since bodies keep their sizes when edits change the mean mass.
             let radii = positions.iter().map(|x| f64::from(x[3]) * f64::from(self.params.radius)).collect();
             positions.iter_mut().zip(&velocities).for_each(|(x, v)| x[3] = v[3]);
             Ok((Bodies { positions, velocities }, radii))
@@ -628,15 +525,15 @@ impl Simulation for AsteroidSimulation {
         let judge = move |i: usize| {
             let (x_before, v_before, _) = step.body(i);
             let (x_after, v_after, _) = body(&after, i);
-            // A contact that single precision may take for another kind says nothing of a kernel.
+            // Skips contacts that single precision may classify differently.
             let (x_right, v_right) = step.moved(i).filter(|_| !step.is_in_doubt(i))?;
-            // Contacts may cancel the pull, and yet it acted.
+            // The planet's pull counts separately, since contacts may cancel it.
             let pull = step.pull(i).length() * dt;
             let effect = |x: DVec3, v: DVec3| Effect {
                 velocity: (v - v_before).extend(pull).to_array(),
                 position: (x - x_before).extend(pull * dt).to_array(),
             };
-            // What comes of storing the bodies in f32 is no kernel's error.
+            // Rounds the exact result to f32, since storage in f32 is not an error of the kernel.
             let stored = |v: DVec3| v.as_vec3().as_dvec3();
             let judged = Judged {
                 computed: effect(x_after, v_after),
@@ -659,7 +556,7 @@ impl Simulation for AsteroidSimulation {
         let sums = self.reduction.run(&args)?;
         let [deepest, fastest] = sums.maxima;
         let reach = match self.radii[1] {
-            // A body without a size cannot be hit.
+            // Bodies without size cannot be hit.
             0.0 => 0.0,
             _ => fastest * f64::from(self.substep.dt) / f64::from(radius),
         };
@@ -670,21 +567,31 @@ impl Simulation for AsteroidSimulation {
                 "collisions",
                 "Collisions",
                 hits / 2.0,
-                "pairs that hit each other in the last step",
+                "Number of pairs that hit each other in the last step.",
             ),
-            Reading::new("overlap", "Deepest overlap", deepest, "the deepest overlap over the body's radius"),
+            Reading::new(
+                "overlap",
+                "Deepest overlap",
+                deepest,
+                "Deepest overlap of a body, divided by its radius.",
+            ),
             Reading::count(
                 "substeps",
                 "Substeps",
                 f64::from(self.substeps),
-                "number of substeps in the last step",
+                "Number of substeps in the last step.",
             ),
             self.longest_move(reach),
-            Reading::new("kinetic", "Kinetic energy", sums.diagnostics.kinetic, "Σ ½ m v²"),
+            Reading::new(
+                "kinetic",
+                "Kinetic energy",
+                sums.diagnostics.kinetic,
+                "Sum of ½ m v² over all bodies.",
+            ),
         ];
         if met > 0.0 {
-            let help = "how full the 27 cells around a body are: what the step costs for each body";
-            readings.push(Reading::new("bodies_a_cell", "Bodies a cell", cells, help));
+            let help = "Mean number of bodies per cell in the 27 cells around a body. It determines the cost of a step.";
+            readings.push(Reading::new("bodies_a_cell", "Bodies per cell", cells, help));
         }
         let potential = -f64::from(g * planet_mass) * sums.potential;
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })

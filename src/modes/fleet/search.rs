@@ -1,26 +1,26 @@
-//! Which devices compute together: as many of the fastest as make a step shorter. That is tried, because what an exchange
-//! costs, and how much slower a device is with a small share, is known to nobody beforehand.
+//! Search for the devices that compute together: as many of the fastest as shorten a step. The search measures,
+//! because the cost of an exchange and the speed of a device with a small share are unknown.
 
 use super::shares::Speeds;
 
-/// Set to `always`, it gives every device work, whether that helps or not.
+/// Environment variable; `always` gives every device work.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Bursts with all devices in which their speeds show.
+/// Bursts with all devices that measure their speeds.
 const WARM: u32 = 4;
-/// Bursts that each number of devices is tried for: in the first the shares change.
+/// Bursts to measure for each number of devices. The shares of the work still change during the first.
 const TRIES: u32 = 3;
-/// A number of devices is not tried where computing alone would take so much longer than the best.
+/// A number of devices is skipped if their computation alone would take this many times the best step.
 const HOPELESS: f64 = 1.25;
-/// More devices have to be worth this much.
+/// More devices must reduce the time of a step to this fraction.
 const GAIN: f64 = 0.98;
 
-/// The search, and after it its outcome.
+/// The search and its result.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
-    /// Among whom.
-    crew: Vec<usize>,
-    /// Seconds of a step with the first so many of the fastest.
+    /// Devices among which to search.
+    participants: Vec<usize>,
+    /// Numbers of devices tried, with the seconds of a step.
     seen: Vec<(usize, f64)>,
 }
 
@@ -32,30 +32,33 @@ enum Phase {
 }
 
 impl Search {
-    /// Among `crew`.
-    pub fn new(crew: Vec<usize>) -> Self {
-        Self { phase: if Self::is_off() { Phase::Settled } else { Phase::Warm(0) }, crew, seen: Vec::new() }
+    /// Starts a search among `participants`.
+    pub(super) fn new(participants: Vec<usize>) -> Self {
+        Self {
+            phase: if Self::is_off() { Phase::Settled } else { Phase::Warm(0) },
+            participants,
+            seen: Vec::new(),
+        }
     }
 
-    /// Whether all are to take part, whatever that does.
-    pub fn is_off() -> bool {
+    /// Returns whether all devices take part without a search.
+    pub(super) fn is_off() -> bool {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Begins anew with others too, and says with whom.
-    pub fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
-        let crew: Vec<usize> = self.crew.iter().copied().chain(others).collect();
-        *self = Self::new(crew.clone());
-        crew
+    /// Restarts the search with additional devices; returns all of them.
+    pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
+        let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
+        *self = Self::new(participants.clone());
+        participants
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Takes in what a step took with the devices that take part; those that are to do so from now on, if others.
-    /// `units` is the work of a step.
-    pub fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
+    /// Records the seconds of a step, whose work is `units`; returns the next participants if they change.
+    pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
             Phase::Warm(bursts) => {
@@ -63,9 +66,9 @@ impl Search {
                 if *bursts < WARM {
                     return None;
                 }
-                let order = speeds.order(&self.crew);
+                let order = speeds.order(&self.participants);
                 self.seen = vec![(order.len(), seconds)];
-                let mut left = speeds.crews(&order);
+                let mut left = speeds.counts_to_try(&order);
                 left.pop();
                 self.phase = Phase::Try { order, left, tries: 0 };
                 self.next(speeds, units)
@@ -87,7 +90,7 @@ impl Search {
         }
     }
 
-    /// The next number of devices to be tried, or the best if none is left.
+    /// Returns the next number of devices to try, or the best if none is left.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
@@ -105,9 +108,9 @@ impl Search {
                 chosen = seen;
             }
         }
-        let crew = order[..chosen.0].to_vec();
+        let participants = order[..chosen.0].to_vec();
         self.phase = Phase::Settled;
-        Some(crew)
+        Some(participants)
     }
 }
 
@@ -119,15 +122,15 @@ mod tests {
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());
-        let (mut search, mut crew) =
+        let (mut search, mut participants) =
             (Search::new((0..speeds.len()).collect()), (0..speeds.len()).collect::<Vec<_>>());
         for _ in 0..100 {
-            let costs = if crew.len() > 1 { exchange } else { 0.0 };
-            let seconds = units as f64 / known.together(&crew) + costs;
-            crew = search.note(seconds, &known, units).unwrap_or(crew);
+            let costs = if participants.len() > 1 { exchange } else { 0.0 };
+            let seconds = units as f64 / known.together(&participants) + costs;
+            participants = search.note(seconds, &known, units).unwrap_or(participants);
         }
         assert!(search.is_settled());
-        crew.len()
+        participants.len()
     }
 
     #[test]

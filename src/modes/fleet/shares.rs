@@ -1,11 +1,11 @@
-//! Who does how much: by the speeds that were measured.
+//! Shares of the work by measured speeds.
 
 use std::ops::Range;
 
-/// A device that falls back by less than this share of a step is left alone: shares are to settle.
+/// Shares stay as they are while they cost less than this fraction of a step.
 const TOLERANCE: f64 = 0.02;
 
-/// What the devices were seen to do, in units of work a second.
+/// Speeds of the devices, in units of work per second.
 #[derive(Debug, Clone)]
 pub(super) struct Speeds {
     rates: Vec<f64>,
@@ -13,13 +13,13 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Guesses, of which only the ratios count.
-    pub fn guess(rates: Vec<f64>) -> Self {
+    /// Creates speeds from guesses, of which only the ratios matter.
+    pub(super) fn guess(rates: Vec<f64>) -> Self {
         Self { measured: vec![false; rates.len()], rates }
     }
 
-    /// Takes in that a device did `units` in `seconds`.
-    pub fn note(&mut self, device: usize, units: usize, seconds: f64) {
+    /// Records that a device did `units` in `seconds`.
+    pub(super) fn note(&mut self, device: usize, units: usize, seconds: f64) {
         if units == 0 || seconds <= 0.0 {
             return;
         }
@@ -30,36 +30,37 @@ impl Speeds {
         self.measured[device] = true;
     }
 
-    /// All together, of some devices.
-    pub fn together(&self, devices: &[usize]) -> f64 {
+    /// Returns the sum of the speeds of `devices`.
+    pub(super) fn together(&self, devices: &[usize]) -> f64 {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// `devices`, the fastest first.
-    pub fn order(&self, devices: &[usize]) -> Vec<usize> {
+    /// Returns `devices`, fastest first.
+    pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
         order
     }
 
-    /// How many of `order` are worth trying together: doublings, and those before a device that is much slower.
-    pub fn crews(&self, order: &[usize]) -> Vec<usize> {
+    /// Returns how many of the devices in `order` to try together: powers of two, and all that precede a much slower
+    /// device.
+    pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
         };
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Shares of `units` for `devices`, in their order, and none empty: of who has nothing to do nothing would be learnt.
-    /// There are as many units as devices at least.
-    pub fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
+    /// Divides `units` among `devices`. Each gets at least one unit, since otherwise its speed could not be measured.
+    /// There must be at least as many units as devices.
+    pub(super) fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
         let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();
         let shares = split(units - devices.len(), &rates);
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Whether `shares` of `devices` hold each other up so much that others would be better.
-    pub fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
+    /// Returns whether other shares would be noticeably faster.
+    pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);
         let slowest =
@@ -68,7 +69,7 @@ impl Speeds {
     }
 }
 
-/// `units` in ranges one behind the other, in proportion to `weights`.
+/// Divides `units` into consecutive ranges in proportion to `weights`.
 pub(super) fn split(units: usize, weights: &[f64]) -> Vec<Range<usize>> {
     let all: f64 = weights.iter().sum();
     let mut sum = 0.0;
@@ -125,6 +126,6 @@ mod tests {
         assert!(changes <= 3, "still at round {changes}");
         assert!((shares[0].len() as f64 / 7438.0 - 1.0).abs() < 0.03, "{shares:?}");
         assert_eq!(known.order(&[2, 1, 0]), [0, 1, 2]);
-        assert_eq!(known.crews(&[0, 1, 2]), [1, 2, 3]);
+        assert_eq!(known.counts_to_try(&[0, 1, 2]), [1, 2, 3]);
     }
 }

@@ -1,37 +1,37 @@
-//! Devices of a slower kind, such as a CPU beside GPUs. Nobody waits for them: each is given a sliver of a step that does not
-//! count, once to finish building its kernels and once to be timed, and joins the others if that shows some promise.
+//! Trials of slower kinds of devices, such as a CPU beside GPUs. Each computes a small part of a step twice, without
+//! the others waiting: once to build its kernels, once to be timed. It takes part if it is fast enough.
 
+use super::shared::{Assignment, Plan, SharedSimulation};
 use super::shares::Speeds;
-use super::{Duty, Part, Plan};
-use crate::error::Result;
+use crate::base::error::Result;
 
-/// The part of a step that is tried.
+/// Fraction of a step that is tried: one in this many.
 const SLIVER: usize = 32;
-/// How much slower than the fastest a device is taken to be before it is tried.
+/// Devices below this fraction of the fastest guess are tried first.
 const SLOWER: f64 = 0.2;
-/// What a device has to add to what the others do.
+/// Fraction that a device must add to the speed of the others.
 const WORTH: f64 = 0.03;
 
-/// Devices that are tried, and how often each was.
+/// Devices on trial, with the number of parts given to each.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 
 impl Trials {
-    /// Who begins, and who is to be tried, by guesses of their speeds.
-    pub fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
+    /// Returns the devices that start at once, and the trials of the others, from guesses of their speeds.
+    pub(super) fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
         let fastest = guesses.iter().copied().fold(0.0, f64::max);
         let (begin, tried): (Vec<usize>, Vec<usize>) =
             (0..guesses.len()).partition(|&device| guesses[device] >= SLOWER * fastest);
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Looks at those who are tried, without any wait; those who are worth having.
-    pub fn look<P: Part>(
+    /// Checks the trials without waiting; returns devices that should take part.
+    pub(super) fn look<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],
         plan: &Plan,
         speeds: &mut Speeds,
-        crew: &[usize],
+        participants: &[usize],
     ) -> Result<Option<Vec<usize>>> {
         let sliver = plan.units.div_ceil(SLIVER);
         let mut joins = Vec::new();
@@ -45,19 +45,19 @@ impl Trials {
             let seconds = part.lane().take_seconds();
             if times >= 2 {
                 speeds.note(device, sliver, seconds);
-                if speeds.together(&[device]) > WORTH * speeds.together(crew) {
+                if speeds.together(&[device]) > WORTH * speeds.together(participants) {
                     joins.push(device);
                 }
                 continue;
             }
-            // What it steps it forgets: to join, it is told where the others are.
+            // The results are discarded: a device that joins receives the state of the others.
             let own = 0..plan.grain.map_or(0, |grain| (sliver * grain).min(plan.count));
             part.start(1);
-            part.begin(0, &Duty { work: 0..sliver, own, nth: 1, of: 2 })?;
+            part.begin(0, &Assignment { work: 0..sliver, own, nth: 1, of: 2 })?;
             while !part.feed()? {
-                part.lane().hand_over()?;
+                part.lane().submit()?;
             }
-            part.lane().hand_over()?;
+            part.lane().submit()?;
             left.push((device, times + 1));
         }
         self.0 = left;

@@ -1,18 +1,19 @@
-//! The starts that the fluid's variants are compared over.
+//! Initial states for `check` in fluid mode.
 
 use std::f64::consts::TAU;
 
-use super::{Collision, Drive, Fluid};
-use crate::lattice::{Flow, WEIGHTS, Walls};
-use crate::modes::checks::Start;
-use crate::params::Choice;
+use super::parameters::{Collision, Drive, Fluid};
+use crate::base::flow::{Flow, WEIGHTS, Walls};
+use crate::base::params::Choice;
+use crate::modes::Start;
 
-/// Grids with tails in either direction, narrower than a vector, and as even as can be.
+/// Sides of grids: multiples of a work-group, with remainders in both directions, and narrower than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// The one that shows most.
+/// The most revealing grid, which quick checks use.
 const TELLING: [usize; 2] = [37, 23];
 
-/// Every drive and every collision operator on every grid with and without obstacles, after one step and after ten; on one grid after a thousand too.
+/// Returns flows with each drive and each collision operator on each grid, with and without obstacles, for one step and for
+/// ten steps; on [`TELLING`] also for a thousand steps.
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
@@ -41,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Every drive and every collision operator once, and all other combinations of them if `every`; whether it is one of the former.
-/// Without tracers, which nothing is compared of.
+/// Returns parameters that cover each drive and each collision operator once, or all their combinations if `every` is set. The
+/// flag tells whether a combination belongs to the short list. There are no tracers, since `check` does not compare tracers.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -61,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// A disc, loose cells and a gap at the edges, so that everything wraps and bounces.
+/// Returns walls with a disc, single cells and a gap at the edge, so that the fluid both bounces and wraps around.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
@@ -69,7 +70,7 @@ pub fn obstacles(nx: usize, ny: usize) -> Walls {
     })
 }
 
-/// A flow that is nowhere alike: each population is up to a fiftieth more or less than at rest.
+/// Returns a flow that differs in every cell: each population is within 2 % of its value at rest.
 pub fn stirred(walls: Walls, density: f32) -> Flow {
     let mut flow = Flow::at_rest(walls, density, 0);
     let nx = flow.walls.nx;

@@ -1,27 +1,32 @@
-//! How the numbers of a grid lie in a device's memory: the host's side of `kernels/fluid/grid.cl`.
+//! Memory layout of a grid on a device: the host's side of `kernels/fluid/grid.cl`.
 
 use half::f16;
 
-use crate::compute::Arg;
-use crate::lattice::{SPEEDS, Walls};
+use crate::base::error::{Error, Result};
+use crate::base::flow::{MAX_CELLS, SPEEDS, Walls};
+use crate::compute::{Arg, KernelSource};
+use crate::modes::kernels::source;
 
-/// What each variant's grid is like.
+pub(super) const CELL: KernelSource = source!("fluid/cell.cl");
+pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
+
+/// Memory layout of the populations of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Layout {
-    /// The nine speeds of a cell together.
+    /// The nine populations of a cell lie together.
     Cells,
-    /// A plane for each speed.
+    /// One plane per population.
     Planes,
-    /// Planes of numbers of 16 bits.
+    /// One plane per population, in 16-bit numbers.
     Halves,
-    /// Planes, and columns around each row for what wraps around: neighbours are one place apart everywhere.
+    /// One plane per population, with ghost columns around each row, so that neighbours are always adjacent.
     Haloed,
 }
 
-/// The columns before the first and, at the least, behind the last: a whole vector, so that rows are aligned.
+/// Ghost columns before the first column, and at least as many after the last: a whole vector, so that rows are aligned.
 const GHOST: usize = 16;
 
-/// Sixteen bits hold a deviation over the density at rest times this, so that slow flows are not below what they tell apart.
+/// Factor on deviations relative to the rest density before they are rounded to 16 bits, so that slow flows are resolved.
 const FINENESS: f32 = 32768.0;
 
 /// A grid in a layout.
@@ -32,31 +37,31 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
-    /// The density at rest, from which deviations count.
+    /// Density at rest, the reference of the deviations.
     pub rest: f32,
     /// Whether rows end instead of wrapping around.
     ends: bool,
 }
 
 impl Grid {
-    pub fn new(layout: Layout, walls: &Walls, rest: f32, ends: bool) -> Self {
+    pub(super) fn new(layout: Layout, walls: &Walls, rest: f32, ends: bool) -> Self {
         Self::of(layout, [walls.nx, walls.ny], rest, ends)
     }
 
-    /// The same for `nx` times `ny` cells.
-    pub fn of(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
+    /// Returns a grid of `nx` × `ny` cells in `layout`; rows wrap around unless `ends` is set.
+    pub(super) fn of(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
         let stride = match layout {
             Layout::Cells => nx,
             Layout::Planes | Layout::Halves => nx.next_multiple_of(32),
             Layout::Haloed => nx.next_multiple_of(GHOST) + 2 * GHOST,
         };
-        // Nine planes in step would meet in the same lines of a cache: each begins 384 bytes farther on in a page.
+        // Aligned planes would compete for the same cache lines, so each begins 384 bytes further into its page.
         let plane = (stride * ny).next_multiple_of(1024) + 96;
         Self { layout, nx, ny, stride, plane, rest, ends }
     }
 
-    /// What the kernels are compiled with.
-    pub fn defines(&self) -> Vec<(&'static str, String)> {
+    /// Returns the macros that the kernels are compiled with.
+    pub(super) fn defines(&self) -> Vec<(&'static str, String)> {
         let mut defines = Vec::new();
         if self.layout != Layout::Cells {
             defines.push(("PLANES", "1".to_owned()));
@@ -73,25 +78,25 @@ impl Grid {
         defines
     }
 
-    /// The first arguments of every kernel over it.
-    pub fn args(&self) -> [Arg<'static>; 5] {
+    /// Returns the first arguments of every kernel over the grid.
+    pub(super) fn args(&self) -> [Arg<'static>; 5] {
         let [nx, ny, stride, plane] =
             [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32));
         [nx, ny, stride, plane, Arg::Float(self.rest)]
     }
 
-    /// Words of 32 bits in all.
-    pub fn len(&self) -> usize {
+    /// Returns the size of the grid in 32-bit words.
+    pub(super) fn len(&self) -> usize {
         match self.layout {
             Layout::Cells => SPEEDS * self.nx * self.ny,
-            // Vectors of the last row may be read to their ends.
+            // Kernels may read the last vector of the last row beyond the row.
             Layout::Planes | Layout::Haloed => SPEEDS * self.plane,
             Layout::Halves => (SPEEDS * self.plane).div_ceil(2),
         }
     }
 
-    /// Words of a row that stand together, how many times over, and from one time to the next.
-    pub fn rows(&self) -> (usize, usize, usize) {
+    /// Returns, in 32-bit words: the length of a row in a plane, the number of planes, and the distance between planes.
+    pub(super) fn rows(&self) -> (usize, usize, usize) {
         match self.layout {
             Layout::Cells => (SPEEDS * self.nx, 1, 0),
             Layout::Planes | Layout::Haloed => (self.stride, SPEEDS, self.plane),
@@ -99,8 +104,8 @@ impl Grid {
         }
     }
 
-    /// Whether a number takes 16 bits.
-    pub fn has_halves(&self) -> bool {
+    /// Returns whether numbers have 16 bits.
+    pub(super) fn has_halves(&self) -> bool {
         self.layout == Layout::Halves
     }
 
@@ -133,15 +138,15 @@ impl Grid {
         let at = self.at(speed, x, y);
         match self.layout {
             Layout::Halves => {
-                // A product and a quotient round by less than 16 bits tell: written again it is the same.
+                // The rounding is below the resolution of 16 bits: writing the value again gives the same bits.
                 bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
             }
             _ => f32::from_bits(packed[at]),
         }
     }
 
-    /// The deviations of all cells as the device has them.
-    pub fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
+    /// Returns the deviations of all cells in the layout of the device.
+    pub(super) fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
         let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
             for (k, h) in cell.iter().enumerate() {
@@ -159,22 +164,37 @@ impl Grid {
         packed
     }
 
-    /// The deviations of one of the cells that the device has.
-    pub fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
+    /// Returns the deviations of cell `i` from the layout of the device.
+    pub(super) fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
         std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }
 
-    /// All of them.
-    pub fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
+    /// Returns the deviations of all cells from the layout of the device.
+    pub(super) fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
         (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 
-    /// Where it is solid, as the device has it: what is no cell is solid.
-    pub fn solid(&self, walls: &Walls) -> Vec<u8> {
+    /// Returns the obstacle flags in the layout of the device; padding counts as solid.
+    pub(super) fn solid(&self, walls: &Walls) -> Vec<u8> {
         let mut solid = vec![1; self.single(0, self.ny) + GHOST];
         for (i, is_solid) in walls.solid.iter().enumerate() {
             solid[self.single(i % self.nx, i / self.nx)] = u8::from(*is_solid);
         }
         solid
+    }
+}
+
+/// Checks that a grid can be stepped: it needs at least 3 × 3 cells, not too many, and a free cell.
+pub(super) fn check_walls(walls: &Walls) -> Result<()> {
+    let Walls { nx, ny, .. } = *walls;
+    let invalid = |what: String| Err(Error::Invalid(what));
+    if nx < 3 || ny < 3 || nx.saturating_mul(ny) > MAX_CELLS {
+        invalid(format!(
+            "a grid of {nx} × {ny} cells is not possible: it needs at least 3 × 3 and at most {MAX_CELLS} cells in total"
+        ))
+    } else if walls.free() == 0 {
+        invalid("all cells are blocked; leave at least one free".to_owned())
+    } else {
+        Ok(())
     }
 }

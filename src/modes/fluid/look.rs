@@ -1,39 +1,41 @@
-//! What is seen of a flow, and done to it by hand: tracers, image, readings, brush.
+//! Tracers, image, readings and brush of a fluid simulation.
 
 use std::ops::Range;
 
-use super::simulation::{FluidSimulation, SERIES};
-use super::{Collision, Colour, Field, check_walls};
-use crate::bodies::{Points, Shape};
+use super::carried::SERIES;
+use super::grid::check_walls;
+use super::parameters::{Collision, Colour, Field};
+use super::simulation::FluidSimulation;
+use crate::base::bodies::{Points, Shape};
+use crate::base::error::Result;
+use crate::base::flow::{Image, SPEEDS, Tones, deviations, populations};
 use crate::compute::{Arg, Pass, Pending};
-use crate::error::Result;
-use crate::lattice::{Image, SPEEDS, Tones, deviations, populations};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::{Diagnostics, Reading};
 
-/// The most pixels in a row or column of an image.
+/// Largest number of pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
 
-/// The most of the speed of sound at which the method is accurate: errors grow with the square of it.
+/// Largest Mach number at which the method is accurate: errors grow with its square.
 const MOST_MACH: f64 = 0.3;
-const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, which makes the results inaccurate: lower the inlet speed or the push.";
+const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
 
-/// As the kernel `image` counts them.
+// Numbers of the quantities in the kernel `image`.
 const SPEED: u32 = 0;
 const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Looks at the cells as they are: what is drawn and told comes from that.
+    /// Queues the update of the field of velocities and densities, which picture and readings are made from.
     pub(super) fn look(&mut self) -> Result<()> {
-        // The rows of others were gathered already.
+        // The field of all devices has been gathered already.
         if self.share.is_shown {
             return Ok(());
         }
         self.look_at(0..self.walls.ny)
     }
 
-    /// The same at some rows.
+    /// Queues the update of the field in the rows `rows`.
     pub(super) fn look_at(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
@@ -48,7 +50,7 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the move of the tracers over `steps` steps with the flow as it was last looked at.
+    /// Queues the move of the tracers over `steps` steps through the current field.
     pub(super) fn carry_tracers(&mut self, steps: u32) -> Result<()> {
         let [nx, ny] = self.sides();
         let args = [
@@ -63,10 +65,11 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
     }
 
-    /// Makes the cells within `radius` of the cells `middles` solid, or free, at rest and as dense as they were.
+    /// Makes the cells within `radius` of the cells `middles` solid or free. They are at rest afterwards, with the same
+    /// density as before.
     ///
     /// # Errors
-    /// If nothing could flow then, or the device fails.
+    /// Returns an error if no free cell would remain, or the device fails.
     pub fn paint_discs(&mut self, middles: &[[i64; 2]], radius: usize, solid: bool) -> Result<()> {
         let mut walls = self.walls.clone();
         middles.iter().for_each(|at| walls.paint(*at, radius, solid));
@@ -94,7 +97,7 @@ impl FluidSimulation {
         self.lane.flush()
     }
 
-    /// Queues the read-back of what is drawn into the memory of `points`.
+    /// Queues the read-back of tracers, image and mean speeds into the memory of `points`.
     pub(super) fn picture(&mut self, points: Points) -> Result<Pending<Points>> {
         self.look()?;
         let [nx, ny] = self.sides();
@@ -109,8 +112,8 @@ impl FluidSimulation {
             Arg::Uint(colour),
             (&self.field).into(),
             (&self.tracers).into(),
-            (&self.snapshot.positions).into(),
-            (&self.snapshot.values).into(),
+            (&self.packed.positions).into(),
+            (&self.packed.values).into(),
         ];
         if self.tracer_count > 0 {
             self.lane.whole(Pass::cheap(&self.pack, &args, self.tracer_count))?;
@@ -122,10 +125,10 @@ impl FluidSimulation {
         let longest = self.walls.nx.max(self.walls.ny) as f32;
         let half = [self.walls.nx, self.walls.ny].map(|side| side as f32 / longest);
         let tracers =
-            self.snapshot.read(Points { positions, values, ..Points::default() }, Shape::Tracers { half })?;
+            self.packed.read(Points { positions, values, ..Points::default() }, Shape::Tracers { half })?;
         let pixels = self.pixels.read_into(image.values)?;
         let sums = self.series[0].read_into(series)?;
-        // A series that went round is of no use to a screen.
+        // The series of a longer burst has overwritten its beginning and is not shown.
         let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
         let told = self.share.told.clone();
         Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
@@ -139,13 +142,13 @@ impl FluidSimulation {
         }))
     }
 
-    /// Columns, rows, and the cells along the side of a pixel.
+    /// Returns the columns and rows of the image, and the number of cells along the side of a pixel.
     pub(super) fn image_size(&self) -> (usize, usize, usize) {
         let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
         (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
     }
 
-    /// Queues the image of the field that the parameters name; its sides, and what its values mean.
+    /// Queues the image of the field selected in the parameters; returns its width, its height and the meaning of its values.
     fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
         let (width, height, by) = self.image_size();
         let [nx, ny] = self.sides();
@@ -161,12 +164,12 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// What the last step made of the cells `chosen` that are free, and the same in f64: the deviations of the nine populations
-    /// from a fluid at rest. So an error is relative to what moves the fluid.
+    /// Returns the results of the last step in the free cells of `chosen`, beside the exact results in f64. The results are
+    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
     pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
-        // `split` has left there what had arrived.
+        // The variant `split` keeps the populations that arrived in the other grid.
         let has_arrived = self.stages.len() > 1;
         let judge = move |i: usize| {
             if walls.solid[i] {
@@ -194,47 +197,47 @@ impl FluidSimulation {
         Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))
     }
 
-    /// What is told of the flow, reduced on the device. Waits.
+    /// Computes energy, momentum and readings on the device. Waits.
     pub(super) fn readings(&mut self) -> Result<Diagnostics> {
         self.look()?;
         self.lane.flush()?;
         let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
         let [free, mass, viscosity] = sums.extra;
         let mach = sums.maxima[0] * 3f64.sqrt();
-        // The eddy viscosity makes the nominal numbers others than those in force.
+        // With eddy viscosity, the nominal numbers differ from the effective ones.
         let is_turbulent = self.params.collision == Collision::Les && free > 0.0;
         let (viscosity, largest) = (viscosity / free, sums.maxima[1]);
         let nominal = |plain: &'static str, nominal: &'static str| if is_turbulent { nominal } else { plain };
         let mut readings = Vec::new();
-        // Before the first step nobody knows, nor once it blew up.
+        // Before the first step, and after a blow-up, the mean speed is unknown.
         if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
             readings.push(Reading::new(
                 "reynolds",
                 nominal("Reynolds number", "Nominal Reynolds number"),
                 reynolds,
-                "mean speed × the scene's length / the viscosity given by ω: the higher, the more turbulent the flow",
+                "Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow.",
             ));
             if is_turbulent {
                 readings.push(Reading::new(
                     "effective_reynolds",
                     "Effective Reynolds number",
                     reynolds * self.params.viscosity() / viscosity,
-                    "mean speed × the scene's length over the mean effective viscosity",
+                    "Mean speed × the scene's length / the mean effective viscosity.",
                 ));
             }
             readings.push(Reading::new(
                 "mean_speed",
                 "Mean speed",
                 mean,
-                "cells a step, over the free cells",
+                "Mean speed over the free cells, in cells per step.",
             ));
         }
         readings.push(Reading::new(
             "viscosity",
             nominal("Viscosity", "Nominal viscosity"),
             self.params.viscosity(),
-            "(2/ω − 1)/6, in cells² a step",
+            "(2/ω − 1)/6, in cells² per step.",
         ));
         if is_turbulent {
             readings.extend([
@@ -242,13 +245,13 @@ impl FluidSimulation {
                     "effective_viscosity",
                     "Mean effective viscosity",
                     viscosity,
-                    "nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step",
+                    "Nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step.",
                 ),
                 Reading::new(
                     "largest_viscosity",
                     "Largest effective viscosity",
                     largest,
-                    "nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step",
+                    "Nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step.",
                 ),
             ]);
         }
@@ -257,11 +260,11 @@ impl FluidSimulation {
                 "mach",
                 "Largest u/c",
                 mach,
-                "the largest speed over the speed of sound; past 0.3 the method is inaccurate, since the fluid is compressed",
+                "Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.",
             )
             .warns_of(mach > MOST_MACH, TOO_FAST),
-            Reading::new("mass", "Mass", mass, "in the free cells"),
-            Reading::count("free", "Free cells", free, "cells that are not solid and still have numbers"),
+            Reading::new("mass", "Mass", mass, "Total mass in the free cells."),
+            Reading::count("free", "Free cells", free, "Number of cells that are not solid and whose values are finite."),
         ]);
         Ok(Diagnostics { readings, ..sums.diagnostics })
     }

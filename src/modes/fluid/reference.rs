@@ -1,16 +1,16 @@
-//! The same step in f64, written for reading: what the kernels are checked against.
+//! Reference implementation of the fluid in f64, which the kernels are checked against.
 
-use super::{Collision, Drive, Fluid};
-use crate::lattice::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
+use super::parameters::{Collision, Drive, Fluid};
+use crate::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
 use crate::modes::Diagnostics;
 
-/// The speed that goes the other way.
+/// Index of the opposite direction, for each direction.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
-/// The speeds that go right.
+/// Indices of the directions to the right.
 const EAST: [usize; 3] = [1, 5, 8];
 
 impl Fluid {
-    /// Takes `steps` steps; the mean speed over the free cells after each of them.
+    /// Takes `steps` steps, and returns the mean speed over the free cells after each step.
     pub fn reference(&self, flow: &mut Flow<f64>, steps: u32) -> Vec<f64> {
         (0..steps).map(|_| self.reference_step(flow)).collect()
     }
@@ -31,7 +31,8 @@ impl Fluid {
         speeds / flow.walls.free() as f64
     }
 
-    /// f += density·accel·w·direction along x, in free cells of the driven rows where that leaves some of each speed.
+    /// Adds density·accel·w·direction_x to each population, in free cells of the driven rows where all populations stay
+    /// positive.
     fn push(&self, flow: &mut Flow<f64>) {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);
@@ -45,7 +46,7 @@ impl Fluid {
         }
     }
 
-    /// The populations that reach cell `i` from the populations of the `cells` around it.
+    /// Returns the populations that reach cell `i` from the neighbouring cells; `cells` returns the populations of a cell.
     pub(super) fn arrived(
         &self,
         walls: &Walls,
@@ -73,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// What the collision operator makes of the populations of a cell.
+    /// Applies the collision operator to the populations of a cell.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);
@@ -92,8 +93,8 @@ impl Fluid {
         }
     }
 
-    /// ω of the viscosity and the eddy viscosity C²·|S| together. The rate of strain S is −3/(2ρτ)·Π with the non-equilibrium
-    /// stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so that τ = τ₀ + 3·C²·|S| is a quadratic equation for τ.
+    /// Returns ω for the sum of the nominal viscosity and the eddy viscosity C²·|S|. The rate of strain S is −3/(2ρτ)·Π with
+    /// the non-equilibrium stress Π = Σ e·e·(f − f_eq) and τ = 1/ω, so that τ = τ₀ + 3·C²·|S| is a quadratic equation for τ.
     fn turbulent_rate(&self, cell: &[f64; SPEEDS], off: &[f64; SPEEDS]) -> f64 {
         let stress = |a: usize, b: usize| -> f64 {
             let products = off.iter().zip(DIRECTIONS).map(|(f, e)| f * f64::from(e[a]) * f64::from(e[b]));
@@ -106,7 +107,7 @@ impl Fluid {
     }
 }
 
-/// w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) with c² = 1/3.
+/// Returns the equilibrium populations w·ρ·(1 + e·u/c² + (e·u)²/2c⁴ − u²/2c²) with c² = 1/3.
 fn equilibrium(cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
     let (density, [ux, uy]) = macroscopic(cell);
     let u2 = ux * ux + uy * uy;
@@ -116,7 +117,7 @@ fn equilibrium(cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
     })
 }
 
-/// Energy and momentum of the free cells.
+/// Returns the kinetic energy and momentum of the free cells.
 pub(super) fn sums(flow: &Flow<f64>) -> Diagnostics {
     let mut sums = Diagnostics::default();
     for i in (0..flow.cells.len()).filter(|i| !flow.walls.solid[*i]) {

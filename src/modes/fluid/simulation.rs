@@ -1,87 +1,34 @@
-//! Fluid on a device: how it is stepped. What is seen of it is in `look.rs`.
+//! Fluid on a device: buffers, kernels and steps. Picture and readings are in `look.rs`.
 
-use std::any::Any;
+use std::ops::Range;
 
-use super::grid::{Grid, Layout};
-use super::part::Share;
-use super::{Collision, Drive, Fluid, INFO, cells_of_group, steps_of_launch};
-use crate::bodies::{FINITE_LIMIT, Points};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
-use crate::error::{Error, Result};
-use crate::lattice::{Flow, MAX_TRACERS, SPEEDS, Stroke, Walls};
+use super::carried::{HALVES, SERIES, SPEEDS_TOLD, TRACERS};
+use super::grid::{CELL, GRID, Grid};
+use super::parameters::{Collision, Drive, Fluid};
+use super::variants::{Stages, cells_of_group, steps_of_launch};
+use crate::base::bodies::Points;
+use crate::base::error::{Error, Result};
+use crate::base::flow::{Flow, Stroke, Walls};
+use crate::base::state::State;
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::Sample;
-use crate::modes::carried::{self, CarriedList, Carries};
+use crate::modes::carried::list;
+use crate::modes::kernels::{source, sources};
+use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
-use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Extra, Mode, Recipe, Simulation, list, source, sources};
-use crate::state::State;
+use crate::modes::{Diagnostics, Extra, Mode, Recipe, Simulation};
 
-pub(super) const CELL: Source = source!("fluid/cell.cl");
-pub(super) const GRID: Source = source!("fluid/grid.cl");
-const FLOW: Source = source!("fluid/flow.cl");
-const MEASURE: Source = source!("fluid/measure.cl");
+const FLOW: KernelSource = source!("fluid/flow.cl");
+const MEASURE: KernelSource = source!("fluid/measure.cl");
 
-/// Steps after which tracers move on: they go a cell or two in that time.
+/// Steps between two moves of the tracers, in which a tracer travels a cell or two.
 pub(super) const CARRY: u32 = 16;
-/// Steps whose sums of speeds wait for being added up, at most, and the numbers that there may be of them.
+/// Largest number of steps between two passes that add up the sums of speeds.
 const SUMMED_STEPS: usize = 1024;
+/// Largest number of sums of speeds in the buffer.
 const SUMS: usize = 1 << 22;
-/// Work-items that add up the sums of a step.
+/// Work-group size of the kernel that adds up the sums of a step.
 const SUM_GROUP: usize = 256;
-/// The last steps of a burst of which the mean speed is kept. A multiple of all numbers of steps that are summed.
-pub(super) const SERIES: usize = 1 << 20;
-
-/// Lists of what is carried on.
-const TRACERS: &str = "tracers";
-const SPEEDS_TOLD: &str = "mean_speeds";
-/// Cells as `half` has them, in files of the time when whole populations were kept, which do not tell 16 bits of a deviation.
-const HALVES: &str = "halves";
-
-/// What a file may say of them.
-pub(super) const CARRIES: &[CarriedList] = &[
-    CarriedList {
-        name: TRACERS,
-        most: |_| 2 * MAX_TRACERS,
-        check: |with, list| {
-            let tracers = with.mode.values().float("tracers").unwrap_or_default() as usize;
-            carried::has(list, 2 * tracers)?;
-            flow_of(with)?.check_tracers(list.as_chunks().0)
-        },
-    },
-    CarriedList {
-        name: SPEEDS_TOLD,
-        most: |_| SERIES,
-        check: |with, list| match list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed))
-            || flow_of(with)?.has_blown_up()
-        {
-            true => Ok(()),
-            false => Err("a mean speed is a number from 0".to_owned()),
-        },
-    },
-    CarriedList {
-        name: HALVES,
-        most: |cells| Grid::of(Layout::Halves, cells, 1.0, false).len(),
-        check: |with, list| {
-            let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
-            let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
-            carried::has(list, grid.len())?;
-            let words: &[u32] = bytemuck::cast_slice(list);
-            // Whole populations in single precision tell deviations to a few parts in ten million of the density.
-            let is_same = |(i, cell): (usize, &[f32; SPEEDS])| {
-                let pairs = grid.cell(words, i).into_iter().zip(cell);
-                pairs.into_iter().all(|(half, h)| (half - h).abs() <= 1e-6 * density)
-            };
-            match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
-                true => Ok(()),
-                false => Err("it does not match the cells of the flow".to_owned()),
-            }
-        },
-    },
-];
-
-fn flow_of<'a>(with: &Carries<'a>) -> std::result::Result<&'a Flow, String> {
-    with.state.flow().map_err(|error| error.to_string())
-}
 
 /// A flow on a device with the kernels that step it.
 pub struct FluidSimulation {
@@ -101,53 +48,72 @@ pub struct FluidSimulation {
     pub(super) pack: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// The cells now, and where the next step puts them: swapped by arguments. `split` keeps what arrived in the other.
+    /// The current cells, and the destination of the next step; swapped after each step. The variant `split` keeps the
+    /// populations that arrived in the second buffer instead.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
-    /// Σ |u| of each work-group, for some steps.
+    /// Σ |u| of each work-group for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// The mean |u| after each step of a burst, and of the burst before: that may still be under way to the screen.
+    /// The mean |u| after each step of this burst and of the previous burst, whose copy to the host may still be pending.
     pub(super) series: [Buffer<f32>; 2],
-    /// (ux, uy, ρ, free) of each cell, as it last was looked at.
+    /// (ux, uy, ρ, free) of each cell at the last call of `look`.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) tracer_count: usize,
-    pub(super) snapshot: Snapshot,
+    pub(super) packed: PackedPoints,
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
-    /// Whether the last step was taken under today's parameters and walls, from what the other grid holds.
+    /// Whether the second buffer holds the origin of the last step, taken with the current parameters and walls.
     pub(super) stepped: bool,
-    /// Steps so far: what tells one throw of the dice for a tracer from another.
+    /// Number of steps so far; seeds the random numbers of the tracers.
     pub(super) now: u32,
-    /// What it does among several.
+    /// State for sharing the work with other devices.
     pub(super) share: Share,
+}
+
+/// State for sharing the work with other devices.
+#[derive(Default)]
+pub(super) struct Share {
+    /// Rows per unit of work.
+    pub(super) grain: usize,
+    /// Rows beside the own rows that a launch reads.
+    pub(super) edge: usize,
+    /// Smallest `FluidSimulation::summed_steps` of all devices.
+    pub(super) summed_steps: Option<u32>,
+    pub(super) stage: usize,
+    pub(super) own: Range<usize>,
+    pub(super) is_first: bool,
+    /// Whether a launch is under way.
+    pub(super) in_step: bool,
+    /// Steps of the launch.
+    pub(super) steps: u32,
+    /// Whether the tracers move after the launch.
+    pub(super) carries: bool,
+    /// Whether the current stage is completely queued.
+    pub(super) is_fed: bool,
+    /// Whether the field of all devices is gathered on this device.
+    pub(super) is_shown: bool,
+    /// Mean speeds of the burst, if several devices added them up.
+    pub(super) told: Option<Vec<f32>>,
 }
 
 /// A burst under way.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The step that comes next, the stage of it, and the work-item at which that goes on.
+    /// The next step.
     pub(super) step: u32,
+    /// The next stage of the step.
     pub(super) stage: usize,
+    /// The next work-item of the stage.
     pub(super) from: usize,
-    /// Steps whose speeds are added up, and up to which tracers were carried.
+    /// Steps whose speeds are added up.
     pub(super) summed: u32,
+    /// Steps over which the tracers have moved.
     pub(super) carried: u32,
 }
 
-/// The entry points of a variant, in their order, and its grid.
-fn stages_of(variant: &str) -> (&'static [&'static str], Layout) {
-    match variant {
-        "split" => (&["propagate", "rebound", "relax", "add_speeds"], Layout::Cells),
-        "fused" => (&["advance"], Layout::Cells),
-        "vector" => (&["advance"], Layout::Haloed),
-        "half" => (&["advance"], Layout::Halves),
-        _ => (&["advance"], Layout::Planes),
-    }
-}
-
-/// What the kernels are compiled with for a collision operator.
+/// Returns the macros that select a collision operator.
 fn operator(collision: Collision) -> Vec<(&'static str, String)> {
     match collision {
         Collision::Bgk => Vec::new(),
@@ -164,24 +130,24 @@ impl FluidSimulation {
         flow: &Flow,
         tracers: &[[f32; 2]],
     ) -> Result<Self> {
-        let (names, layout) = stages_of(recipe.variant.name);
+        let Stages { entries, layout } = recipe.variant.solver()?;
         let walls = flow.walls.clone();
-        let grid = Grid::new(layout, &walls, flow.rest, params.drive == Drive::Inlet);
+        let grid = Grid::new(*layout, &walls, flow.rest, params.drive == Drive::Inlet);
         let bytes = (grid.len() * size_of::<u32>()) as u64;
         let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
         if bytes > most {
             let (nx, ny, name) = (walls.nx, walls.ny, recipe.variant.name);
             let text = format!(
-                "{name} keeps {nx} × {ny} cells in {bytes} bytes, twice; {} has room for {most}",
+                "{name} needs two buffers of {bytes} bytes for {nx} × {ny} cells; {} allows {most} bytes per buffer. Reduce the number of cells",
                 device.info.name
             );
             return Err(Error::Invalid(text));
         }
-        // A work-group no wider than it is large, and no more steps to a launch than it has room for.
+        // The width is limited by the work-group size, and the steps per launch by the cells of a work-group.
         let recipe = recipe
             .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
             .with_knob("steps", steps_of_launch(&recipe) as u32);
-        let build = |file: Source, defines: &[(&str, String)]| {
+        let build = |file: KernelSource, defines: &[(&str, String)]| {
             Program::build(
                 device,
                 &sources(&[CELL, GRID, file]),
@@ -189,7 +155,7 @@ impl FluidSimulation {
             )
         };
         let stepping = build(recipe.variant.source(), &recipe.defines())?;
-        let stages = names.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
+        let stages = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
         for stage in &stages {
             stage.check_work_group(recipe.variant.name, recipe.work_group)?;
         }
@@ -213,7 +179,7 @@ impl FluidSimulation {
             pack: program.kernel("pack")?,
             image: program.kernel("image")?,
             reduction,
-            // Both, since what is no cell is never written and may be read.
+            // Both buffers get the initial values, since padding may be read but is never written.
             f: [Buffer::from_slice(device, &cells)?, Buffer::from_slice(device, &cells)?],
             solid: Buffer::from_slice(device, &grid.solid(&walls))?,
             sums: Buffer::new(device, 0)?,
@@ -221,7 +187,7 @@ impl FluidSimulation {
             field: Buffer::new(device, walls.cells())?,
             tracers: Buffer::from_slice(device, tracers)?,
             tracer_count,
-            snapshot: Snapshot::new(device, tracer_count)?,
+            packed: PackedPoints::new(device, tracer_count)?,
             pixels: Buffer::new(device, 0)?,
             burst: Burst::default(),
             stepped: false,
@@ -244,8 +210,8 @@ impl FluidSimulation {
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
 
-    /// Steps that the next launch takes: none beyond what is added up and carried then; and the last of a burst alone,
-    /// since what it started from is kept.
+    /// Returns the number of steps of the next launch. A launch ends where sums are added up or tracers move. The last step
+    /// of a burst has its own launch, so that the second buffer holds the step's origin.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, carried, .. } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), carried + CARRY];
@@ -253,7 +219,7 @@ impl FluidSimulation {
         room.min(steps_of_launch(&self.recipe) as u32)
     }
 
-    /// Steps between two passes that add up sums: a power of two.
+    /// Returns the number of steps between two passes that add up the sums: a power of two.
     pub(super) fn summed_steps(&self) -> u32 {
         if let Some(agreed) = self.share.summed_steps {
             return agreed;
@@ -262,7 +228,7 @@ impl FluidSimulation {
         1 << fit.ilog2()
     }
 
-    /// c of `kernels/fluid/cell.cl`.
+    /// Returns the coefficients `c` of `kernels/fluid/cell.cl`.
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
@@ -278,13 +244,13 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Work-items that step the rows before `row`, where a work-group begins.
+    /// Returns the number of work-items that step the rows before `row`, the first row of a work-group.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues a slice of the next stage, and what comes before and after the step.
+    /// Queues a slice of the next stage, and the passes before and after each step.
     fn slice(&mut self) -> Result<()> {
         if self.burst.stage == 0 && self.burst.from == 0 {
             self.before_step()?;
@@ -335,7 +301,8 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// The push: of a burst in one kernel only the first, since a step ends with the push of the next.
+    /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs it, since each step
+    /// ends with the push of the next.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.stages.len() > 1;
         if self.burst.step == 0 {
@@ -356,6 +323,7 @@ impl FluidSimulation {
         Ok(())
     }
 
+    /// Completes a launch of `steps` steps: swaps the grids and adds up the sums if due.
     pub(super) fn after(&mut self, steps: u32) -> Result<()> {
         if self.stages.len() == 1 {
             self.f.swap(0, 1);
@@ -384,14 +352,14 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Whether tracers move on after the next `steps` steps.
+    /// Returns whether the tracers move after the next `steps` steps.
     pub(super) fn carries(&self, steps: u32) -> bool {
         let after = self.burst.step + steps;
         let is_due = after == self.burst.steps || after - self.burst.carried == CARRY;
         is_due && self.tracer_count > 0
     }
 
-    /// Queues the move of the tracers, up to today's step.
+    /// Queues the move of the tracers up to the current step.
     pub(super) fn carry(&mut self) -> Result<()> {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.carried, self.burst.step);
         self.carry_tracers(steps)
@@ -406,10 +374,10 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// The mean speed over the free cells after each step of the last burst, or of its last million steps. Waits.
+    /// Returns the mean speed over the free cells after each of the last million steps of the last burst. Waits.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn mean_speeds(&mut self) -> Result<Vec<f64>> {
         if let Some(told) = &self.share.told {
             return Ok(told.iter().copied().map(f64::from).collect());
@@ -418,16 +386,16 @@ impl FluidSimulation {
             return Ok(Vec::new());
         }
         let mut means = self.series[0].read()?;
-        // Longer bursts go round in it.
+        // The buffer of a longer burst wraps around.
         let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
         means.rotate_left(first);
         Ok(means.into_iter().map(f64::from).collect())
     }
 
-    /// The flow after the last whole burst. Waits.
+    /// Returns the flow after the last complete burst. Waits.
     ///
     /// # Errors
-    /// If the device fails.
+    /// Returns an error if the device fails.
     pub fn flow(&mut self) -> Result<Flow> {
         Ok(Flow {
             walls: self.walls.clone(),
@@ -441,10 +409,7 @@ impl FluidSimulation {
 
 impl Simulation for FluidSimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        let mode: &dyn Any = mode;
-        let params = mode
-            .downcast_ref::<Fluid>()
-            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let params = mode.of::<Fluid>()?;
         self.params = params.clone();
         (self.stepped, self.share.is_shown) = (false, false);
         Ok(())
@@ -481,7 +446,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Tracers, which a new simulation would carry on at once, and the mean speeds of the last burst.
+    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

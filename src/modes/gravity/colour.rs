@@ -1,8 +1,8 @@
-//! What the colour of a body shows.
+//! Quantities that the colour of a body can show.
 
-use crate::params::{Choice, Opt};
+use crate::base::params::{Choice, Opt};
 
-/// What the colour of a body shows, in the order in which `kernels/prelude.cl` counts it.
+/// Quantity that the colour of a body shows; the order matches the numbers in `kernels/prelude.cl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// |v|.
@@ -11,7 +11,7 @@ pub enum Colour {
     Mass,
     /// The logarithm of |a|.
     Acceleration,
-    /// The group it began in.
+    /// The group that the body started in.
     Origin,
     /// z.
     Height,
@@ -19,16 +19,16 @@ pub enum Colour {
 
 impl Choice for Colour {
     const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Speed, Opt { name: "speed", help: "How fast each body is." }),
-        (Self::Mass, Opt { name: "mass", help: "How heavy each body is, by factors." }),
+        (Self::Speed, Opt { name: "speed", help: "Speed of each body." }),
+        (Self::Mass, Opt { name: "mass", help: "Mass of each body, on a logarithmic scale." }),
         (
             Self::Acceleration,
-            Opt { name: "acceleration", help: "How strongly each body is pulled, by factors." },
+            Opt { name: "acceleration", help: "Acceleration of each body, on a logarithmic scale." },
         ),
         (
             Self::Origin,
-            Opt { name: "origin", help: "Where each body began: its galaxy, its part, or its shell." },
+            Opt { name: "origin", help: "Group that each body started in: its galaxy, part or shell." },
         ),
-        (Self::Height, Opt { name: "height", help: "How high each body is above the plane z = 0." }),
+        (Self::Height, Opt { name: "height", help: "Height of each body above the plane z = 0." }),
     ];
 }

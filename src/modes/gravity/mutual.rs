@@ -1,20 +1,25 @@
-//! What `mutual` needs besides the kernel that ends a step: tiles of pairs, and slots for what they sum up.
+//! The solver of `mutual`, which evaluates each pair once by Newton's third law: blocks of bodies, tiles of pairs of
+//! blocks, and slots for their sums.
 
 use std::ops::Range;
 
-use super::FORCE;
-use crate::bodies::Bodies;
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program, Source};
-use crate::error::Result;
-use crate::modes::{Recipe, common_multiple, source, sources};
+use super::solver::{ForcePass, Setup, Solver, program};
+use super::step::{FORCE, step_defines};
+use crate::base::bodies::Bodies;
+use crate::base::error::Result;
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program, Rows};
+use crate::modes::Recipe;
+use crate::modes::fleet::{Assignment, Plan, Traffic};
+use crate::modes::kernels::{source, sources};
+use crate::modes::variant::common_multiple;
 
-const SHARES: Source = source!("gravity/shares.cl");
+const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// The most distances round the ring of blocks whose tiles run at the same time.
+/// Largest number of block distances whose tiles run at the same time.
 const DEPTH: usize = 64;
-/// Slots may take one part in so many of a device's memory, if that is enough for one distance at a time.
+/// Slots may take this part of the device's memory (one in 16), if that suffices for one block distance.
 const SHARE: u64 = 16;
-/// Bytes that a body takes at the least, with one distance at a time: place, mass and two slots.
+/// Least number of bytes for a body: position, mass and two slots for one block distance.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
 /// Work-items that share a tile, as in `kernels/gravity/mutual.cl`.
@@ -22,63 +27,155 @@ fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Bodies that they hold at once.
+/// Bodies that the work-items of a tile hold at once.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }
 
-/// Bodies that those of a work-group hold.
+/// Bodies that a work-group holds at once.
 pub(super) fn bodies_per_group(recipe: &Recipe) -> usize {
     own(recipe) * recipe.work_group / team(recipe)
 }
 
-/// Bytes of local memory, as there.
+/// Bytes of local memory for a work-group, as in `kernels/gravity/mutual.cl`.
 pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     let lanes = recipe.knob("lanes") as usize;
     let others = 128usize.next_multiple_of(team(recipe)) * recipe.work_group / team(recipe);
     others * (4 + 3 * lanes) * size_of::<f32>()
 }
 
-/// Every pair of blocks.
-pub(super) struct Tiles {
+/// Evaluates each pair of bodies once: tiles of pairs add to slots, and a last kernel sums these and ends the step.
+pub(super) struct Mutual {
+    advance: Kernel,
+    tiles: Tiles,
+    /// Buffers and kernels to share the tiles with other devices.
+    sums: Option<Sums>,
+}
+
+impl Mutual {
+    pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
+        let Setup { device, params, recipe, recipes, bodies } = *setup;
+        let (count, side) = (bodies.len(), side(recipes, bodies.len()));
+        let program = program(device, recipe, params, false)?;
+        let sums = match recipes.len() {
+            1 => None,
+            devices => Some(Sums::new(device, &step_defines(params), count, devices)?),
+        };
+        Ok(Box::new(Self {
+            advance: program.kernel("advance")?,
+            tiles: Tiles::new(device, &program, (recipe, side), (count, mass_unit(bodies)))?,
+            sums,
+        }))
+    }
+}
+
+impl Solver for Mutual {
+    fn items(&self) -> usize {
+        self.tiles.items()
+    }
+
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
+        let tiles = &self.tiles;
+        if range.start == 0 {
+            tiles.prepare(lane, pass.state[0])?;
+        }
+        let to = tiles.meet(lane, pass.eps2, range.start, range.end)?;
+        if to >= range.end {
+            let [n, length, depth] = tiles.sizes();
+            let head = [n, length, depth, pass.coefficients(tiles.mass_unit), (&tiles.slots).into()];
+            let args = [&head[..], &pass.state].concat();
+            lane.whole(Pass::cheap(&self.advance, &args, tiles.bodies))?;
+        }
+        Ok(to)
+    }
+
+    fn work(&self) -> f64 {
+        (self.tiles.bodies as f64).powi(2)
+    }
+
+    fn plan(&self) -> Plan {
+        Plan { units: self.tiles.count(), count: self.tiles.bodies, grain: None, edge: 0, cut: 1 }
+    }
+
+    fn stages(&self) -> usize {
+        2
+    }
+
+    fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize> {
+        let team = team(&self.tiles.recipe);
+        match stage {
+            0 => assignment.work.start * team..assignment.work.end * team,
+            _ => assignment.own.clone(),
+        }
+    }
+
+    fn evaluate_share(
+        &mut self,
+        lane: &mut Lane,
+        pass: &ForcePass,
+        (stage, assignment): (usize, &Assignment),
+        range: Range<usize>,
+    ) -> Result<usize> {
+        match &self.sums {
+            Some(sums) if stage == 0 => {
+                sums.meet(lane, &self.tiles, (pass.eps2, pass.state[0]), (&assignment.work, range.start))
+            }
+            Some(sums) => {
+                let coefficients = pass.coefficients(self.tiles.mass_unit);
+                sums.finish(lane, coefficients, (&assignment.own, assignment.of), pass.state)?;
+                Ok(range.end)
+            }
+            None => self.evaluate(lane, pass, range),
+        }
+    }
+
+    fn traffic(&self, stage: usize) -> Option<Traffic<'_>> {
+        let Sums { parts, others, stride, .. } = self.sums.as_ref().filter(|_| stage == 0)?;
+        let [parts, into] = [parts, others].map(|buffer| Rows::new(buffer, 3, 1, 0));
+        Some(Traffic::Sums { parts, into, stride: *stride })
+    }
+}
+
+/// All tiles of pairs, with their buffers.
+struct Tiles {
     spread: Kernel,
     meet: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// The same in whole blocks.
+    /// Number of bodies, rounded up to whole blocks.
     length: usize,
     side: usize,
     blocks: usize,
-    /// Distances whose tiles run at the same time.
+    /// Block distances whose tiles run at the same time.
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// The unit of masses in `places`.
+    /// Unit of the masses in `places`.
     mass_unit: f32,
 }
 
-/// A unit of mass for sums with the third power of a distance: the power of two that makes the heaviest body weigh
-/// 2¹⁵ to 2¹⁶ of it. In the units of `kernels/gravity/mutual.cl` the pull of such a body stays finite down to the least
-/// softening, and above zero up to the largest distance.
-pub(super) fn mass_unit(bodies: &Bodies) -> f32 {
+/// Returns a unit of mass for sums with the third power of a distance: the power of two that makes the heaviest body
+/// 2¹⁵ to 2¹⁶ units. In the units of `kernels/gravity/mutual.cl`, the force of such a body then stays finite at the
+/// least softening, and above zero at the largest distance.
+fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
-        // A mass can be as small as 2⁻¹⁴⁹; the unit and what it is a part of are normal floats.
+        // A mass can be as small as 2⁻¹⁴⁹; the unit and its fractions must be normal floats.
         true => (f64::from(heaviest).log2().floor() - 15.0).max(-110.0).exp2() as f32,
         false => 1.0,
     }
 }
 
-/// The length of the blocks that suit all of `recipes`, and the first of them best.
-pub(super) fn side(recipes: &[Recipe], bodies: usize) -> usize {
-    // Blocks of equal length, so that the last one is not half empty.
+/// Returns the length of the blocks: a multiple that all of `recipes` can use, near what the first asks for.
+fn side(recipes: &[Recipe], bodies: usize) -> usize {
+    // Blocks have equal length, so that the last one is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
     let multiple = recipes.iter().map(|recipe| own(recipe).max(1)).fold(1, common_multiple);
     bodies.div_ceil(blocks.max(1)).next_multiple_of(multiple)
 }
 
 impl Tiles {
-    pub fn new(
+    fn new(
         device: &Device,
         program: &Program,
         (recipe, side): (Recipe, usize),
@@ -101,65 +198,38 @@ impl Tiles {
             blocks,
             depth,
             places: Buffer::new(device, 4 * length)?,
-            // Half of the greatest distance is never written, if the number of blocks is even.
+            // With an even number of blocks, half of the slots of the largest distance are never written.
             slots: Buffer::zeroed(device, a_distance * depth)?,
             mass_unit,
         })
     }
 
-    /// What the sums over masses are in units of.
-    pub fn mass_unit(&self) -> f32 {
-        self.mass_unit
-    }
-
-    /// How many tiles there are.
-    pub fn count(&self) -> usize {
+    /// Returns the number of tiles.
+    fn count(&self) -> usize {
         self.blocks * (self.blocks + 1) / 2
     }
 
-    /// Work-items that all tiles take.
-    pub fn items(&self) -> usize {
+    /// Returns the number of work-items of all tiles.
+    fn items(&self) -> usize {
         self.count() * team(&self.recipe)
-    }
-
-    /// Queues the next slice of a pass over the bodies at `state[0]` from work-item `from` of [`Tiles::items`], and says
-    /// where the one after it begins; before the first what prepares it, after the last `advance`, which ends the step.
-    pub fn slice(
-        &self,
-        lane: &mut Lane,
-        advance: &Kernel,
-        [eps2, coefficients]: [Arg; 2],
-        state: [Arg; 4],
-        from: usize,
-    ) -> Result<usize> {
-        if from == 0 {
-            self.prepare(lane, state[0])?;
-        }
-        let to = self.meet(lane, eps2, from, self.items())?;
-        if to >= self.items() {
-            let [n, length, depth] = self.sizes();
-            let args = [&[n, length, depth, coefficients, (&self.slots).into()], &state[..]].concat();
-            lane.whole(Pass::cheap(advance, &args, self.bodies))?;
-        }
-        Ok(to)
     }
 
     fn sizes(&self) -> [Arg<'static>; 3] {
         [self.bodies, self.length, self.depth].map(|count| Arg::Uint(count as u32))
     }
 
-    /// Puts the bodies in columns.
+    /// Copies the bodies into columns.
     fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
         let [n, length, _] = self.sizes();
         let args = [n, length, Arg::Float(1.0 / self.mass_unit), x, (&self.places).into()];
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the next slice of the tiles before work-item `last`.
+    /// Queues the next slice of the tiles up to the work-item `last`.
     fn meet(&self, lane: &mut Lane, eps2: Arg, from: usize, last: usize) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let (items, team) = (self.items(), team(&self.recipe));
-        // Tiles of the next `depth` distances add to what these leave behind.
+        // Tiles of the next `depth` distances add to the sums of these.
         let end = (from + 1).next_multiple_of(self.depth * self.blocks * team).min(last);
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         let side = Arg::Uint(self.side as u32);
@@ -175,24 +245,24 @@ impl Tiles {
     }
 }
 
-/// What it takes besides to do some of the tiles, and leave the others to other devices.
-pub(super) struct Sums {
+/// Buffers and kernels to compute some of the tiles and leave the others to other devices.
+struct Sums {
     clear: Kernel,
     collect: Kernel,
     finish: Kernel,
-    /// Three floats for each body: what the tiles of this device make it feel.
-    pub parts: Buffer<f32>,
-    /// The same of the bodies that it moves, from each other device.
-    pub others: Buffer<f32>,
-    /// Bodies that `others` has room for from each.
-    pub stride: usize,
+    /// Three floats for each body: the forces from the tiles of this device.
+    parts: Buffer<f32>,
+    /// Three floats for each own body from each other device.
+    others: Buffer<f32>,
+    /// Number of bodies per device that `others` has room for.
+    stride: usize,
 }
 
 impl Sums {
-    /// For one of `devices` devices.
-    pub fn new(device: &Device, defines: &[(&str, String)], bodies: usize, devices: usize) -> Result<Self> {
+    /// Creates the buffers for one of `devices` devices.
+    fn new(device: &Device, defines: &[(&str, String)], bodies: usize, devices: usize) -> Result<Self> {
         let program = Program::build(device, &sources(&[FORCE, SHARES]), defines)?;
-        // Two may come to all the rest alone.
+        // A device may own up to half of the bodies plus one.
         let stride = bodies.div_ceil(2);
         Ok(Self {
             clear: program.kernel("clear")?,
@@ -204,9 +274,9 @@ impl Sums {
         })
     }
 
-    /// Queues the next slice of the tiles `share` from work-item `from` on, and says where the one after it begins: behind
-    /// the last of them all is added up.
-    pub fn meet(
+    /// Queues the next slice of the tiles `share` from the work-item `from`, and the sum after the last. Returns the
+    /// work-item at which the slice after it begins.
+    fn meet(
         &self,
         lane: &mut Lane,
         tiles: &Tiles,
@@ -230,8 +300,8 @@ impl Sums {
         Ok(to)
     }
 
-    /// Queues the end of the step of the bodies `own`, from all that `devices` devices added up.
-    pub fn finish(
+    /// Queues the end of the step for the bodies `own`, from the sums of `devices` devices.
+    fn finish(
         &self,
         lane: &mut Lane,
         coefficients: Arg,
@@ -244,10 +314,5 @@ impl Sums {
         let sums = [(&self.parts).into(), (&self.others).into()];
         let args = [&[n, first, count, others, stride, coefficients], &sums[..], &state].concat();
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
-    }
-
-    /// Work-items to a tile.
-    pub fn team(recipe: &Recipe) -> usize {
-        team(recipe)
     }
 }

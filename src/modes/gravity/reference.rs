@@ -1,14 +1,14 @@
-//! The same step in f64, written for reading: what the kernels are checked against.
+//! Reference implementation of gravity in f64, which the kernels are checked against.
 
-use super::{Gravity, Integrator, OUTER, Softening};
-use crate::bodies::{Bodies, FINITE_LIMIT};
-use crate::hand::Field;
+use super::parameters::{Gravity, Integrator, OUTER, Softening};
+use crate::base::bodies::{Bodies, FINITE_LIMIT};
+use crate::base::edit::GravitySample;
 use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
 
 impl Gravity {
-    /// s(r) from the squared distance.
+    /// Returns s(r), the factor of the force law, for a squared distance.
     fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
         let r2 = match self.softening {
@@ -18,7 +18,7 @@ impl Gravity {
         1.0 / (r2 * r2.sqrt())
     }
 
-    /// The potential of a pair over −G m_i m_j: its derivative is r·s(r).
+    /// Returns the potential energy of a pair divided by −G m_i m_j, for a squared distance.
     fn potential(&self, r2: f64) -> f64 {
         let eps = f64::from(self.eps);
         match self.softening {
@@ -28,7 +28,7 @@ impl Gravity {
         }
     }
 
-    /// a_i = G Σ_j m_j d_ij s(|d_ij|).
+    /// Returns the acceleration of body i: a_i = G Σ_j m_j d_ij s(|d_ij|).
     pub(super) fn acceleration<T: Copy + Into<f64>>(&self, i: usize, positions: &[[T; 4]]) -> Vector {
         let own = place(&positions[i]);
         let pull = |other: &[T; 4]| {
@@ -38,9 +38,9 @@ impl Gravity {
         positions.iter().map(pull).sum::<Vector>() * f64::from(self.g)
     }
 
-    /// The same at any place, with the potential, less what the body `except` does.
-    pub(super) fn field_of(&self, at: Vector, others: &[[f32; 4]], except: Option<usize>) -> Field {
-        let mut field = Field::default();
+    /// Returns the acceleration and the potential at the position `at`, without the contribution of the body `except`.
+    pub(super) fn field_of(&self, at: Vector, others: &[[f32; 4]], except: Option<usize>) -> GravitySample {
+        let mut field = GravitySample::default();
         for (j, other) in others.iter().enumerate() {
             if Some(j) != except {
                 let (d, mass) = (place(other) - at, f64::from(other[3]));
@@ -50,7 +50,7 @@ impl Gravity {
             }
         }
         let g = f64::from(self.g);
-        Field { acceleration: field.acceleration * g, potential: field.potential * g }
+        GravitySample { acceleration: field.acceleration * g, potential: field.potential * g }
     }
 
     fn accelerations(&self, bodies: &Bodies<f64>) -> Vec<Vector> {
@@ -99,7 +99,8 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Moves every body, keeps the plane if asked to, and quarantines what stops being finite.
+    /// Applies `step` to the position and velocity of each body, flattens them if `flat` is set, and holds out bodies whose
+    /// numbers are no longer finite.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

@@ -1,218 +1,117 @@
 //! Gravity on a device.
 
-use std::any::Any;
-
-use super::mutual::{self, Tiles};
-use super::part::Share;
-use super::step::Step;
-use super::{Colour, FORCE, Gravity, INFO, LOW_PARTS, Softening};
-use crate::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
-use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending, Program, Source};
-use crate::error::{Error, Result};
-use crate::hand::Pull;
+use super::carried::{ACCELERATION, LOW_PARTS};
+use super::colour::Colour;
+use super::parameters::Gravity;
+use super::solver::{Builder, ForcePass, Setup, Solver, softening};
+use super::step::{FORCE, Step, planes, step_defines};
+use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
+use crate::base::edit::Attractor;
+use crate::base::error::Result;
+use crate::base::params::{ChangeEffect as Cost, Choice};
+use crate::base::state::State;
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::{Effect, Judged, Sample};
-use crate::modes::carried::{self, CarriedList};
+use crate::modes::carried::list;
+use crate::modes::fleet::Assignment;
+use crate::modes::kernels::{source, sources};
+use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
-use crate::modes::snapshot::Snapshot;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, hand, list, source, sources};
-use crate::params::{Choice, Effect as Cost};
-use crate::state::State;
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, edits};
 
-const DRIFT: Source = source!("gravity/drift.cl");
-const MEASURE: Source = source!("gravity/measure.cl");
-
-/// Lists of what is carried on.
-const ACCELERATION: &str = "acceleration";
-const COMMON_MASS: &str = "common_mass";
-
-/// What a file may say of them.
-pub(super) const CARRIES: &[CarriedList] = &[
-    CarriedList {
-        name: ACCELERATION,
-        most: |[bodies, _]| 4 * bodies,
-        // One that throws a body out of bounds in a step would hold out all bodies of a file that says so.
-        check: |with, list| {
-            let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
-            let expected =
-                "an acceleration that leaves the body within bounds for a step, and an energy from 0";
-            carried::each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
-                let [pull @ .., missed] = row;
-                let is_bounded = pull.iter().all(|a| f64::from(a.abs()) <= most);
-                is_held_out || is_bounded && (0.0..=f32::MAX).contains(missed)
-            })
-        },
-    },
-    CarriedList {
-        name: COMMON_MASS,
-        most: |_| 1,
-        check: |with, list| {
-            carried::has(list, 1)?;
-            let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
-            let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
-            match is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]) {
-                true => Ok(()),
-                false => Err(format!("not every body with mass has the common mass {:e}", list[0])),
-            }
-        },
-    },
-    CarriedList {
-        name: LOW_PARTS,
-        most: |[bodies, _]| 8 * bodies,
-        check: |with, list| {
-            let bodies = with.bodies()?;
-            carried::has(list, 8 * bodies.len())?;
-            check_low_parts(bodies, list.as_chunks().0)
-        },
-    },
-];
+const DRIFT: KernelSource = source!("gravity/drift.cl");
+const MEASURE: KernelSource = source!("gravity/measure.cl");
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
     pub(super) count: usize,
-    pub(super) recipe: Recipe,
     pub(super) device: Device,
-    /// The mass of all who have any, if it stands outside the sum.
-    pub(super) common_mass: Option<f32>,
-    pub(super) advance: Kernel,
-    /// Where each pair is met once.
-    pub(super) tiles: Option<Tiles>,
+    pub(super) solver: Box<dyn Solver>,
     pub(super) drift: Kernel,
     pub(super) pack: Kernel,
     pub(super) reduction: Reduction,
     pub(super) potential: Kernel,
-    /// Positions now, and where the next pass puts them: swapped by arguments.
+    /// Positions before and after the pass; swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities; behind them the low parts of all places and velocities, where these are carried.
+    /// Velocities, followed by the low parts of positions and velocities if they are compensated.
     pub(super) v: Buffer<[f32; 4]>,
-    /// Accelerations, each with the most energy that a step got wrong for its body so far (`missed` in
+    /// Accelerations; the fourth number is the body's largest energy error in a step so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus |potential energy| when they were first measured under today's parameters.
+    /// Kinetic energy plus |potential energy| at the first measurement with the current parameters.
     energy_scale: Option<f64>,
-    pub(super) snapshot: Snapshot,
-    /// Twice each body's share of the potential: a double, or the two floats that stand in for it.
+    pub(super) packed: PackedPoints,
+    /// Potential at each body: a double, or two floats.
     pub(super) phi: Buffer<[f32; 2]>,
-    /// Whether `a` belongs to `x[0]` under today's parameters.
+    /// Whether `a` belongs to `x[0]` with the current parameters.
     pub(super) a_is_current: bool,
-    /// Whether `a` holds anything yet.
+    /// Whether `a` has been computed.
     pub(super) a_is_there: bool,
-    /// Whether the last step was taken under today's parameters. The last pass of a burst always evaluates the force,
-    /// where its bodies come from: then `a` belongs to `x[1]`.
+    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the
+    /// positions before it, so that `a` then belongs to `x[1]`.
     pub(super) stepped: bool,
     pub(super) burst: Burst,
-    /// What it does among several.
+    /// The stage in progress on several devices.
     pub(super) share: Share,
-    /// What lets a person's hand act, once it did.
+    /// The kernel that applies an attractor, built at the first use.
     pull: Option<Kernel>,
 }
 
-/// A burst under way: passes in a row, each over all bodies.
+/// The stage of a pass in progress on several devices.
+#[derive(Default)]
+pub(super) struct Share {
+    pub(super) stage: usize,
+    pub(super) assignment: Assignment,
+    /// The work-item at which the stage ends.
+    pub(super) end: usize,
+}
+
+/// A burst in progress: consecutive passes, each over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The pass that comes next.
+    /// The next pass.
     pub(super) pass: u64,
-    /// How many there are: more than `u32` holds, if the steps fill that.
+    /// Number of passes; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
-    /// The work-item at which that pass goes on.
+    /// The work-item at which the pass continues.
     pub(super) from: usize,
-    /// Whether the first pass only evaluates the force: for an opening drift, or to tell what the first step gets
-    /// wrong.
+    /// Whether the first pass only evaluates the force, for an opening drift or for the energy error of the first
+    /// step.
     pub(super) evaluates: bool,
-}
-
-/// The mass of all who have any, if it is the same.
-fn common_mass(bodies: &Bodies) -> Option<f32> {
-    let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
-    let first = masses.next()?;
-    masses.all(|mass| mass == first).then_some(first)
-}
-
-/// Fails unless the low parts of places are what rounding cuts off, so that adding one changes nothing, and those of
-/// velocities are finite: a velocity that was changed since, by hand or by a loss of speed, may be the smaller.
-fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> std::result::Result<(), String> {
-    let (places, velocities) = low.split_at(bodies.len());
-    let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);
-    let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
-    match bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite) {
-        true => Ok(()),
-        false => Err("its numbers are larger than rounding errors can be".to_owned()),
-    }
-}
-
-/// What the softening law is called in kernels.
-fn softening(params: &Gravity) -> &'static str {
-    match params.softening {
-        Softening::Plummer => "SOFTENING_PLUMMER",
-        Softening::Clamp => "SOFTENING_CLAMP",
-    }
 }
 
 fn mode_of(params: &Gravity) -> &dyn Mode {
     params
 }
 
-/// What all kernels that end a step are built with.
-pub(super) fn step_defines(params: &Gravity) -> Vec<(&'static str, String)> {
-    if params.compensated { vec![("COMPENSATED", "1".to_owned())] } else { Vec::new() }
-}
-
-/// Rows of the buffer of velocities for each body.
-pub(super) fn planes(params: &Gravity) -> usize {
-    if params.compensated { 3 } else { 1 }
-}
-
-/// An encounter is too fast for the time step if a step gets as much of the energy wrong.
+/// Relative energy error of a step above which an encounter is too fast for the time step.
 const WORRYING_SHARE: f64 = 0.1;
-/// What to do about it.
+/// Advice for encounters that are too fast.
 const ENCOUNTER_ADVICE: &str =
     "A close encounter was faster than the time step can follow: reduce Time step or raise Softening.";
 
-/// The program of a recipe.
-fn build(device: &Device, recipe: Recipe, params: &Gravity, common_mass: Option<f32>) -> Result<Program> {
-    let mut defines = recipe.defines();
-    defines.push((softening(params), "1".to_owned()));
-    defines.extend(step_defines(params));
-    if common_mass.is_some() {
-        defines.push(("EQUAL_MASS", "1".to_owned()));
-    }
-    let files = INFO.sources(recipe.variant);
-    Program::build_with_root(device, &files, &defines)
-}
-
 impl GravitySimulation {
-    /// `side` is the length of the blocks that `mutual` makes of the bodies.
-    pub fn new(
+    /// Creates a simulation; `recipes` are those of all devices that step together, including `recipe`.
+    pub(super) fn new(
         device: &Device,
         params: &Gravity,
-        (recipe, side): (Recipe, usize),
+        (recipe, recipes): (Recipe, &[Recipe]),
         bodies: &Bodies,
     ) -> Result<Self> {
-        let common_mass = common_mass(bodies).filter(|_| recipe.knob("equal") == 1);
-        let program = build(device, recipe, params, common_mass)?;
-        let advance = program.kernel("advance")?;
-        let tiles = match recipe.variant.name {
-            "mutual" => {
-                Some(Tiles::new(device, &program, (recipe, side), (bodies.len(), mutual::mass_unit(bodies)))?)
-            }
-            name => {
-                advance.check_work_group(name, recipe.work_group)?;
-                None
-            }
-        };
+        let setup = Setup { device, params, recipe, recipes, bodies };
+        let builder: &Builder = recipe.variant.solver()?;
+        let solver = (builder.0)(&setup)?;
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))?;
         let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
             count: bodies.len(),
-            recipe,
             device: device.clone(),
-            common_mass,
-            advance,
-            tiles,
+            solver,
             drift: small.kernel("drift")?,
             pack: small.kernel("pack")?,
             potential: reduction.program().kernel("potential")?,
@@ -222,7 +121,7 @@ impl GravitySimulation {
             v: Self::velocities(device, params, bodies, &[])?,
             a: Buffer::zeroed(device, bodies.len())?,
             energy_scale: None,
-            snapshot: Snapshot::new(device, bodies.len())?,
+            packed: PackedPoints::new(device, bodies.len())?,
             a_is_current: false,
             a_is_there: false,
             stepped: false,
@@ -232,7 +131,7 @@ impl GravitySimulation {
         })
     }
 
-    /// The buffer of velocities, with the low parts behind them, or zeros if there are none.
+    /// Returns the buffer of velocities followed by the low parts, or zeros without them.
     fn velocities(
         device: &Device,
         params: &Gravity,
@@ -245,7 +144,8 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Whether a pass evaluates forces, as all do but the drift that opens a burst of kick–drift–kicks; and its coefficients.
+    /// Returns whether a pass evaluates forces, and its coefficients. Only the drift that opens a burst of
+    /// kick–drift–kicks evaluates none.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
@@ -263,20 +163,7 @@ impl GravitySimulation {
         }
     }
 
-    /// The mass that a sum over all bodies is in units of.
-    fn mass_unit(&self) -> f32 {
-        match &self.tiles {
-            Some(tiles) => tiles.mass_unit(),
-            None => self.common_mass.unwrap_or(1.0),
-        }
-    }
-
-    /// Work-items of a pass that evaluates forces.
-    fn items(&self) -> usize {
-        self.tiles.as_ref().map_or_else(|| self.recipe.items(self.count), Tiles::items)
-    }
-
-    /// Queues the accelerations, and no step: what colours show before there was one.
+    /// Queues an evaluation of the accelerations without a step, for colors before the first step.
     fn evaluate(&mut self) -> Result<()> {
         self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
         while self.burst.pass < self.burst.passes {
@@ -289,32 +176,29 @@ impl GravitySimulation {
     /// Queues a slice of the next pass.
     fn slice(&mut self) -> Result<()> {
         let (forces, _) = self.step_of(self.burst.pass);
-        let items = if forces { self.items() } else { self.count };
-        self.slice_of_pass(items)?;
+        let items = if forces { self.solver.items() } else { self.count };
+        self.slice_of_pass(items, false)?;
         if self.burst.from >= items {
             self.end_pass();
         }
         Ok(())
     }
 
-    /// Queues a slice of the next pass, up to the work-item `end`.
-    pub(super) fn slice_of_pass(&mut self, end: usize) -> Result<()> {
+    /// Queues a slice of the next pass up to the work-item `end`; `is_shared` if several devices share the pass.
+    pub(super) fn slice_of_pass(&mut self, end: usize, is_shared: bool) -> Result<()> {
         let (forces, step) = self.step_of(self.burst.pass);
-        let n = Arg::Uint(self.count as u32);
-        let eps2 = Arg::Float(self.params.eps * self.params.eps);
-        let c = Arg::Float8(step.coefficients(if forces { self.mass_unit() } else { 1.0 }));
-        let state = [&self.x[0], &self.x[1], &self.v, &self.a].map(Arg::from);
-        let from = self.burst.from;
-        self.burst.from = if !forces {
-            let args = [&[n, c], &state[..]].concat();
-            self.lane.slice(Pass::cheap(&self.drift, &args, end), from)?
-        } else if let Some(tiles) = &self.tiles {
-            tiles.slice(&mut self.lane, &self.advance, [eps2, c], state, from)?
-        } else {
-            let args = [&[n, eps2, c], &state[..]].concat();
-            let cost = self.count as f64 * self.recipe.bodies_per_item();
-            let group = self.recipe.work_group;
-            self.lane.slice(Pass { kernel: &self.advance, args: &args, items: end, group, cost }, from)?
+        let Self { lane, solver, x, v, a, burst, share, .. } = self;
+        let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
+        let pass = ForcePass { eps2: Arg::Float(self.params.eps * self.params.eps), step, state };
+        burst.from = match forces {
+            true if is_shared => {
+                solver.evaluate_share(lane, &pass, (share.stage, &share.assignment), burst.from..end)?
+            }
+            true => solver.evaluate(lane, &pass, burst.from..end)?,
+            false => {
+                let args = [&[Arg::Uint(self.count as u32), pass.coefficients(1.0)], &state[..]].concat();
+                lane.slice(Pass::cheap(&self.drift, &args, end), burst.from)?
+            }
         };
         Ok(())
     }
@@ -328,10 +212,7 @@ impl GravitySimulation {
 
 impl Simulation for GravitySimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        let mode: &dyn Any = mode;
-        let params = mode
-            .downcast_ref::<Gravity>()
-            .ok_or_else(|| Error::Invalid(format!("these are not parameters of {}", INFO.name)))?;
+        let params = mode.of::<Gravity>()?;
         let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
         self.params = params.clone();
         if cost > Some(Cost::View) {
@@ -349,7 +230,7 @@ impl Simulation for GravitySimulation {
             self.burst.passes = u64::from(steps) * u64::from(integrator.evaluations())
                 + u64::from(is_symmetric)
                 + u64::from(self.burst.evaluates);
-            // The last step of `euler` and `taylor` leaves the acceleration of where it came from.
+            // The last step of `euler` and `taylor` leaves the acceleration at its starting positions.
             (self.a_is_current, self.a_is_there, self.stepped) = (is_symmetric, true, true);
         }
     }
@@ -364,8 +245,12 @@ impl Simulation for GravitySimulation {
 
     fn progress(&self) -> f32 {
         let Burst { pass, passes, from, .. } = self.burst;
-        let done = from as f32 / self.items().max(1) as f32;
+        let done = from as f32 / self.solver.items().max(1) as f32;
         (pass as f32 + done.min(1.0)) / passes.max(1) as f32
+    }
+
+    fn rounds(&self) -> f64 {
+        self.solver.work() / (self.count as f64).powi(2)
     }
 
     fn take_seconds(&mut self) -> f64 {
@@ -382,15 +267,12 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// The acceleration that the next burst opens with, and what steps got wrong so far; the mass outside the sum, which those who are
-    /// held out had too; and what rounding cut off.
+    /// Returns the acceleration for the next burst with the energy errors so far, the lists of the solver, and the low
+    /// parts.
     fn extra(&mut self) -> Result<Extra> {
-        let mut extra = Extra::new();
+        let mut extra = self.solver.carried();
         if self.a_is_current {
             extra.insert(ACCELERATION.to_owned(), self.a.read()?.into_flattened());
-        }
-        if let Some(mass) = self.common_mass {
-            extra.insert(COMMON_MASS.to_owned(), vec![mass]);
         }
         if self.params.compensated {
             extra.insert(LOW_PARTS.to_owned(), self.v.read()?[self.count..].as_flattened().to_vec());
@@ -409,15 +291,7 @@ impl Simulation for GravitySimulation {
             let bodies = self.state()?.into_bodies()?;
             self.v = Self::velocities(&self.device, &self.params, &bodies, low)?;
         }
-        let common_mass = match extra.contains_key(COMMON_MASS) {
-            true => Some(list(extra, COMMON_MASS, 1)?[0]),
-            false => None,
-        };
-        if self.recipe.knob("equal") == 1 && common_mass != self.common_mass {
-            let program = build(&self.device, self.recipe, &self.params, common_mass)?;
-            (self.advance, self.common_mass) = (program.kernel("advance")?, common_mass);
-        }
-        Ok(())
+        self.solver.resume(extra, &self.device, &self.params)
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
@@ -425,25 +299,25 @@ impl Simulation for GravitySimulation {
         if colour == Colour::Acceleration && !self.a_is_there {
             self.evaluate()?;
         }
-        let Snapshot { positions, values } = &self.snapshot;
+        let PackedPoints { positions, values } = &self.packed;
         let head = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32)];
         let from = [&self.x[0], &self.v, &self.a].map(Arg::from);
         let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
         self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
         self.lane.flush()?;
-        self.snapshot.read(points, Shape::Glow)
+        self.packed.read(points, Shape::Glow)
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
         Ok(Some([self.x[0].read_at(body)?, self.v.read_at(body)?]))
     }
 
-    fn pull(&mut self, pull: &Pull, time: f32) -> Result<()> {
+    fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         if self.pull.is_none() {
-            self.pull = Some(hand::kernel(&self.device)?);
+            self.pull = Some(edits::kernel(&self.device)?);
         }
         match &self.pull {
-            Some(kernel) => hand::queue(&mut self.lane, kernel, (pull, time), &self.x[0], &self.v),
+            Some(kernel) => edits::queue(&mut self.lane, kernel, (attractor, time), &self.x[0], &self.v),
             None => Ok(()),
         }
     }
@@ -456,7 +330,7 @@ impl Simulation for GravitySimulation {
         let judge = move |i: usize| {
             let right = params.acceleration(i, &x).extend(0.0).to_array();
             let effect = |velocity| Effect { velocity, ..Effect::default() };
-            // Beyond all bounds a body is held out, in f64 too.
+            // The reference holds out bodies beyond these bounds too.
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             bounded.then(|| {
                 let [x, y, z, _] = a[i].map(f64::from);
@@ -471,19 +345,17 @@ impl Simulation for GravitySimulation {
         let n = Arg::Uint(self.count as u32);
         let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
         let phi = Arg::from(&self.phi);
-        let args = &[n, Arg::Float(eps * eps), x, phi];
-        let cost = self.count as f64;
-        let group = Pass::CHEAP_GROUP;
-        self.reduction.prepare(Pass { kernel: &self.potential, args, items: self.count, group, cost })?;
+        let args = [n, Arg::Float(eps * eps), x, phi];
+        self.solver.potential(self.reduction.lane(), &self.potential, &args, self.count)?;
         let sums = self.reduction.run(&[n, x, v, a, phi])?;
         let potential = -f64::from(g) * sums.potential;
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
-        let help = "twice the kinetic over the potential energy: 1 in balance, below 1 it falls together";
-        // An error that has grown into the energy must not shrink by it.
+        let help = "Twice the kinetic energy divided by the potential energy. 1 means balance; below 1 the system collapses.";
+        // The scale is kept, since an error that grows with the energy must not look smaller.
         let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
-        let missed_help = "estimate of the largest energy error of one body in one step, relative to what kinetic energy plus |potential energy| were at first, since the scene began or a parameter, the variant or the device was last changed (under euler and taylor also since a snapshot was opened); above 0.1, a close encounter was too fast for the time step";
+        let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. It covers the time since the scene began or a parameter, the variant or the device last changed (with euler and taylor also since a snapshot was opened). Above 0.1, a close encounter was too fast for the time step.";
         let readings = vec![
             Reading::new("virial_ratio", "2T / |V|", balance, help),
             Reading::new("encounter_error", "Encounter error", missed, missed_help)

@@ -1,13 +1,28 @@
-//! What a step makes of the acceleration: all integrators as one set of coefficients.
+//! Coefficients of a step: all integrators in one form.
 
-use super::{Gravity, Integrator, OUTER};
+use super::parameters::{Gravity, Integrator, OUTER};
+use crate::compute::KernelSource;
+use crate::modes::kernels::source;
 
-/// The coefficients of `finish_step` in `kernels/gravity/force.cl`:
-/// `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x + drift·v + drift2·a; v ← v·loss`.
+/// The kernel code of the force and of the end of a step.
+pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
+
+/// Returns the number of rows of each body in the buffer of velocities.
+pub(super) fn planes(params: &Gravity) -> usize {
+    if params.compensated { 3 } else { 1 }
+}
+
+/// Returns the macros of all kernels that end a step.
+pub(super) fn step_defines(params: &Gravity) -> Vec<(&'static str, String)> {
+    if params.compensated { vec![("COMPENSATED", "1".to_owned())] } else { Vec::new() }
+}
+
+/// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +
+/// drift·v + drift2·a; v ← v·loss`.
 ///
-/// One force evaluation is enough for kick–drift–kick: the closing kick of one (sub)step and the opening kick of the next
-/// use the same acceleration, so inside a burst they are one kernel. A burst opens with a drift from the acceleration that
-/// the last one left, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt, `yoshida` three.
+/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use
+/// the same acceleration, so that within a burst one kernel does both. A burst opens with a drift from the last
+/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt, `yoshida` three.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Step {
     closing: f32,
@@ -21,12 +36,12 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Changes nothing but the acceleration that is left behind.
-    pub fn still(p: &Gravity) -> Self {
+    /// Returns coefficients that change only the acceleration.
+    pub(super) fn still(p: &Gravity) -> Self {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Moves nothing, but to the plane if there is one.
+    /// Returns coefficients without motion, except onto the plane z = 0 if `flat` is on.
     fn none(p: &Gravity) -> Self {
         Self {
             closing: 0.0,
@@ -40,41 +55,41 @@ impl Step {
         }
     }
 
-    /// A whole step of `euler` or `taylor`.
+    /// Returns a whole step of `euler` or `taylor`.
     ///
     /// `taylor` moves by the old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
-    pub fn whole(p: &Gravity) -> Self {
+    pub(super) fn whole(p: &Gravity) -> Self {
         let drift2 = if p.integrator == Integrator::Taylor { -0.5 * p.dt * p.dt } else { 0.0 };
         Self { opening: p.dt, drift: p.dt, drift2, loss: p.decay, ..Self::none(p) }
     }
 
-    /// The opening of substep `nth` of a step: half a kick, and the drift.
-    pub fn open(p: &Gravity, nth: u32) -> Self {
+    /// Returns the opening of substep `nth`: half a kick, and the drift.
+    pub(super) fn open(p: &Gravity, nth: u32) -> Self {
         let h = substep(p, nth);
         Self { opening: 0.5 * h, drift: h, ..Self::none(p) }
     }
 
-    /// The closing of substep `nth`: the other half of the kick, and after the last what is lost of the speed.
-    pub fn close(p: &Gravity, nth: u32) -> Self {
+    /// Returns the closing of substep `nth`: the other half of the kick, and decay after the last substep.
+    pub(super) fn close(p: &Gravity, nth: u32) -> Self {
         let damp = if nth + 1 == p.integrator.evaluations() { p.decay } else { 1.0 };
         Self { closing: 0.5 * substep(p, nth), damp, ..Self::none(p) }
     }
 
-    /// The closing of substep `nth` and the opening of the next.
-    pub fn close_and_open(p: &Gravity, nth: u32) -> Self {
+    /// Returns the closing of substep `nth` with the opening of the next.
+    pub(super) fn close_and_open(p: &Gravity, nth: u32) -> Self {
         let Self { closing, damp, .. } = Self::close(p, nth);
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// As the kernels take them, for a sum over places and masses in units of `mass`.
-    pub fn coefficients(self, mass: f32) -> [f32; 8] {
+    /// Returns the coefficients as kernels take them, for sums over masses in units of `mass`.
+    pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
 
-/// The length of the kick–drift–kick `nth` of a step. Those of `yoshida` add up to dt as nearly as f32 has them: rounded
-/// each by itself, they would let time go wrong by some 1e-7 of itself.
+/// Returns the length of the kick–drift–kick `nth` of a step. The lengths of `yoshida` add up to dt within f32
+/// rounding: rounded independently, they would shift time by about 1e-7 of itself.
 fn substep(p: &Gravity, nth: u32) -> f32 {
     match p.integrator {
         Integrator::Yoshida => {

@@ -1,35 +1,35 @@
-//! Belts and rings: discs of bodies round the planet.
+//! Belts and rings: discs of bodies around the planet.
 
 use std::f64::consts::PI;
 
+use super::balls::{Balls, cube_root, param};
 use super::packing::GAP;
-use super::{Balls, cube_root, param};
-use crate::bodies::Bodies;
-use crate::scene::Setup;
+use crate::base::bodies::Bodies;
+use crate::scene::generator::Setup;
 use crate::scene::random::Random;
 
-/// Bodies on circular orbits round the planet, each in a plane of its own.
+/// A disc of bodies on circular orbits around the planet, each in a plane of its own.
 pub(super) struct Disc {
-    /// The inner edge, unless the planet reaches that far.
+    /// Inner edge, unless the planet reaches farther.
     pub inner: f64,
-    /// The outer edge over the inner one, unless the bodies need more room.
+    /// Outer edge over inner edge, unless the bodies need more room.
     pub ratio: f64,
-    /// Where there is none, in shares of the way from edge to edge.
+    /// Ends of an empty gap, as shares of the way from the inner to the outer edge.
     pub gap: [f64; 2],
-    /// The largest slope of an orbit, and the half thickness over the distance from the planet.
+    /// Maximum slope of an orbit, and half thickness over distance from the planet.
     pub tilt: f64,
-    /// The most of the volume that bodies may fill.
+    /// Maximum share of the volume that bodies may fill.
     pub filling: f64,
 }
 
 impl Disc {
-    /// The bodies of `balls`, each on its orbit.
-    pub fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
+    /// Places each of `balls` on a circular orbit.
+    pub(super) fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
         let [g, mass, planet, radius] =
             ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
         let inner = self.inner.max(1.2 * planet + (1.0 + GAP) * balls.largest());
-        // Across the disc the density falls off as a semicircle of half height tilt·r, so that out to r there is
-        // room for π²·tilt·(r³ − inner³)/3.
+        // Across the disc the density falls off as a semicircle of half height tilt·r, so the volume out to r is
+        // π²·tilt·(r³ − inner³)/3.
         let need = 4.0 * setup.bodies as f64 * cubed(radius) / (PI * self.tilt * self.filling);
         let (first, last) = (cubed(inner), cubed(self.ratio * inner).max(cubed(inner) + need));
         let outer = cube_root(last);
@@ -39,7 +39,7 @@ impl Disc {
         let mut packing = balls.packing();
         let mut bodies = Bodies::with_capacity(setup.bodies);
         for &(m, ball) in &balls.0 {
-            // How far the orbit rises at the body, and how steeply it goes on rising.
+            // Height and slope of the orbit at the body, as shares of the distance from the planet.
             let mut slope = 0.0;
             let at = packing.put(ball, || {
                 let r = loop {
@@ -60,11 +60,12 @@ impl Disc {
     }
 }
 
-/// The velocity of a circular orbit anticlockwise through a place: v² = GM/r. Its plane rises there by `slope`.
+/// Returns the velocity of an anticlockwise circular orbit through a position: v² = GM/r. The plane of the orbit
+/// rises there by `slope`.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();
-    // (−y, x, climb) less its part along (x, y, z).
+    // (−y, x, climb) without its component along (x, y, z).
     let outward = climb * z / r2;
     let along = [-y - outward * x, x - outward * y, climb - outward * z];
     let length2: f64 = along.iter().map(|c| c * c).sum();

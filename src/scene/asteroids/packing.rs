@@ -1,22 +1,22 @@
-//! Balls that do not touch, put one after the other wherever there is room: random sequential addition.
+//! Random sequential addition: places balls one after another where they touch no other ball.
 
 use std::{array, iter};
 
-/// The least gap between two balls, over the sum of their radii: rounding to `f32` cannot close it.
+/// Minimum gap between two balls over the sum of their radii. Rounding to `f32` cannot close it.
 pub(super) const GAP: f64 = 0.01;
 
-/// Places that are tried for a ball. The scenes are so loose that a handful does; if all of these are taken, the
-/// last one is used, and the push-out of the step has to part what overlaps.
+/// Maximum number of positions tried for a ball. The scenes are so loose that a few tries suffice. If all fail, the
+/// last position is used, and the step of the simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
-/// No ball has this number.
+/// Index that means no ball.
 const NONE: u32 = u32::MAX;
 
-/// Balls, listed by the cell of a cubic grid that their centres are in: O(1) to add one.
+/// Balls in a hash table of cubic grid cells; adding one takes O(1).
 pub(super) struct Packing {
-    /// The radius of the largest ball.
+    /// Radius of the largest ball.
     largest: f64,
-    /// The ball that was last put in each bucket; cells share buckets by hash.
+    /// Last ball added to each bucket. Cells share buckets by hash.
     last: Vec<u32>,
     balls: Vec<Ball>,
 }
@@ -24,18 +24,18 @@ pub(super) struct Packing {
 struct Ball {
     at: [f64; 3],
     radius: f64,
-    /// The ball that was put in its bucket before it.
+    /// Ball that was added to the same bucket before this one.
     before: u32,
 }
 
 impl Packing {
-    /// Room for `n` balls, of which the largest has the radius `largest`.
-    pub fn new(n: usize, largest: f64) -> Self {
+    /// Creates an empty packing for `n` balls of at most the radius `largest`.
+    pub(super) fn new(n: usize, largest: f64) -> Self {
         Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
 
-    /// Puts a ball at the first of the places drawn that is free, and says where that is.
-    pub fn put(&mut self, radius: f64, mut draw: impl FnMut() -> [f64; 3]) -> [f64; 3] {
+    /// Adds a ball at the first free position that `draw` returns, and returns this position.
+    pub(super) fn put(&mut self, radius: f64, mut draw: impl FnMut() -> [f64; 3]) -> [f64; 3] {
         let mut at = draw();
         for _ in 1..TRIES {
             if self.is_free(at, radius) {
@@ -50,7 +50,7 @@ impl Packing {
     }
 
     fn is_free(&self, at: [f64; 3], radius: f64) -> bool {
-        // No centre farther away than this is too near.
+        // Balls with centres beyond this distance cannot be too near.
         let reach = (radius + self.largest) * (1.0 + GAP);
         let [xs, ys, zs] = at.map(|c| self.cell(c - reach)..=self.cell(c + reach));
         let mut cells = zs.flat_map(|z| {
@@ -72,12 +72,12 @@ impl Packing {
         self.balls.get(number as usize)
     }
 
-    /// Cells are as wide as the largest ball.
+    /// Returns the index of the cell along an axis. Cells are as wide as the largest ball.
     fn cell(&self, c: f64) -> i64 {
         (c / (2.0 * self.largest)).floor() as i64
     }
 
-    /// Neighbours along x stand side by side in memory.
+    /// Returns the bucket of a cell. Neighbours along x are adjacent in memory.
     fn bucket(&self, [x, y, z]: [i64; 3]) -> usize {
         let hash = x.wrapping_add(y.wrapping_mul(73_856_093)).wrapping_add(z.wrapping_mul(19_349_663));
         hash as usize & (self.last.len() - 1)

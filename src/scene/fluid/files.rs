@@ -1,7 +1,7 @@
-//! The files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm): parameters and obstacles in, the
-//! final state and the mean speeds out.
+//! Files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm): reads parameters and obstacles,
+//! writes the final state and the mean speeds.
 //!
-//! Files are untrusted: lines, numbers and sizes are bounded, and whatever is wrong is told with its line.
+//! Files are untrusted: lines, numbers and sizes are bounded, and an error names the line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,37 +9,37 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
-use crate::files;
-use crate::lattice::{Flow, MAX_CELLS, Walls};
+use crate::base::error::{Error, Result};
+use crate::base::files;
+use crate::base::flow::{Flow, MAX_CELLS, Walls};
 use crate::scene::csv::{next_line, quoted, text_of};
 
-/// A parameter file: seven numbers, one a line.
+/// Content of a parameter file: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     /// Columns.
     pub nx: usize,
     /// Rows.
     pub ny: usize,
-    /// Steps to take.
+    /// Number of steps.
     pub steps: u32,
-    /// The length that the Reynolds number speaks of, in cells.
+    /// Length in the Reynolds number, in cells.
     pub reynolds_dim: u32,
-    /// Mass in a cell at the start.
+    /// Initial mass in a cell.
     pub density: f32,
-    /// How strongly the flow is pushed.
+    /// Acceleration of the flow.
     pub accel: f32,
-    /// Share of the way to equilibrium in a step.
+    /// Relaxation rate: the share of the way to equilibrium per step.
     pub omega: f32,
 }
 
 impl Case {
-    /// Its grid, without any obstacle.
+    /// Returns the grid without obstacles.
     pub fn open(&self) -> Walls {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// The parameters in it, as `--set` would take them, and the teaching code's collision operator.
+    /// Returns the parameters as `--set` takes them, with the teaching code's collision operator.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
@@ -52,33 +52,31 @@ impl Case {
     }
 }
 
-/// More than a parameter file can be meant to have, and a line of obstacles for each cell.
+/// Maximum size of a parameter file, and of the list of obstacles per cell, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
-/// The most columns or rows.
+/// Maximum number of columns or rows.
 const MAX_SIDE: usize = 1 << 20;
 const SIDE: &str = "a whole number from 3 to 1048576";
-/// What the mass in a cell may be.
+/// Accepted initial mass in a cell.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
-/// What the push may be.
+/// Accepted acceleration.
 pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
-/// What the relaxation may be.
+/// Accepted relaxation rate.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
 /// Reads a parameter file.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one is missing, one too many, no number, or
-/// a number that cannot be meant.
+/// Returns [`Error::Io`] if the file cannot be read; [`Error::File`] with the line if a line is missing or extra, or
+/// if a value is not a number in its range.
 pub fn load_case(path: &Path) -> Result<Case> {
     read(path, (MOST_BYTES, "a parameter file"), |input| {
         let mut lines = Lines::new(input);
         let nx = lines.number("nx", SIDE, 3..=MAX_SIDE)?;
         let ny = lines.number("ny", SIDE, 3..=MAX_SIDE)?;
         if nx * ny > MAX_CELLS {
-            return Err(
-                lines.wrong(format!("{nx} × {ny} cells are too many; at most {MAX_CELLS} are possible"))
-            );
+            return Err(lines.wrong(format!("{nx} × {ny} cells are too many; the maximum is {MAX_CELLS}")));
         }
         let case = Case {
             nx,
@@ -91,18 +89,18 @@ pub fn load_case(path: &Path) -> Result<Case> {
         };
         match lines.next()? {
             Some(extra) => {
-                Err(lines.wrong(format!("{} is one line too many; expected seven", quoted(&extra))))
+                Err(lines.wrong(format!("{} is one line too many; expected seven lines", quoted(&extra))))
             }
             None => Ok(case),
         }
     })
 }
 
-/// Reads where a grid is solid: `x y 1` lines, in any order.
+/// Reads the obstacles of a grid: lines `x y 1` in any order.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be read; [`Error::File`] with the line if one has not these three numbers or lies outside
-/// the grid, or if all cells are blocked.
+/// Returns [`Error::Io`] if the file cannot be read; [`Error::File`] with the line if a line does not hold these
+/// three numbers or lies outside the grid, or if all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
     read(path, (most, "a list of this grid's obstacles"), |input| {
@@ -113,24 +111,25 @@ pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
             let [x, y, blocked] = fields[..] else {
                 return Err(lines.wrong(format!("{} is not three numbers; expected x y 1", quoted(&text))));
             };
-            let inside = |side: usize| format!("a whole number from 0 to {}, within the grid", side - 1);
+            let inside =
+                |side: usize| format!("a whole number from 0 to {}, which is within the grid", side - 1);
             let x = lines.parse("x", x, &inside(case.nx), 0..=case.nx - 1)?;
             let y = lines.parse("y", y, &inside(case.ny), 0..=case.ny - 1)?;
             lines.parse("blocked", blocked, "1", 1..=1u8)?;
             walls.solid[y * case.nx + x] = true;
         }
         match walls.free() {
-            0 => Err(lines.wrong("all cells are blocked: nothing could flow".to_owned())),
+            0 => Err(lines.wrong("all cells are blocked; leave at least one free".to_owned())),
             _ => Ok(walls),
         }
     })
 }
 
-/// Writes `x y u_x u_y |u| pressure blocked` of every cell, row by row. A blocked cell has the pressure of a fluid at
-/// rest of this `density`.
+/// Writes `x y u_x u_y |u| pressure blocked` of every cell, row by row. A blocked cell gets the pressure of a fluid
+/// at rest with this `density`.
 ///
 /// # Errors
-/// What `file` answers.
+/// Returns the errors of `file`.
 pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io::Result<()> {
     for (i, &solid) in flow.walls.solid.iter().enumerate() {
         let (rho, [ux, uy]) = if solid { (f64::from(density), [0.0; 2]) } else { flow.at(i) };
@@ -144,7 +143,7 @@ pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io:
 /// Writes the mean speed after each step, numbered from 0.
 ///
 /// # Errors
-/// What `file` answers.
+/// Returns the errors of `file`.
 pub fn write_mean_speeds(file: &mut dyn Write, speeds: &[f64]) -> io::Result<()> {
     for (step, speed) in speeds.iter().enumerate() {
         writeln!(file, "{step}:\t{}", scientific(*speed))?;
@@ -152,7 +151,7 @@ pub fn write_mean_speeds(file: &mut dyn Write, speeds: &[f64]) -> io::Result<()>
     Ok(())
 }
 
-/// As C prints `%.12E`: an exponent has a sign and two digits at least.
+/// Formats a number as C's `%.12E` does: the exponent has a sign and at least two digits.
 fn scientific(x: f64) -> String {
     let text = format!("{x:.12E}");
     match text.split_once('E') {
@@ -164,7 +163,7 @@ fn scientific(x: f64) -> String {
     }
 }
 
-/// Why reading stopped.
+/// The reason why reading stopped.
 enum Fault {
     Io(io::Error),
     At(u64, String),
@@ -183,7 +182,7 @@ fn read<T>(
     })
 }
 
-/// The lines of a file that are not empty.
+/// The lines of a file that are not empty, with their numbers.
 struct Lines<R> {
     input: R,
     number: u64,
@@ -210,7 +209,7 @@ impl<R: BufRead> Lines<R> {
         Ok(None)
     }
 
-    /// The number `name` on the next line.
+    /// Parses the number `name` on the next line.
     fn number<T: Number>(
         &mut self,
         name: &str,
@@ -221,7 +220,7 @@ impl<R: BufRead> Lines<R> {
             Some(text) => self.parse(name, &text, expected, range),
             None => {
                 let all = "nx, ny, steps, reynolds_dim, density, accel, omega";
-                let what = format!("the line with {name} is missing; expected seven: {all}");
+                let what = format!("the line with {name} is missing; expected seven lines: {all}");
                 Err(Fault::At(self.number + 1, what))
             }
         }

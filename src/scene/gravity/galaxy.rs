@@ -1,27 +1,27 @@
 //! A disc galaxy: a disc of Toomre's second kind around a small Plummer bulge.
 //!
-//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which everything is
-//! algebraic. A force softened by eps in a plane is Newton's at the height eps above it, so with
-//! S² = R² + (a + eps)² the softened potential in the plane is Φ = −GM(1/S + a(a + eps)/S³), exactly, and so
-//! are the angular speed Ω and the epicyclic frequency κ below.
+//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are
+//! algebraic. A force softened by eps in a plane equals Newton's at the height eps above it. With S² = R² + (a +
+//! eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³), and the angular
+//! speed Ω and the epicyclic frequency κ below follow from it.
 
 use std::f64::consts::TAU;
 
 use super::law::Law;
 use super::plummer;
-use crate::bodies::Bodies;
+use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// What share of the bodies is in the bulge; these are heavier, so that more are left to draw the disc.
+/// Share of the bodies that are in the bulge. Bulge bodies are heavier, so that more bodies are left for the disc.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge over that of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's Q. A thin Newtonian disc would lump below 1; softening and thickness steady this one, and it
+/// Toomre's Q. A thin Newtonian disc would form clumps below 1; softening and thickness stabilise this disc, which
 /// grows arms at once.
 const Q: f64 = 0.8;
 /// Thickness (one standard deviation) over the disc's scale radius.
 const THICKNESS: f64 = 0.03;
-/// The disc ends here, in scale radii: 99 % of the mass of the endless one are within.
+/// Outer edge of the disc in scale radii. It encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
 
 /// A galaxy in the plane z = 0, turning anticlockwise; G = 1.
@@ -37,17 +37,17 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// A galaxy with this mass, of which the bulge has the given share, and this scale radius of the disc.
-    pub fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
+    /// Describes a galaxy by its mass, the share of the mass in the bulge, and the scale radius of the disc.
+    pub(super) fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
 
-    /// Ω² = v²/R² of the circular orbit at R, and κ² = 4Ω² + R dΩ²/dR.
-    pub fn frequencies2(&self, r: f64) -> [f64; 2] {
+    /// Returns Ω² = v²/R² of the circular orbit at R, and κ² = 4Ω² + R dΩ²/dR.
+    pub(super) fn frequencies2(&self, r: f64) -> [f64; 2] {
         let a2 = self.a * (self.a + self.eps);
         let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
         let s3 = s2 * s2.sqrt();
-        // A Plummer sphere blurred by Plummer's softening is nearly a Plummer sphere again.
+        // A Plummer sphere under Plummer softening acts nearly like a wider Plummer sphere.
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         let b3 = b2 * b2.sqrt();
         let omega2 = self.disc * (1.0 + 3.0 * a2 / s2) / s3 + self.bulge / b3;
@@ -55,19 +55,19 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// The square of the escape speed that sets the bulge's speeds at distance r, as if all the pull there,
-    /// the disc's too, were that of a Plummer sphere: 2M/B with Ω² = M/B³.
+    /// Returns the square of the escape speed that sets the speeds of bulge bodies at distance r. It treats the whole
+    /// force there, also that of the disc, as the force of a Plummer sphere: 2M/B with Ω² = M/B³.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// `n` bodies: the bulge first, at least one body, then the disc, which is group 1.
-    pub fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
+    /// Returns `n` bodies: first the bulge, with at least one body, then the disc, which is group 1.
+    pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
         let disc = n - bulge;
-        // A lone body has all the mass.
+        // A single body has all the mass.
         let bulge_mass = if disc == 0 { self.bulge + self.disc } else { self.bulge };
         for _ in 0..bulge {
             let r = self.b * plummer::radius(random);
@@ -96,7 +96,7 @@ impl Galaxy {
         let [omega2, kappa2] = self.frequencies2(r);
         let sigma = self.dispersion2(r).sqrt();
         let outward = sigma * random.bell();
-        // The tangential share of an epicycle is κ/2Ω.
+        // The tangential amplitude of an epicycle is κ/2Ω times the radial one.
         let spread = sigma * (kappa2 / (4.0 * omega2)).sqrt();
         let along = (omega2 * r * r - self.drift(r)).max(0.0).sqrt() + spread * random.bell();
         let height = THICKNESS * self.a * random.bell();
@@ -104,20 +104,20 @@ impl Galaxy {
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
     }
 
-    /// Surface density of the disc.
+    /// Returns the surface density of the disc.
     fn density(&self, r: f64) -> f64 {
         let d2 = r * r + self.a * self.a;
         3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())
     }
 
-    /// Radial velocity dispersion σ², from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
+    /// Returns the radial velocity dispersion σ², from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
     fn dispersion2(&self, r: f64) -> f64 {
         let [_, kappa2] = self.frequencies2(r);
         let reach = Q * 3.36 * self.density(r);
         reach * reach / kappa2
     }
 
-    /// By how much random motion lowers the square of the mean speed around the centre, asymmetric drift:
+    /// Returns the asymmetric drift, by which random motion lowers the square of the mean speed around the centre:
     /// σ²(κ²/4Ω² − 1 − d ln(Σσ²)/d ln R) (Binney and Tremaine 2008, eq. 4.228).
     fn drift(&self, r: f64) -> f64 {
         const STEP: f64 = 1e-3;

@@ -1,18 +1,18 @@
-//! The Plummer sphere (Plummer 1911, MNRAS 71, 460): ρ ∝ (1 + r²/a²)^(−5/2), a star cluster in balance.
+//! The Plummer sphere (Plummer 1911, MNRAS 71, 460): a star cluster in equilibrium with ρ ∝ (1 + r²/a²)^(−5/2).
 //!
-//! Sampled as in Aarseth, Hénon and Wielen 1974 (A&A 37, 183): the radius from the enclosed mass, the
-//! speed by rejection from the distribution function f ∝ (−E)^(7/2).
+//! Sampled as in Aarseth, Hénon and Wielen 1974 (A&A 37, 183): the radius from the enclosed mass, the speed by
+//! rejection from the distribution function f ∝ (−E)^(7/2).
 
 use super::law::Law;
-use crate::bodies::Bodies;
+use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Radii end here, in units of a: 98.5 % of the mass of the endless sphere are within. Without a cut-off the
-/// one farthest body would decide how far away the camera stands.
+/// Maximum radius in units of a. It encloses 98.5 % of the mass of an infinite sphere. Without a cut-off, the single
+/// farthest body would decide how far away the camera stands.
 const CUTOFF: f64 = 10.0;
 
-/// A radius in units of a. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
+/// Returns a random radius in units of a. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
 pub(super) fn radius(random: &mut Random) -> f64 {
     loop {
         let t = random.cube_root();
@@ -23,7 +23,8 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// A speed as a share q of the escape speed: density ∝ q²(1 − q²)^(7/2), which stays below 0.1.
+/// Returns a random speed as a share q of the escape speed. Its density is proportional to q²(1 − q²)^(7/2), which
+/// stays below 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());
@@ -34,10 +35,10 @@ pub(super) fn speed(random: &mut Random) -> f64 {
     }
 }
 
-/// `n` bodies of mass 1/n in Hénon's units (G = M = 1, E = −1/4, so V = −1/2, 2T = 1/2 and a = 3π/16).
+/// Returns `n` bodies of mass 1/n in Hénon's units (G = M = 1, E = −1/4, so V = −1/2, 2T = 1/2 and a = 3π/16).
 ///
-/// Sampling noise is taken out: positions are scaled until V is −1/2, and velocities until 2T balances the
-/// virial Σ m x·a of the softened force, both as measured by [`measure`].
+/// Sampling noise is removed: positions are scaled until V is −1/2, and velocities until 2T balances the virial Σ m
+/// x·a of the softened force, both measured by [`measure`].
 pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     let mut bodies = Bodies::with_capacity(n);
     for _ in 0..n {
@@ -57,10 +58,10 @@ pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// |V| without softening and the virial Σ m x·∇Φ with it, at G = M = 1.
+/// Returns |V| without softening and the virial Σ m x·∇Φ with it, at G = M = 1.
 ///
-/// Each body meets the next few in the list, around its end. Bodies are drawn independently, so these pairs
-/// are a fair sample; up to 2048 bodies they are all pairs and the sums are exact.
+/// Each body is paired with the next few in the list, which wraps around. Bodies are drawn independently, so these
+/// pairs are a fair sample. Up to 2048 bodies they are all pairs, and the sums are exact.
 fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
     const PAIRS: usize = 1 << 22;
     let n = bodies.len();
@@ -76,7 +77,7 @@ fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
             }
         }
     }
-    // The mean over ordered pairs, times n(n−1)/2 pairs of mass 1/n².
+    // The mean over ordered pairs, times the n(n−1)/2 pairs of mass 1/n².
     let pairs = (n * reach).max(1) as f64;
     sums.map(|sum| sum / pairs * (n - 1) as f64 / (2 * n) as f64)
 }

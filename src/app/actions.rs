@@ -1,0 +1,287 @@
+//! Carries out the actions that the panel leaves to the window.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::exports::Exports;
+use super::file_reader::{Content, FileReader, Kind};
+use super::kernel_folder::KernelFolder;
+use super::viewer::Viewer;
+use super::wake::waker;
+use crate::base::edit::Edit;
+use crate::base::error::Result;
+use crate::base::files::OutputFile;
+use crate::compute::KernelEdits;
+use crate::engine::config::Config;
+use crate::engine::kernel_lab;
+use crate::session::{Command, Save};
+use crate::ui::{Action, ChartFormat};
+
+impl Viewer {
+    /// Carries out actions of the panel. Returns false if the program is to end.
+    pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
+        for action in actions {
+            if action.changes_state() && self.must_wait() {
+                continue;
+            }
+            self.recorder.action(&action, &self.sim.shown);
+            if action.starts_autosave() {
+                self.start_autosave();
+            }
+            match action {
+                Action::Step => self.sim.send(Command::Step),
+                Action::GoTo(goal) => self.sim.send(Command::GoTo(goal)),
+                Action::Restart => self.restart(Command::Restart, false),
+                Action::RestartAndRun => self.restart(Command::Restart, true),
+                Action::UndoAndRun => self.restart(Command::Undo, true),
+                Action::Undo => self.sim.send(Command::Undo),
+                Action::DeleteBody => {
+                    if let Some(selected) = self.sim.shown.held {
+                        self.edit(Edit::Remove(selected.body));
+                    }
+                }
+                Action::Edit(edit) => self.edit(edit),
+                Action::Deselect => self.select(None),
+                Action::CancelGesture => self.cancel_gesture(),
+                Action::FrameAll => self.frame_all(false),
+                Action::ResetView => self.frame_all(true),
+                Action::RecallView(number) => self.recall_view(number),
+                Action::StoreView(number) => self.store_view(number),
+                Action::StartStudy(study) => self.sim.send(Command::Study(study)),
+                Action::StopStudy => self.sim.send(Command::EndStudy),
+                Action::SaveChart(kind) => self.save_chart(kind),
+                Action::SavePlots => self.save_plots(),
+                Action::ContinuePrevious => match self.autosave.offered() {
+                    Some(path) => self.resume(path),
+                    None => self.ui.say("The previous autosave no longer exists"),
+                },
+                Action::SavePicture => self.take_picture(self.ui.film_plan().size),
+                Action::RecordFilm => self.record(self.ui.film_plan()),
+                Action::FinishFilm => self.end_film(true),
+                Action::CancelFilm => self.end_film(false),
+                Action::OpenFile(path) => self.open(path),
+                Action::SaveSnapshotTo(path) => self.save_snapshot(path),
+                Action::SaveSceneTo(path) => self.save_scene(&path),
+                Action::EditKernelsIn(folder) => self.edit_kernels(&folder),
+                Action::UseBuiltInKernels => self.use_built_in_kernels(),
+                Action::Quit => return false,
+                // `Ui::show` has already carried out all other actions.
+                _ => {}
+            }
+        }
+        true
+    }
+
+    /// Sends the config to the simulation if it differs from `before`.
+    pub(super) fn configure(&mut self, before: &Config) {
+        if self.sim.config == *before {
+            return;
+        }
+        if self.must_wait() {
+            self.ui.config_rejected(&self.sim.config, before);
+            self.sim.config = before.clone();
+        } else {
+            self.start_autosave();
+            self.sim.configure(before);
+            self.recorder.change(before, &self.sim.config, &self.sim.shown);
+        }
+    }
+
+    /// Restarts the scene or undoes an edit, then runs if `runs`. The config is sent last, so that a simulation which blew up
+    /// or goes backwards does not step in between.
+    fn restart(&mut self, command: Command, runs: bool) {
+        let is_undone = matches!(command, Command::Undo);
+        self.sim.send(command);
+        let before = self.sim.config.clone();
+        self.sim.config.running |= runs;
+        // Time runs forwards from the start of a scene, which has no past.
+        self.sim.config.reverse &= is_undone;
+        self.configure(&before);
+    }
+
+    /// Selects a body; `None` clears the selection.
+    pub(super) fn select(&mut self, body: Option<usize>) {
+        if self.must_wait() {
+            return;
+        }
+        self.tools.settings.follows &= body.is_some();
+        self.sim.send(Command::Select(body));
+        let text = body.map_or_else(|| "none".to_owned(), |body| body.to_string());
+        self.recorder.note(format!("select={text}"), &self.sim.shown);
+    }
+
+    /// Sends an edit of the bodies to the simulation.
+    pub(super) fn edit(&mut self, edit: Edit) {
+        if !self.must_wait() {
+            self.start_autosave();
+            self.sim.send(Command::Edit(edit));
+        }
+    }
+
+    /// Cancels the gesture of a mouse tool: no body is launched, and the attractor is removed.
+    pub(super) fn cancel_gesture(&mut self) {
+        if self.tools.cancel() {
+            self.sim.send(Command::Pull(None));
+        }
+    }
+
+    fn frame_all(&mut self, resets: bool) {
+        self.stop_following();
+        self.viewpoint.frame_anew(resets);
+    }
+
+    fn recall_view(&mut self, number: u8) {
+        match self.viewpoint.rig.recall(self.sim.shown.mode, number) {
+            true => self.stop_following(),
+            false => self.ui.say(format!("View {number} is empty: Ctrl+{number} stores the view")),
+        }
+    }
+
+    fn store_view(&mut self, number: u8) {
+        self.viewpoint.rig.store(self.sim.shown.mode, number);
+        self.ui.say(format!("Stored view {number} until the program ends: press {number} to return to it"));
+    }
+
+    /// Stops following a body or the centre of mass, which would move the camera away again.
+    fn stop_following(&mut self) {
+        (self.screen.look.follow, self.tools.settings.follows) = (false, false);
+    }
+
+    /// Opens a scene, a snapshot, a picture that carries either, or a file of bodies.
+    fn open(&mut self, path: PathBuf) {
+        match Kind::of(&path) {
+            Ok(Kind::Snapshot) => self.resume(path),
+            Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
+                let wake = waker(&self.proxy);
+                self.reader = Some(FileReader::new(path, self.sim.config.mode.info(), wake));
+            }
+            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+        }
+    }
+
+    /// Asks the simulation to continue from a snapshot.
+    fn resume(&mut self, path: PathBuf) {
+        if self.sim.failure.is_some() {
+            let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
+            return self.ui.error("Not opened", text, None);
+        }
+        if self.reader.take().is_some() {
+            self.ui.say("Cancelled opening the previous file; opening this snapshot instead");
+        }
+        self.sim.is_resuming = true;
+        self.sim.send(Command::Resume(path));
+    }
+
+    /// Applies the content of a file once another thread has read it.
+    pub(super) fn poll_reader(&mut self) {
+        let Some(content) = self.reader.as_ref().and_then(FileReader::poll) else { return };
+        self.reader = None;
+        match content {
+            Ok(Content::Snapshot(path)) => self.resume(path),
+            Ok(Content::Scene(next)) => {
+                let before = self.sim.config.clone();
+                self.ui.adopt(*next, &mut self.sim.config);
+                self.ui.offer(None);
+                self.configure(&before);
+            }
+            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+        }
+    }
+
+    fn save_snapshot(&mut self, path: PathBuf) {
+        if !self.has_stopped("Not saved") {
+            let view = self.viewpoint.rig.camera.to_words();
+            self.sim.send(Command::Save(Save { path: Some(path), view }));
+        }
+    }
+
+    fn save_scene(&mut self, path: &Path) {
+        let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
+        match self.sim.config.to_file().and_then(save) {
+            Ok(()) => self.ui.say(format!("Saved {}", path.display())),
+            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        }
+    }
+
+    fn save_chart(&mut self, kind: ChartFormat) {
+        let Some(chart) = self.ui.chart() else { return };
+        let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
+        let charts = std::slice::from_ref(chart);
+        match save(&self.exports, (&name, kind.extension()), |file| kind.write(charts, file)) {
+            Ok(path) => self.ui.chart_saved(path),
+            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        }
+    }
+
+    fn save_plots(&mut self) {
+        let name = format!("gravitile-{}-plots", self.sim.shown.mode);
+        match save(&self.exports, (&name, "csv"), |file| self.ui.write_plots(file)) {
+            Ok(path) => self.ui.plots_saved(path),
+            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        }
+    }
+
+    /// Writes the built-in kernels to `folder` unless it contains kernels, and watches the folder.
+    fn edit_kernels(&mut self, folder: &Path) {
+        let watched =
+            kernel_lab::prepare(folder).and_then(|path| KernelFolder::new(path, waker(&self.proxy)));
+        match watched {
+            Ok(kernels) => {
+                if self.kernels.is_some() {
+                    // Edits in a folder that was watched before no longer count.
+                    self.use_built_in_kernels();
+                }
+                let path = kernels.path().to_owned();
+                self.ui.say(format!("Edit a file in {} and save it: it runs at once", path.display()));
+                self.ui.set_kernel_folder(Some(path));
+                self.kernels = Some(kernels);
+            }
+            Err(error) => self.ui.error("No kernels to edit", format!("{error}."), None),
+        }
+    }
+
+    /// Stops watching the kernel folder, keeps its files, and runs the built-in kernels.
+    fn use_built_in_kernels(&mut self) {
+        self.kernels = None;
+        self.ui.set_kernel_folder(None);
+        self.sim.send(Command::Kernels(KernelEdits::new()));
+    }
+
+    /// Sends the kernels that were saved in the watched folder.
+    pub(super) fn poll_kernels(&mut self) {
+        for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
+            match edits {
+                Ok(edits) => self.sim.send(Command::Kernels(edits)),
+                Err(error) => self.ui.error("The kernels cannot be read", format!("{error}."), None),
+            }
+        }
+    }
+
+    /// Returns whether the simulation has stopped; if so, shows an error with this title.
+    pub(super) fn has_stopped(&mut self, title: &str) -> bool {
+        if self.sim.failure.is_some() {
+            let text = "The simulation stopped, so there is nothing new to save.";
+            self.ui.error(title, text, None);
+        }
+        self.sim.failure.is_some()
+    }
+
+    /// Returns whether a snapshot is being opened; if so, shows that the action, meant for the bodies on the screen, must wait.
+    pub(super) fn must_wait(&mut self) -> bool {
+        if self.sim.is_resuming {
+            self.ui.say("A snapshot is being opened. Try again once it is open.");
+        }
+        self.sim.is_resuming
+    }
+}
+
+/// Writes a new file in the working directory; returns its absolute path.
+fn save(
+    exports: &Exports,
+    (stem, extension): (&str, &str),
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<String> {
+    let name = exports.names.free(stem, extension, false);
+    OutputFile::create(name.path())?.save(|file| write(file))?;
+    Ok(std::path::absolute(name.path()).unwrap_or_else(|_| name.path().to_owned()).display().to_string())
+}

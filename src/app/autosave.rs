@@ -1,0 +1,274 @@
+//! Saves the simulation automatically, and offers to continue the previous run.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::base::files;
+use crate::base::format;
+use crate::engine::snapshot::{self, Snapshot, Summary};
+use crate::modes;
+use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};
+
+/// The extension of lock files, which an open window locks.
+const LOCK: &str = "lock";
+
+/// Saves the simulation at an interval, if the window has a file for autosaves.
+pub(super) struct Autosave {
+    file: Option<PathBuf>,
+    /// The lock that reserves the autosave file while this window is open.
+    _lock: Option<File>,
+    /// Whether autosaving has started.
+    has_started: bool,
+    interval: Duration,
+    due: Instant,
+    /// The autosave of an earlier run that the user may continue.
+    offered: Option<PathBuf>,
+    /// The moment that was saved last.
+    saved: Option<Moment>,
+}
+
+impl Autosave {
+    /// Reserves a file for autosaves at this interval; `None` disables autosaves.
+    pub(super) fn new(interval: Option<Duration>) -> Self {
+        let folder = dirs::state_dir().or_else(dirs::data_local_dir).filter(|_| interval.is_some());
+        let (file, lock) = folder.map(|folder| reserve(&folder.join("gravitile"))).unzip();
+        let interval = interval.unwrap_or_default();
+        let due = Instant::now() + interval;
+        Self { file, _lock: lock.flatten(), has_started: false, interval, due, offered: None, saved: None }
+    }
+
+    /// Returns the text that offers to continue the newest autosave of a closed window, if there is one.
+    pub(super) fn offer(&mut self) -> Option<String> {
+        let (path, text) = left_behind(self.file.as_ref()?).into_iter().find_map(|path| {
+            let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
+            let things = modes::find(&mode)?.work.things;
+            let (size, step) = (format::count(size as u64), format::count(step));
+            Some((path, format!("{title} · {size} {things} · step {step}")))
+        })?;
+        self.offered = Some(path);
+        Some(text)
+    }
+
+    /// Returns the path of the offered autosave, if it still exists.
+    pub(super) fn offered(&self) -> Option<PathBuf> {
+        let (file, offered) = (self.file.as_ref()?, self.offered.clone()?);
+        // The first autosave renames the older file before it writes, even if the disk then turns out to be full.
+        let is_replaced = offered == *file && (self.saved.is_some() || !file.is_file());
+        let is_renamed = is_replaced || offered == crashed(file) && !offered.is_file();
+        Some(if is_renamed { previous(file) } else { offered }).filter(|path| path.is_file())
+    }
+
+    /// Returns the commands that start autosaving, or no commands if autosaving has already started. The first save is
+    /// immediate: on a busy machine, compiling kernels can delay the simulation beyond an autosave interval.
+    pub(super) fn start(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {
+        let Some(file) = self.file.clone().filter(|_| !self.has_started) else { return Vec::new() };
+        self.has_started = true;
+        vec![Command::Keep(file), Command::Save(Save { path: None, view: view() })]
+    }
+
+    /// Records that this moment was saved.
+    pub(super) fn saved(&mut self, moment: Moment) {
+        self.saved = Some(moment);
+    }
+
+    /// Returns the time of the next autosave.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.file.as_ref().map(|_| self.due)
+    }
+
+    /// Returns whether an autosave is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.due().is_some_and(|due| Instant::now() >= due)
+    }
+
+    /// Returns the commands for an autosave that is due, or none if the moment `shown` is already saved. `view` returns the camera
+    /// as snapshots store it.
+    pub(super) fn save(&mut self, shown: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
+        self.due = Instant::now() + self.interval;
+        if shown.generation == 0 || self.saved == Some((shown.generation, shown.step, shown.changes)) {
+            return Vec::new();
+        }
+        match self.has_started {
+            true => vec![Command::Save(Save { path: None, view: view() })],
+            false => self.start(view),
+        }
+    }
+}
+
+/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves it.
+fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
+    let mut nth = 1;
+    loop {
+        let name = if nth == 1 { "autosave".to_owned() } else { format!("autosave-{nth}") };
+        let file = folder.join(format!("{name}.{}", snapshot::EXTENSION));
+        let lock = fs::create_dir_all(folder).and_then(|()| lock_file(&file.with_extension(LOCK)));
+        match lock.map(|lock| (lock.try_lock(), lock)) {
+            Ok((Err(TryLockError::WouldBlock), _)) => nth += 1,
+            Ok((_, lock)) => return (file, Some(lock)),
+            // No window can write to this folder, so a lock is not needed.
+            Err(_) => return (file, None),
+        }
+    }
+}
+
+/// Opens or creates the lock file `path`; refuses a pipe, which could block forever.
+fn lock_file(path: &Path) -> io::Result<File> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
+        _ => File::create(path),
+    }
+}
+
+/// Returns the autosaves of closed windows in the folder of the autosave file `own`, the newest first.
+fn left_behind(own: &Path) -> Vec<PathBuf> {
+    let entries = own.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_own = |place: &Path| place == own;
+    let mut left: Vec<(SystemTime, PathBuf)> = files
+        .filter_map(|lock| {
+            let place = lock.with_extension(snapshot::EXTENSION);
+            let is_lock = lock.extension().is_some_and(|extension| extension == LOCK);
+            if !is_lock || !is_own(&place) && is_open(&lock) {
+                return None;
+            }
+            let file = left_by_earlier_run(&place)?;
+            Some((file.metadata().and_then(|file| file.modified()).ok()?, file))
+        })
+        .collect();
+    left.sort_by(|a, b| b.cmp(a));
+    left.into_iter().map(|(_, file)| file).collect()
+}
+
+/// Returns whether an open window holds the lock file `lock`.
+fn is_open(lock: &Path) -> bool {
+    files::open(lock, 0, "a lock")
+        .is_ok_and(|(lock, _)| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::time::{Duration, Instant, SystemTime};
+
+    use super::{Autosave, Snapshot, crashed, left_behind, previous, reserve};
+    use crate::session::{Command, Stats};
+
+    /// Returns an autosave to `file` that is always due.
+    fn autosave(file: &str) -> Autosave {
+        Autosave {
+            file: Some(file.into()),
+            _lock: None,
+            has_started: false,
+            interval: Duration::ZERO,
+            due: Instant::now(),
+            offered: None,
+            saved: None,
+        }
+    }
+
+    fn saves(commands: &[Command]) -> usize {
+        commands
+            .iter()
+            .filter(|command| matches!(command, Command::Save(save) if save.path.is_none()))
+            .count()
+    }
+
+    #[test]
+    fn the_first_autosave_is_immediate() {
+        let mut autosave = Autosave { due: Instant::now() + Duration::from_secs(3600), ..autosave("a") };
+        let begun = autosave.start(|| "from above".to_owned());
+        assert!(matches!(&begun[..], [Command::Keep(_), Command::Save(save)] if save.view == "from above"));
+        assert!(autosave.start(String::new).is_empty(), "only once");
+    }
+
+    #[test]
+    fn a_moment_is_saved_again_until_it_is_written() {
+        let mut autosave = autosave("a");
+        let tick = |autosave: &mut Autosave, step| {
+            let shown = Stats { generation: 1, step, ..Stats::default() };
+            saves(&autosave.save(&shown, String::new))
+        };
+        // For example, the disk is full while the simulation is paused.
+        assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 7)], [1, 1]);
+        autosave.saved((1, 6, 0));
+        assert_eq!(tick(&mut autosave, 7), 1, "an older moment was written");
+        autosave.saved((1, 7, 0));
+        assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 8)], [0, 1]);
+    }
+
+    #[test]
+    fn the_newest_autosave_of_a_closed_window_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, lock) = reserve(folder.path());
+        let (second, other) = reserve(folder.path());
+        assert!(left_behind(&first).is_empty());
+        let at = |path: &std::path::Path, seconds: u64| {
+            let file = File::create(path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        at(&first, 100);
+        at(&second, 200);
+        at(&previous(&second), 300);
+        // Two windows are closed and one is opened again.
+        drop((lock, other));
+        let (own, _lock) = reserve(folder.path());
+        assert_eq!(left_behind(&own), [second.clone(), first.clone()]);
+        // The autosave of an open window is offered to that window only.
+        let (other, _other) = reserve(folder.path());
+        assert_eq!(other, second);
+        assert_eq!((left_behind(&own), left_behind(&other)), (vec![first], vec![second.clone()]));
+        // A program that was killed between renaming and writing leaves the older file.
+        fs::remove_file(&second).unwrap();
+        assert_eq!(left_behind(&other), [previous(&second)]);
+    }
+
+    /// The older file was renamed, and then the disk was full: the new autosave was never written.
+    #[test]
+    fn the_offered_autosave_is_found_after_a_failed_save() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _lock) = reserve(folder.path());
+        let offers = Autosave { offered: Some(file.clone()), ..autosave(file.to_str().unwrap()) };
+        fs::write(&file, "older").unwrap();
+        assert_eq!(offers.offered(), Some(file.clone()), "nothing was done yet");
+        // The first autosave renames the older file; then writing the new one fails.
+        fs::rename(&file, previous(&file)).unwrap();
+        let snapshot = Snapshot { device: Default::default(), view: String::new(), runs: Vec::new() };
+        assert!(snapshot.save(&file).is_err());
+        assert_eq!(offers.offered(), Some(previous(&file)));
+        fs::write(&file, "what runs").unwrap();
+        let offers = Autosave { saved: Some((1, 1, 0)), ..offers };
+        assert_eq!(offers.offered(), Some(previous(&file)));
+    }
+
+    #[test]
+    fn a_crash_save_is_offered_and_found_after_it_was_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _lock) = reserve(folder.path());
+        fs::write(&file, "autosave").unwrap();
+        fs::write(crashed(&file), "crash").unwrap();
+        assert_eq!(left_behind(&file), [crashed(&file)]);
+        let offers = Autosave { offered: Some(crashed(&file)), ..autosave(file.to_str().unwrap()) };
+        assert_eq!(offers.offered(), Some(crashed(&file)));
+        // The first autosave renames the crash save.
+        fs::rename(crashed(&file), previous(&file)).unwrap();
+        assert_eq!(Autosave { saved: Some((1, 1, 0)), ..offers }.offered(), Some(previous(&file)));
+    }
+
+    #[test]
+    fn two_windows_autosave_to_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let (first, lock) = reserve(&state);
+        let (second, other) = reserve(&state);
+        assert_eq!(first.file_name().unwrap(), "autosave.gravitile");
+        assert_eq!(second.file_name().unwrap(), "autosave-2.gravitile");
+        drop(lock);
+        assert_eq!(reserve(&state).0, first, "it is free again");
+        drop(other);
+        // A file has the name that the folder needs.
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(reserve(&folder.path().join("file")).1.is_none());
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads scenes and bodies from files on another thread, so that the window never waits for a large file.
+
+use std::path::{Path, PathBuf};
+
+use crossbeam_channel::{Receiver, unbounded};
+
+use crate::base::error::{Error, Result};
+use crate::base::state::Matter;
+use crate::engine::config::Config;
+use crate::engine::snapshot::{self, Carried};
+use crate::modes::{self, ModeInfo};
+use crate::scene::{self, Scene, csv, tipsy};
+use crate::ui::OPENED;
+
+/// The kind of a file that the window can open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Snapshot,
+    Scene,
+    Picture,
+    Csv,
+    Tipsy,
+}
+
+impl Kind {
+    /// Returns the kind of file that the extension of `path` stands for.
+    ///
+    /// # Errors
+    /// Returns an error if no file with that extension can be opened.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().unwrap_or_default();
+        let is = |known: &str| extension.eq_ignore_ascii_case(known);
+        match () {
+            () if is(snapshot::EXTENSION) => Ok(Self::Snapshot),
+            () if is(scene::file::EXTENSION) => Ok(Self::Scene),
+            () if is(snapshot::PICTURE) => Ok(Self::Picture),
+            () if is("csv") => Ok(Self::Csv),
+            () if tipsy::EXTENSIONS.into_iter().any(is) => Ok(Self::Tipsy),
+            () => {
+                let known = OPENED.iter().flat_map(|(_, extensions)| *extensions);
+                let known = known.map(|extension| format!(".{extension}")).collect::<Vec<_>>().join(", ");
+                Err(Error::Invalid(format!(
+                    "{}: only files that end in {known} can be opened",
+                    path.display()
+                )))
+            }
+        }
+    }
+}
+
+/// Receives the content of a file that another thread reads.
+pub(super) struct FileReader(Receiver<Result<Content>>);
+
+/// The content of a file that the user opened.
+pub(super) enum Content {
+    /// A scene to start.
+    Scene(Box<Config>),
+    /// The path of a picture that carries a snapshot, which the simulation reads.
+    Snapshot(PathBuf),
+}
+
+impl FileReader {
+    /// Starts to read the scene or bodies in `path`, and calls `wake` at the end. Bodies are read for `mode` if it uses bodies.
+    pub(super) fn new(path: PathBuf, mode: &'static ModeInfo, wake: impl FnOnce() + Send + 'static) -> Self {
+        let (done, content) = unbounded();
+        std::thread::spawn(move || {
+            let read = match Kind::of(&path) {
+                Ok(Kind::Picture) => Carried::load(&path).map(|carried| match carried {
+                    Carried::Snapshot(_) => Content::Snapshot(path),
+                    Carried::Scene(config) => Content::Scene(config),
+                }),
+                _ => read(&path, mode).map(|config| Content::Scene(Box::new(config))),
+            };
+            // The receiver no longer exists if another file was opened meanwhile.
+            let _ = done.send(read);
+            wake();
+        });
+        Self(content)
+    }
+
+    /// Returns the content of the file, once, as soon as the file is read.
+    pub(super) fn poll(&self) -> Option<Result<Content>> {
+        self.0.try_recv().ok()
+    }
+}
+
+fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
+    let bodies = match Kind::of(path)? {
+        Kind::Scene => return Config::load(path),
+        Kind::Tipsy => tipsy::load(path)?,
+        Kind::Csv | Kind::Snapshot | Kind::Picture => csv::load(path)?,
+    };
+    let steps_bodies = |info: &&&ModeInfo| info.work.matter == Matter::Bodies;
+    let info = Some(&mode).filter(steps_bodies).or(modes::MODES.iter().find(steps_bodies));
+    let info = info.ok_or_else(|| Error::Invalid("no mode simulates bodies".to_owned()))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut config = Config { mode: (info.default)(), ..Config::new(info) };
+    config.start = Scene::of_bodies(name, bodies);
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::modes::MODES;
+
+    #[test]
+    fn the_extension_names_the_kind() {
+        let kind = |name: &str| Kind::of(Path::new(name)).ok();
+        let known = ["a.gravitile", "a.toml", "a.PNG", "a.csv"].map(kind);
+        assert_eq!(known, [Kind::Snapshot, Kind::Scene, Kind::Picture, Kind::Csv].map(Some));
+        assert_eq!((kind("a.txt"), kind("csv")), (None, None));
+        let error = Kind::of(Path::new("a.txt")).unwrap_err().to_string();
+        assert!(error.contains("a.txt") && error.contains(".csv"), "{error}");
+    }
+
+    #[test]
+    fn bodies_start_in_a_mode_that_steps_bodies() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("two.csv");
+        fs::write(&path, "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,1\n").unwrap();
+        for mode in MODES {
+            let config = read(&path, mode).unwrap();
+            assert_eq!(config.mode.info().work.matter, Matter::Bodies, "{}", mode.name);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Takes pictures and records films.
+
+use std::time::{Duration, Instant};
+
+use glam::Vec3;
+
+use super::exports::FilmStep;
+use super::viewer::Viewer;
+use super::wake::waker;
+use crate::base::bodies::Points;
+use crate::base::error::Result;
+use crate::base::files::Name;
+use crate::engine::snapshot::{self, Snapshot};
+use crate::export::film::{Film, Format};
+use crate::session::{Command, Purpose, Still};
+use crate::ui::{FilmPlan, PictureSize};
+use crate::view::{Canvas, RawPicture};
+
+/// The longest time that the program waits for requested pictures when it ends.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Viewer {
+    /// Asks the simulation for a snapshot, to save a picture that carries it.
+    pub(super) fn take_picture(&mut self, size: PictureSize) {
+        if self.has_stopped("No picture") {
+            return;
+        }
+        self.exports.request_picture(self.pixels(size));
+        self.sim.send(Command::Still(None));
+    }
+
+    /// Starts a film, or shows why the film cannot start.
+    pub(super) fn record(&mut self, plan: FilmPlan) {
+        if self.has_stopped("No film") {
+            return;
+        }
+        let size = self.pixels(plan.size);
+        let name = self.export_name(plan.format.extension(), plan.format == Format::Frames);
+        // Try whether OpenGL can draw pictures of the film's size.
+        let film = Canvas::new(self.screen.window.context(), size)
+            .and_then(|_| Film::create(name.path(), size, plan.rate));
+        let film = match film {
+            Ok(film) => film,
+            Err(error) => return self.ui.error("No film", format!("{error}."), None),
+        };
+        // The pace does not depend on how long the window takes to draw a picture.
+        let config = &self.sim.config;
+        let usual = self.sim.shown.steps_per_frame.min(config.pace());
+        let pace = config.steps_per_frame.unwrap_or(usual).max(1);
+        self.exports.start_film((film, name), (plan, size, pace), config.running, waker(&self.proxy));
+        let before = self.sim.config.clone();
+        self.sim.config.running = false;
+        self.configure(&before);
+    }
+
+    /// Ends the film, keeps its file if `keeps`, and lets the simulation run again if it ran before the film.
+    pub(super) fn end_film(&mut self, keeps: bool) {
+        let Some(ended) = self.exports.end_film(keeps) else { return };
+        self.ui.set_film_progress(None);
+        if !keeps {
+            self.ui.say("The film was cancelled");
+        } else if ended.pictures == 0 {
+            self.ui.say("The film was discarded because it had no pictures yet");
+        }
+        let before = self.sim.config.clone();
+        self.sim.config.running |= ended.was_running;
+        self.configure(&before);
+    }
+
+    /// Advances the film, and shows which files were written.
+    pub(super) fn poll_exports(&mut self) {
+        for written in self.exports.poll_written() {
+            let is_current = self.exports.is_current(&written);
+            match written.outcome {
+                Ok((path, note)) => {
+                    let note = note.map(|note| format!("; {note}")).unwrap_or_default();
+                    self.ui.say(format!("Saved {}{note}", path.display()));
+                    self.recorder.note("shared".to_owned(), &self.sim.shown);
+                }
+                Err(error) => {
+                    if is_current {
+                        self.end_film(false);
+                    }
+                    self.ui.error("Not saved", format!("{error}."), None);
+                }
+            }
+        }
+        self.advance_film();
+    }
+
+    fn advance_film(&mut self) {
+        let Some(step) = self.exports.advance_film() else { return };
+        self.ui.set_film_progress(self.exports.progress());
+        match step {
+            FilmStep::Wait => {}
+            FilmStep::Request(shot) => self.sim.send(Command::Still(Some(shot))),
+            FilmStep::Finish => self.end_film(true),
+        }
+    }
+
+    /// Draws a moment that was requested from the simulation.
+    ///
+    /// # Errors
+    /// Returns an error if OpenGL fails.
+    pub(super) fn draw_still(&mut self, still: Still) -> Result<()> {
+        let Still { points, purpose } = still;
+        match purpose {
+            Purpose::Picture(snapshot) => {
+                let Some(size) = self.exports.next_picture() else { return Ok(()) };
+                match self.draw_offscreen(&points, size)? {
+                    Ok(picture) => self.save_picture(picture, *snapshot),
+                    Err(error) => self.ui.error("No picture", format!("{error}."), None),
+                }
+                Ok(())
+            }
+            Purpose::Film(number) => self.draw_shot(number, &points),
+        }
+    }
+
+    /// Adds a picture to the film with this number, unless it has ended.
+    fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
+        let Some(film) = self.exports.film(Some(number)) else { return Ok(()) };
+        // The camera moves in the film's time.
+        let (interval, size) = (Duration::from_secs_f64(1.0 / f64::from(film.plan.rate)), film.size);
+        let target = self.follow_target();
+        let look = &self.screen.look;
+        let body = target.body.map(|body| points.positions.get(body).map(|&[x, y, z, _]| Vec3::new(x, y, z)));
+        if body.is_none() && look.follow {
+            self.viewpoint.update_centre(points, true);
+        }
+        self.viewpoint.tick(interval, look.turn, target, (body, look.follow));
+        match self.draw_offscreen(points, size)? {
+            Ok(picture) => {
+                self.exports.add_to_film(picture);
+                self.advance_film();
+            }
+            Err(error) => {
+                self.end_film(false);
+                self.ui.error("No picture", format!("{error}."), None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws these points in a picture of this size. The inner error says why a picture of this size is impossible.
+    fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
+        let screen = &mut self.screen;
+        screen.view.upload(points, points.value_range())?;
+        let context = screen.window.context().clone();
+        Ok(Canvas::new(&context, size).and_then(|canvas| {
+            canvas.render_raw(|surface| screen.view.draw(surface, &self.viewpoint.rig.camera, None))
+        }))
+    }
+
+    fn save_picture(&mut self, picture: RawPicture, snapshot: Snapshot) {
+        let name = self.export_name(snapshot::PICTURE, false);
+        let snapshot = Snapshot { view: self.viewpoint.rig.camera.to_words(), ..snapshot };
+        self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));
+    }
+
+    /// Forgets requested pictures and ends the film, because the simulation has stopped.
+    pub(super) fn stop_exports(&mut self) {
+        self.exports.forget_pictures();
+        self.end_film(true);
+    }
+
+    /// Waits for requested pictures, for a limited time.
+    pub(super) fn await_pictures(&mut self) -> Result<()> {
+        let start = Instant::now();
+        while self.exports.awaits_pictures() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+            self.poll_notices()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the width and height of a picture in pixels.
+    fn pixels(&self, size: PictureSize) -> (u32, u32) {
+        match size {
+            PictureSize::Pixels(width, height) => (width, height),
+            PictureSize::Times(times) => {
+                let (width, height) = self.screen.window.picture_size();
+                (width.max(1) * times, height.max(1) * times)
+            }
+        }
+    }
+
+    /// Returns an unused file name in the working directory that begins with the scene's name.
+    fn export_name(&self, extension: &str, is_numbered: bool) -> Name {
+        let stem = format!("gravitile-{}", self.sim.config.start.file_name());
+        self.exports.names.free(&stem, extension, is_numbered)
+    }
+}

@@ -1,0 +1,51 @@
+//! The window with the picture in it: its OpenGL view, look, frame clock and measurements.
+
+use std::time::Duration;
+
+use super::clock::FrameClock;
+use super::window::Window;
+use crate::base::error::Result;
+use crate::base::look::Look;
+use crate::ui::WindowStats;
+use crate::view::View;
+
+/// The window with the picture in it.
+pub(super) struct Screen {
+    pub view: View,
+    pub look: Look,
+    pub clock: FrameClock,
+    pub stats: WindowStats,
+    /// Whether trails are switched on but impossible, because there are too many bodies.
+    lacks_trails: bool,
+    /// Last, because fields are dropped in order and the view must be dropped before its OpenGL context.
+    pub window: Window,
+}
+
+impl Screen {
+    pub(super) fn new(window: Window, look: Look) -> Result<Self> {
+        Ok(Self {
+            view: View::new(window.context())?,
+            look,
+            clock: FrameClock::new(window.refresh_interval()),
+            stats: WindowStats::default(),
+            lacks_trails: false,
+            window,
+        })
+    }
+
+    /// Returns whether trails have become impossible since the last call, because there are too many bodies.
+    pub(super) fn lost_trails(&mut self) -> bool {
+        let lacked = std::mem::replace(&mut self.lacks_trails, self.view.lacks_trails());
+        self.lacks_trails && !lacked
+    }
+
+    /// Asks for a frame as soon as possible.
+    pub(super) fn redraw(&mut self) {
+        self.clock.redraw_after(Duration::ZERO);
+    }
+
+    /// Adapts the pace of frames to the monitor that the window is on.
+    pub(super) fn update_refresh(&mut self) {
+        self.clock.set_refresh(self.window.refresh_interval());
+    }
+}

@@ -1,0 +1,137 @@
+//! The window's side of the simulation: the session, the config being edited and the newest statistics.
+
+use crate::base::bodies::Points;
+use crate::base::error::Error;
+use crate::compute::DeviceInfo;
+use crate::engine::Resolved;
+use crate::engine::config::Config;
+use crate::session::{Command, Frame, Notice, Session, Stats};
+
+/// The window's side of the simulation: its session, the edited config and the newest statistics.
+pub(super) struct Simulation {
+    session: Session,
+    /// The devices that may compute.
+    pub pool: Vec<DeviceInfo>,
+    /// The config that the panel edits; the worker has it, or will receive it.
+    pub config: Config,
+    /// Statistics of the frame on the screen.
+    pub shown: Stats,
+    /// The error that stopped the simulation, if any, which is also the outcome of the program.
+    pub failure: Option<Error>,
+    /// Whether the worker is opening a snapshot, which will replace the shown bodies.
+    pub is_resuming: bool,
+    /// Whether the plots are shown, which need more measurements.
+    is_watched: bool,
+}
+
+impl Simulation {
+    pub(super) fn new(session: Session, pool: Vec<DeviceInfo>, config: Config) -> Self {
+        let (shown, failure) = (Stats::default(), None);
+        Self { session, pool, config, shown, failure, is_resuming: false, is_watched: false }
+    }
+
+    pub(super) fn send(&self, command: Command) {
+        self.session.send(command);
+    }
+
+    pub(super) fn notices(&mut self) -> Vec<Notice> {
+        self.session.notices()
+    }
+
+    /// Returns the newest frame, the statistics of the frame on the screen, and whether the frame is new since the last call.
+    pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
+        let (frame, is_new) = self.session.frame();
+        (frame, &self.shown, is_new)
+    }
+
+    /// Stores the statistics of the newest frame, which is now on the screen.
+    pub(super) fn take_stats(&mut self) {
+        self.shown = self.session.shown().stats.clone();
+    }
+
+    /// Returns the config and the newest points.
+    pub(super) fn scene(&mut self) -> (&Config, &Points) {
+        (&self.config, &self.session.shown().points)
+    }
+
+    /// Returns the first of the devices that compute.
+    pub(super) fn device(&self) -> &DeviceInfo {
+        first_device(&self.pool, &self.config)
+    }
+
+    /// Tells the worker whether the plots are shown, if that has changed.
+    pub(super) fn watch(&mut self, plots: bool) {
+        if std::mem::replace(&mut self.is_watched, plots) != plots {
+            self.send(Command::Watch(plots));
+        }
+    }
+
+    /// Sends the edited config. Time runs forwards from a new start, which has no past.
+    pub(super) fn configure(&mut self, before: &Config) {
+        self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
+        self.send(Command::Configure(Box::new(self.config.clone())));
+    }
+
+    /// Ends the simulation and returns its last notices and its error, if any. `view` is the camera for the last snapshot.
+    pub(super) fn close(self, view: String) -> (Vec<Notice>, Option<Error>) {
+        (self.session.close(view), self.failure)
+    }
+}
+
+/// Returns the first of the devices that compute.
+pub(super) fn first_device<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
+    &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
+}
+
+/// Returns whether the change from `before` to `config` generates new bodies in the same mode.
+fn starts_anew(pool: &[DeviceInfo], before: &Config, config: &Config) -> bool {
+    let device = first_device(pool, before);
+    let bodies = |config| Resolved::new(config, device).map(|resolved| resolved.bodies).ok();
+    before.mode.info() == config.mode.info() && (before.reseeds(config) || bodies(before) != bodies(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::DeviceKind;
+    use crate::modes::MODES;
+
+    fn device(index: usize) -> DeviceInfo {
+        DeviceInfo {
+            index,
+            name: format!("device {index}"),
+            platform: String::new(),
+            kind: DeviceKind::Gpu,
+            compute_units: 1,
+            memory_bytes: 1 << 30,
+            max_alloc_bytes: 1 << 28,
+            local_bytes: 1 << 15,
+            max_work_group: 256,
+            fp64: true,
+            driver: String::new(),
+            opencl: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_first_chosen_device_counts_and_a_wrong_choice_falls_back() {
+        let pool = [device(0), device(1)];
+        let chosen = |devices: &[usize]| {
+            let config = Config { devices: devices.to_vec(), ..Config::new(MODES[0]) };
+            first_device(&pool, &config).index
+        };
+        assert_eq!([chosen(&[1, 0]), chosen(&[7]), chosen(&[])], [1, 0, 0]);
+    }
+
+    #[test]
+    fn another_seed_starts_anew_and_pausing_does_not() {
+        let pool = [device(0)];
+        let before = Config::new(MODES[0]);
+        let seeded = Config { seed: before.seed + 1, ..before.clone() };
+        let paused = Config { running: !before.running, ..before.clone() };
+        let fewer = Config { bodies: Some(17), ..before.clone() };
+        let starts = |config| starts_anew(&pool, &before, config);
+        assert_eq!([starts(&seeded), starts(&fewer), starts(&paused)], [true, true, false]);
+        assert!(!starts(&Config::new(MODES[1])), "another mode continues where it was left");
+    }
+}

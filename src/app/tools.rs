@@ -1,0 +1,251 @@
+//! Mouse tools over the picture: a click selects a body, a drag launches bodies or attracts them.
+
+use glam::{DVec3, Vec3};
+
+use super::input::{DragTool, Gesture, Mouse};
+use crate::base::bodies::Points;
+use crate::base::edit::{self, Attractor, GravitySample, Launch};
+use crate::engine::config::Config;
+use crate::ui::{Markers, Tool, ToolSettings};
+use crate::view::Camera;
+
+/// The largest number of sampled bodies whose gravity predicts a path.
+const MAX_SAMPLES: usize = 1024;
+/// The number of segments of a predicted path.
+const SEGMENTS: usize = 400;
+/// The length of a segment in heights of the picture.
+const SEGMENT: f32 = 0.008;
+/// The length of a drag, in heights of the picture, that launches at escape velocity.
+const ESCAPE: f32 = 0.5;
+/// The radius of the attractor in heights of the picture.
+const ATTRACTOR_RADIUS: f32 = 0.08;
+/// The radius of a launched cluster in heights of the picture.
+const CLUSTER_RADIUS: f32 = 0.025;
+
+/// The camera, the config and the bodies on which a mouse tool works.
+pub(super) struct Surroundings<'a> {
+    pub camera: &'a Camera,
+    pub config: &'a Config,
+    pub points: &'a Points,
+}
+
+/// A request of a mouse gesture to the simulation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Request {
+    /// Select this body; `None` clears the selection.
+    Select(Option<usize>),
+    /// Launch bodies.
+    Launch(Launch),
+    /// Start to attract, or to repel.
+    StartAttractor {
+        /// Whether bodies are repelled.
+        repels: bool,
+    },
+    /// Cancel the gesture of the tool.
+    Cancel,
+}
+
+/// State of the mouse, the selected tool, and the current gesture.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    pub mouse: Mouse,
+    pub settings: ToolSettings,
+    /// Radius of the brush in scene units, while the brush is the chosen tool.
+    pub brush: Option<f32>,
+    /// The launch that the user is aiming, if any.
+    aim: Option<Aim>,
+    /// Position of the attractor while it is held, and whether it repels.
+    attractor: Option<(Vec3, bool)>,
+    /// Sampled bodies that represent all bodies, as x, y, z and mass.
+    samples: Vec<[f32; 4]>,
+    /// Whether the gesture moved since [`Tools::update`].
+    has_moved: bool,
+}
+
+#[derive(Debug)]
+struct Aim {
+    from: Vec3,
+    to: Vec3,
+    is_cluster: bool,
+    path: Vec<DVec3>,
+}
+
+impl Tools {
+    /// Returns the tool that a drag uses in this mode.
+    pub(super) fn drag_tool(&self, config: &Config) -> DragTool {
+        match (self.settings.active(config), self.brush) {
+            (Tool::Launch, _) => DragTool::Launch,
+            (Tool::Attract, _) => DragTool::Attract,
+            (Tool::Look, Some(radius)) => DragTool::Brush(radius),
+            (Tool::Look, None) => DragTool::Camera,
+        }
+    }
+
+    /// Applies a gesture; returns the gesture's request to the simulation, if any.
+    pub(super) fn apply(&mut self, gesture: Gesture, scene: &Surroundings) -> Option<Request> {
+        match gesture {
+            Gesture::Click(at) => Some(Request::Select(scene.camera.pick(scene.points, at))),
+            Gesture::Press(at, other) => {
+                self.sample(scene.points);
+                self.has_moved = true;
+                let place = scene.camera.on_plane(at);
+                match self.settings.active(scene.config) {
+                    Tool::Launch => {
+                        self.aim = Some(Aim { from: place, to: place, is_cluster: other, path: Vec::new() });
+                        None
+                    }
+                    Tool::Attract => {
+                        self.attractor = Some((place, other));
+                        Some(Request::StartAttractor { repels: other })
+                    }
+                    Tool::Look => None,
+                }
+            }
+            Gesture::Move(at, other) => {
+                let place = scene.camera.on_plane(at);
+                if let Some(aim) = &mut self.aim {
+                    (aim.to, aim.is_cluster) = (place, other);
+                }
+                if let Some((held, _)) = &mut self.attractor {
+                    *held = place;
+                }
+                self.has_moved = true;
+                None
+            }
+            Gesture::Release(other) => {
+                let aim = self.aim.take();
+                let launch = aim.map(|aim| self.launch(&Aim { is_cluster: other, ..aim }, scene));
+                Some(launch.map_or(Request::Cancel, Request::Launch))
+            }
+            Gesture::Cancel => Some(Request::Cancel),
+        }
+    }
+
+    /// Cancels the gesture; returns whether an attractor was held, which the simulation must be told to drop.
+    pub(super) fn cancel(&mut self) -> bool {
+        self.mouse.cancel();
+        self.aim = None;
+        self.attractor.take().is_some()
+    }
+
+    /// Predicts the path of a launch and returns the attractor, if the gesture moved since the last call.
+    pub(super) fn update(&mut self, scene: &Surroundings) -> Option<Attractor> {
+        if !std::mem::take(&mut self.has_moved) {
+            return None;
+        }
+        if let Some(aim) = &self.aim {
+            let path = self.path(aim, scene);
+            self.aim.as_mut()?.path = path;
+        }
+        let (at, repels) = self.attractor?;
+        let reach = ATTRACTOR_RADIUS / scene.camera.heights_per_unit();
+        let strength = self.settings.strength * reach * self.speed(at, scene).powi(2);
+        Some(Attractor { at: at.into(), strength: if repels { -strength } else { strength }, reach })
+    }
+
+    /// Samples new bodies, if a launch is being aimed.
+    pub(super) fn bodies_changed(&mut self, points: &Points) {
+        if self.aim.is_some() {
+            self.sample(points);
+            self.has_moved = true;
+        }
+    }
+
+    /// Returns the markers to draw for the tools; `selected` is the position of the selected body.
+    pub(super) fn markers(&self, camera: &Camera, selected: Option<Vec3>) -> Markers {
+        let shown = |place: Vec3| camera.project(place).map(|(at, _)| at);
+        let path = self.aim.iter().flat_map(|aim| &aim.path).map_while(|place| shown(place.as_vec3()));
+        Markers {
+            selected: selected.and_then(shown),
+            aim: self.aim.as_ref().and_then(|aim| Some([shown(aim.from)?, shown(aim.to)?])),
+            path: path.collect(),
+            attractor: self.attractor.and_then(|(at, _)| Some((shown(at)?, ATTRACTOR_RADIUS))),
+        }
+    }
+
+    fn sample(&mut self, points: &Points) {
+        self.samples = edit::sample(&points.positions, MAX_SAMPLES);
+    }
+
+    fn field(&self, at: DVec3, scene: &Surroundings) -> GravitySample {
+        scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
+    }
+
+    /// Returns the escape velocity at a place, or one height of the picture per unit of time where nothing attracts.
+    fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
+        let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
+        if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }
+    }
+
+    fn velocity(&self, aim: &Aim, scene: &Surroundings) -> Vec3 {
+        let heights = (aim.to - aim.from) * scene.camera.heights_per_unit();
+        heights * (self.speed(aim.from, scene) / ESCAPE)
+    }
+
+    /// Predicts the path of a launched body with negligible mass.
+    fn path(&self, aim: &Aim, scene: &Surroundings) -> Vec<DVec3> {
+        let unit = f64::from(scene.camera.heights_per_unit().recip());
+        let start = (aim.from.as_dvec3(), self.velocity(aim, scene).as_dvec3());
+        let planet = f64::from(scene.points.shape.planet());
+        let target = scene.camera.target.as_dvec3();
+        let ends = |x: DVec3| x.length() < planet || x.distance(target) > 3.0 * unit;
+        edit::path(start, f64::from(SEGMENT) * unit, SEGMENTS, |x| self.field(x, scene), ends)
+    }
+
+    fn launch(&self, aim: &Aim, scene: &Surroundings) -> Launch {
+        let unit = scene.camera.heights_per_unit().recip();
+        let cluster = aim.is_cluster.then_some(CLUSTER_RADIUS * unit);
+        let (at, velocity) = (aim.from.into(), self.velocity(aim, scene).into());
+        Launch { at, velocity, share: self.settings.mass_share, cluster }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::MODES;
+
+    fn use_tool(tool: Tool, gestures: &[Gesture]) -> (Tools, Vec<Request>, Option<Attractor>) {
+        let points = Points {
+            positions: vec![[0.0, 0.0, 0.0, 1.0]].into(),
+            values: vec![0.5].into(),
+            ..Points::default()
+        };
+        let (camera, config) = (Camera::default(), Config::new(MODES[0]));
+        let scene = Surroundings { camera: &camera, config: &config, points: &points };
+        let mut tools =
+            Tools { settings: ToolSettings { tool, ..ToolSettings::default() }, ..Tools::default() };
+        let requests = gestures.iter().filter_map(|gesture| tools.apply(*gesture, &scene)).collect();
+        let attractor = tools.update(&scene);
+        (tools, requests, attractor)
+    }
+
+    #[test]
+    fn a_drag_launches_where_it_began() {
+        let drag =
+            [Gesture::Press([0.1, 0.1], false), Gesture::Move([0.2, 0.1], false), Gesture::Release(true)];
+        let (tools, ..) = use_tool(Tool::Launch, &drag[..2]);
+        assert!(tools.markers(&Camera::default(), None).path.len() > 1, "the path is predicted");
+        let (_, requests, attractor) = use_tool(Tool::Launch, &drag);
+        let [Request::Launch(launch)] = requests[..] else { panic!("{requests:?}") };
+        assert_eq!(Vec3::from(launch.at), Camera::default().on_plane([0.1, 0.1]));
+        assert!(launch.cluster.is_some() && Vec3::from(launch.velocity).length() > 0.0);
+        assert_eq!(attractor, None);
+    }
+
+    #[test]
+    fn an_attractor_is_held_until_it_is_cancelled() {
+        let press = [Gesture::Press([0.1, 0.1], true)];
+        let (mut tools, requests, attractor) = use_tool(Tool::Attract, &press);
+        assert_eq!(requests, [Request::StartAttractor { repels: true }]);
+        assert!(attractor.unwrap().strength < 0.0);
+        assert_eq!([tools.cancel(), tools.cancel()], [true, false]);
+    }
+
+    #[test]
+    fn a_click_selects_the_body_under_it() {
+        let (_, requests, _) =
+            use_tool(Tool::Look, &[Gesture::Click([0.0, 0.0]), Gesture::Click([0.4, 0.4])]);
+        assert_eq!(requests, [Request::Select(Some(0)), Request::Select(None)]);
+    }
+}

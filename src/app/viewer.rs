@@ -1,0 +1,423 @@
+//! The viewer: the window, the panel, the tools and the simulation. [`Viewer::frame`] lists the steps of a frame.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use glam::Vec3;
+use winit::event::WindowEvent;
+use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
+
+use super::autosave::Autosave;
+use super::exports::Exports;
+use super::file_reader::FileReader;
+use super::kernel_folder::KernelFolder;
+use super::options::Options;
+use super::report::Recorder;
+use super::rig::FollowTarget;
+use super::screen::Screen;
+use super::settings::{Preferences, Settings};
+use super::simulation::{Simulation, first_device};
+use super::tools::{Request, Surroundings, Tools};
+use super::viewpoint::Viewpoint;
+use super::wake::{Wake, waker};
+use super::window::Window;
+use crate::base::edit::Edit;
+use crate::base::error::Result;
+use crate::base::look::Look;
+use crate::compute::DeviceInfo;
+use crate::engine;
+use crate::session::{Command, Notice, Session};
+use crate::ui::{Model, Output, Ui};
+
+/// The window with the panel, the tools and the simulation.
+pub(super) struct Viewer {
+    pub(super) sim: Simulation,
+    pub(super) viewpoint: Viewpoint,
+    pub(super) tools: Tools,
+    pub(super) ui: Ui,
+    pub(super) autosave: Autosave,
+    pub(super) preferences: Preferences,
+    pub(super) exports: Exports,
+    /// The file that is being read, if any.
+    pub(super) reader: Option<FileReader>,
+    /// The watched folder of kernels, if any.
+    pub(super) kernels: Option<KernelFolder>,
+    pub(super) recorder: Recorder,
+    pub(super) proxy: EventLoopProxy<Wake>,
+    /// Last, because fields are dropped in order and the window must outlive everything that uses OpenGL.
+    pub(super) screen: Screen,
+}
+
+impl Viewer {
+    /// Starts the simulation and opens the window.
+    ///
+    /// # Errors
+    /// Returns an error if the simulation's thread, the window, OpenGL or the watched folder cannot be had.
+    pub(super) fn new(
+        event_loop: &ActiveEventLoop,
+        proxy: &EventLoopProxy<Wake>,
+        options: Options,
+    ) -> Result<Self> {
+        let mut look = options.look;
+        let (mut preferences, error) = Preferences::open(options.autosave.is_some());
+        let mut autosave = Autosave::new(options.autosave);
+        let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
+        // The simulation starts first: its kernels build while the window opens.
+        let session = Session::spawn(options.engine, waker(proxy))?;
+        let window = Window::new(event_loop, options.size.unwrap_or(preferences.settings().size))?;
+        let repaint = proxy.clone();
+        window.egui().set_request_repaint_callback(move |info| {
+            // Sending fails once the event loop has ended.
+            let _ = repaint.send_event(Wake::Repaint(info.delay));
+        });
+        preferences.apply(&mut look, &options.named);
+        let mut ui = Ui::new(&window.egui());
+        ui.records_controls = options.report.is_some();
+        ui.panel = preferences.settings().panel;
+        ui.folder().clone_from(&preferences.settings().folder);
+        let offer = autosave.offer().filter(|_| !options.is_chosen);
+        // While the previous autosave is offered, it is not overwritten.
+        if offer.is_none() {
+            autosave.start(|| options.view.clone()).into_iter().for_each(|command| session.send(command));
+        }
+        ui.offer(offer);
+        error.into_iter().for_each(|error| ui.error("The settings cannot be read", error, None));
+        let kernels = options.kernels.map(|folder| KernelFolder::new(folder, waker(proxy))).transpose()?;
+        ui.set_kernel_folder(kernels.as_ref().map(|kernels| kernels.path().to_owned()));
+        Ok(Self {
+            sim: Simulation::new(session, pool, options.config),
+            viewpoint: Viewpoint::new(&options.view),
+            tools: Tools::default(),
+            ui,
+            autosave,
+            preferences,
+            exports: Exports::default(),
+            reader: None,
+            kernels,
+            recorder: Recorder::new(options.report, options.started, options.frames),
+            proxy: proxy.clone(),
+            screen: Screen::new(window, look)?,
+        })
+    }
+
+    /// Draws one frame; returns false if the program is to end.
+    ///
+    /// # Errors
+    /// Returns an error if OpenGL fails.
+    pub(super) fn frame(&mut self) -> Result<bool> {
+        let start = Instant::now();
+        let interval = self.screen.clock.begin(start, self.is_active());
+        // Wayland reports the monitor only some time after the first frame.
+        if self.recorder.frames().is_power_of_two() {
+            self.screen.update_refresh();
+        }
+        if self.screen.window.is_minimised() {
+            return Ok(true);
+        }
+        let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
+        self.place_picture(&output);
+        self.upload()?;
+        self.move_camera(interval);
+        self.draw(start, &output)?;
+        self.record_frame(start, interval, output);
+        Ok(stays && !self.recorder.is_complete())
+    }
+
+    /// Handles notices, files, kernels, films and autosaves, which must continue while the window is not redrawn.
+    ///
+    /// # Errors
+    /// Returns an error if OpenGL fails, or if the simulation fails before its first frame.
+    pub(super) fn poll(&mut self) -> Result<()> {
+        self.poll_notices()?;
+        self.poll_reader();
+        self.poll_kernels();
+        self.poll_exports();
+        if self.autosave.is_due() {
+            let settings = self.settings();
+            self.preferences.save(settings);
+            let Self { autosave, sim, viewpoint, .. } = self;
+            let commands = autosave.save(&sim.shown, || viewpoint.rig.camera.to_words());
+            commands.into_iter().for_each(|command| sim.send(command));
+        }
+        Ok(())
+    }
+
+    /// Returns when the event loop must wake up: for the next frame or the next autosave.
+    pub(super) fn next_wake(&self) -> Instant {
+        let frame = self.screen.clock.next();
+        self.autosave.due().map_or(frame, |due| frame.min(due))
+    }
+
+    /// Runs the panel once for each group of events. Returns the last output, and false if the program is to end.
+    fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
+        let mut groups = VecDeque::from(self.screen.window.take_events());
+        let mut stays = true;
+        loop {
+            let Some(mut output) = self.run_pass(groups.pop_front().unwrap_or_default())? else {
+                return Ok(None);
+            };
+            stays &= self.act(std::mem::take(&mut output.actions));
+            // A gesture that began with another tool is cancelled.
+            if self.tools.mouse.is_stale(self.tools.drag_tool(&self.sim.config)) {
+                self.cancel_gesture();
+            }
+            if output.moves_focus {
+                // The control must get the keyboard focus before later keys arrive.
+                groups.push_front(Vec::new());
+            }
+            if groups.is_empty() {
+                return Ok(Some((output, stays)));
+            }
+        }
+    }
+
+    /// Runs the panel on a group of events and applies its edits.
+    fn run_pass(&mut self, events: Vec<egui::Event>) -> Result<Option<Output>> {
+        let before = (self.sim.config.clone(), self.screen.look.clone());
+        self.update_attractor();
+        let Some(output) = self.show_panel(events) else { return Ok(None) };
+        // egui also uses a press just outside the edge of a panel or a window.
+        if self.tools.mouse.is_dragging() && self.screen.window.egui().is_using_pointer() {
+            self.cancel_gesture();
+        }
+        self.configure(&before.0);
+        self.apply_look(&before.1)?;
+        self.tools.brush = output.brush;
+        if before.0.mode.info() != self.sim.config.mode.info() {
+            self.cancel_gesture();
+        }
+        self.sim.watch(output.plots);
+        Ok(Some(output))
+    }
+
+    /// Shows the panel, which edits the config, the look and the tools in place.
+    fn show_panel(&mut self, events: Vec<egui::Event>) -> Option<Output> {
+        let camera = &self.viewpoint.rig.camera;
+        let (heights_per_unit, grid_spacing) = (camera.heights_per_unit(), camera.grid_spacing());
+        let markers = self.tools.markers(camera, self.selected_position());
+        let Self { sim: Simulation { pool, config, shown, .. }, screen, tools, ui, .. } = self;
+        let Screen { look, stats, window, .. } = screen;
+        let device = first_device(pool, config);
+        let recipe = engine::Resolved::new(config, device).ok().map(|resolved| resolved.recipe);
+        let max_bodies = engine::max_bodies(device, config.mode.as_ref());
+        window.run_ui(events, |ctx| {
+            let model = Model {
+                config,
+                look,
+                tools: &mut tools.settings,
+                markers: &markers,
+                stats: shown,
+                device,
+                pool,
+                window: *stats,
+                max_bodies,
+                recipe,
+                heights_per_unit,
+                grid_spacing,
+            };
+            ui.show(ctx, model)
+        })
+    }
+
+    /// Records the changes of the look since `before`, and draws with the new look from now on.
+    fn apply_look(&mut self, before: &Look) -> Result<()> {
+        let Screen { look, view, .. } = &mut self.screen;
+        if look != before {
+            self.recorder.change_of_look(before, look, &self.sim.shown);
+        }
+        view.set_look(look)
+    }
+
+    /// Places the picture in the area that the panel leaves free.
+    fn place_picture(&mut self, output: &Output) {
+        let area = self.screen.window.pixels(output.picture);
+        self.screen.window.set_picture(area);
+    }
+
+    /// Uploads the newest frame, if any, and points the camera at a new scene.
+    fn upload(&mut self) -> Result<()> {
+        let Self { sim, viewpoint, screen, .. } = self;
+        let (frame, shown, is_new) = sim.frame();
+        let is_other_scene = (shown.mode, shown.generation) != (frame.stats.mode, frame.stats.generation);
+        if viewpoint.frame_scene(frame, shown, screen.window.aspect()) {
+            if is_other_scene {
+                screen.view.forget();
+            }
+            screen.redraw();
+        }
+        if screen.look.follow {
+            viewpoint.update_centre(&frame.points, is_new);
+        }
+        if is_new {
+            let start = Instant::now();
+            // An undone edit moves the bodies back at once, without a trail.
+            if frame.stats.undos < shown.undos {
+                screen.view.forget();
+            }
+            screen.view.upload(&frame.points, frame.value_range)?;
+            sim.take_stats();
+            screen.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
+            self.recorder.new_bodies();
+            self.tools.settings.follows &= self.sim.shown.held.is_some();
+            if is_other_scene {
+                self.cancel_gesture();
+            }
+            self.tools.bodies_changed(self.sim.scene().1);
+        }
+        if self.screen.lost_trails() {
+            self.ui.say("Trails are off: there are too many bodies to draw them");
+        }
+        Ok(())
+    }
+
+    /// Advances the camera's motion. While a film is being made, the camera moves in the film's time instead.
+    fn move_camera(&mut self, interval: Duration) {
+        let body = self.tools.settings.follows.then(|| self.selected_position());
+        let (target, look) = (self.follow_target(), &self.screen.look);
+        if self.exports.film(None).is_none()
+            && self.viewpoint.tick(interval, look.turn, target, (body, look.follow))
+        {
+            self.screen.redraw();
+        }
+    }
+
+    /// Draws the picture and the panel, and shows the frame.
+    fn draw(&mut self, start: Instant, output: &Output) -> Result<()> {
+        let Screen { view, window, stats, clock, .. } = &mut self.screen;
+        let (camera, recorder) = (&self.viewpoint.rig.camera, &mut self.recorder);
+        let hidden = output.hidden.map(|rect| window.pixels(rect));
+        let places = (Some(window.pixels(output.picture)), hidden);
+        let (context, is_paused) = (window.context().clone(), !self.sim.config.running);
+        let begun = start.elapsed();
+        window.draw(
+            |surface| recorder.drawing(&context, is_paused, || view.draw_beside(surface, camera, places)),
+            stats,
+        )?;
+        stats.fps = clock.fps();
+        stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
+        if let Some(pace) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
+            self.sim.send(Command::Picture(pace));
+        }
+        Ok(())
+    }
+
+    /// Records the frame for the report.
+    fn record_frame(&mut self, start: Instant, interval: Duration, output: Output) {
+        self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
+        self.recorder.place(output.controls, self.screen.window.scale());
+    }
+
+    /// Handles a window event: first the panel, then the camera and the tools.
+    pub(super) fn input(&mut self, event: &WindowEvent) {
+        if let WindowEvent::Resized(size) = event {
+            self.screen.window.resize(*size);
+            self.recorder.note(format!("size={}x{}", size.width, size.height), &self.sim.shown);
+        }
+        if matches!(event, WindowEvent::Moved(_) | WindowEvent::ScaleFactorChanged { .. }) {
+            self.screen.update_refresh();
+        }
+        let response = self.screen.window.on_event(event);
+        let tool = self.tools.drag_tool(&self.sim.config);
+        let Self { screen, tools, viewpoint, .. } = self;
+        let place = |at| screen.window.off_centre(at);
+        let moved = tools.mouse.on_event(event, response.consumed, place, (&mut viewpoint.rig, tool));
+        // Panning stops following.
+        screen.look.follow &= !tools.mouse.pans();
+        tools.settings.follows &= !tools.mouse.pans();
+        self.apply_gestures();
+        if response.repaint || moved {
+            self.screen.redraw();
+        }
+    }
+
+    /// Applies the gestures and strokes of the mouse.
+    fn apply_gestures(&mut self) {
+        for gesture in self.tools.mouse.take_gestures() {
+            let (config, points) = self.sim.scene();
+            let camera = &self.viewpoint.rig.camera;
+            let request = self.tools.apply(gesture, &Surroundings { camera, config, points });
+            match request {
+                Some(Request::Select(body)) => self.select(body),
+                Some(Request::StartAttractor { repels }) => {
+                    self.recorder.note(format!("pull={}", !repels), &self.sim.shown);
+                }
+                Some(Request::Launch(launch)) => {
+                    let kind = if launch.cluster.is_some() { "cluster" } else { "body" };
+                    self.recorder.note(format!("launch={kind}"), &self.sim.shown);
+                    self.edit(Edit::Launch(launch));
+                    self.cancel_gesture();
+                }
+                Some(Request::Cancel) => self.cancel_gesture(),
+                None => {}
+            }
+        }
+        for stroke in self.tools.mouse.take_strokes() {
+            if !self.must_wait() {
+                self.recorder.note(format!("paint={}", stroke.solid), &self.sim.shown);
+                self.sim.send(Command::Paint(stroke));
+            }
+        }
+    }
+
+    /// Predicts the path of a launch, and tells the simulation where the attractor is now.
+    fn update_attractor(&mut self) {
+        let (config, points) = self.sim.scene();
+        let camera = &self.viewpoint.rig.camera;
+        let Some(attractor) = self.tools.update(&Surroundings { camera, config, points }) else { return };
+        if !self.must_wait() {
+            self.start_autosave();
+            self.sim.send(Command::Pull(Some(attractor)));
+        }
+    }
+
+    /// Starts autosaving unless autosaving has already started.
+    pub(super) fn start_autosave(&mut self) {
+        let Self { autosave, sim, viewpoint, .. } = self;
+        autosave.start(|| viewpoint.text()).into_iter().for_each(|command| sim.send(command));
+    }
+
+    fn settings(&mut self) -> Settings {
+        let (folder, look) = (self.ui.folder().clone(), self.preferences.look(&self.screen.look));
+        Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
+    }
+
+    /// Returns whether the numbers in the panel change without any input.
+    fn is_active(&self) -> bool {
+        let is_busy = self.exports.film(None).is_some() || self.reader.is_some();
+        self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.is_limited()
+    }
+
+    fn selected_position(&self) -> Option<Vec3> {
+        self.sim.shown.held.map(|selected| selected.position.into())
+    }
+
+    /// Returns what the camera follows, if it follows anything.
+    pub(super) fn follow_target(&self) -> FollowTarget {
+        let shown = &self.sim.shown;
+        let body = shown.held.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
+        FollowTarget { mode: shown.mode, generation: shown.generation, body }
+    }
+
+    /// Ends the simulation, saves what is unsaved and writes the report.
+    ///
+    /// # Errors
+    /// Returns the first error: of a file that could not be written, or the one that stopped the simulation.
+    pub(super) fn close(mut self) -> Result<()> {
+        let settings = self.settings();
+        self.preferences.save(settings);
+        let Self { sim, screen, recorder, .. } = &mut self;
+        let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
+        self.await_pictures()?;
+        self.end_film(true);
+        let exported = self.exports.join();
+        let (notices, failure) = self.sim.close(self.viewpoint.rig.camera.to_words());
+        for notice in notices {
+            if let Notice::Saved { is_asked_for: true, outcome, .. } = notice {
+                outcome?;
+            }
+        }
+        exported?;
+        reported?;
+        failure.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,214 @@
+//! Bodies in host memory, as scenes, files and references use them, and points to draw.
+
+use crate::base::flow::Image;
+use crate::base::memory::Memory;
+
+/// N bodies in the layout of the kernels: positions `(x, y, z, m)` with the mass m, and velocities `(vx, vy, vz, g)` with the
+/// group g. Groups are whole numbers that tell where a body began; they do not affect the physics.
+///
+/// Both lists have the same length. `T` is `f32` for devices and `f64` in references. Units are such that the
+/// gravitational constant has the value in the parameters.
+///
+/// Kernels *quarantine* a body that stops being finite: they set its mass to 0 and its velocity to NaN, and keep its last
+/// finite position.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bodies<T = f32> {
+    /// Position and mass `(x, y, z, m)` of each body.
+    pub positions: Vec<[T; 4]>,
+    /// Velocity and group `(vx, vy, vz, g)` of each body.
+    pub velocities: Vec<[T; 4]>,
+}
+
+/// The largest coordinate or speed that counts as finite, so that squared distances stay below `f32::MAX`.
+pub const FINITE_LIMIT: f32 = 1e18;
+
+/// Returns whether a velocity marks a quarantined body.
+pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
+    velocity[..3].iter().all(|c| c.is_nan())
+}
+
+impl<T: Copy + Default> Bodies<T> {
+    /// Returns an empty list with room for `n` bodies, or none if there is too little memory.
+    pub fn try_with_capacity(n: usize) -> Option<Self> {
+        let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
+        bodies.positions.try_reserve_exact(n).ok()?;
+        bodies.velocities.try_reserve_exact(n).ok()?;
+        Some(bodies)
+    }
+
+    /// Returns an empty list with room for `n` bodies.
+    pub fn with_capacity(n: usize) -> Self {
+        Self { positions: Vec::with_capacity(n), velocities: Vec::with_capacity(n) }
+    }
+
+    /// Returns the number of bodies.
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Returns whether there are no bodies.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
+    /// Adds a body of group 0.
+    pub fn push(&mut self, [x, y, z]: [T; 3], [vx, vy, vz]: [T; 3], mass: T) {
+        self.positions.push([x, y, z, mass]);
+        self.velocities.push([vx, vy, vz, T::default()]);
+    }
+}
+
+impl Bodies<f32> {
+    /// Converts the bodies to double precision, exactly.
+    pub fn to_f64(&self) -> Bodies<f64> {
+        let widen = |rows: &Vec<[f32; 4]>| rows.iter().map(|r| r.map(f64::from)).collect();
+        Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
+    }
+
+    /// Returns the group of each body.
+    pub fn origins(&self) -> impl Iterator<Item = f32> {
+        self.velocities.iter().map(|v| v[3])
+    }
+
+    /// If all bodies have the same group, divides them into 8 spherical shells about their centre, of about equal numbers,
+    /// and makes each shell a group.
+    pub fn group_by_shells(&mut self) {
+        const SHELLS: usize = 8;
+        const SAMPLE: usize = 4096;
+        if self.velocities.iter().any(|v| v[3] != self.velocities[0][3]) {
+            return;
+        }
+        let place = |x: &[f32; 4]| glam::Vec3::new(x[0], x[1], x[2]);
+        let stride = self.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<_> = self.positions.iter().step_by(stride).map(place).collect();
+        let middle = sample.iter().sum::<glam::Vec3>() / sample.len().max(1) as f32;
+        let mut distances: Vec<f32> = sample.iter().map(|at| at.distance_squared(middle)).collect();
+        distances.sort_unstable_by(f32::total_cmp);
+        let edges: [f32; SHELLS - 1] = std::array::from_fn(|nth| {
+            distances.get((nth + 1) * distances.len() / SHELLS).copied().unwrap_or(f32::INFINITY)
+        });
+        for (x, v) in self.positions.iter().zip(&mut self.velocities) {
+            let distance = place(x).distance_squared(middle);
+            v[3] = edges.iter().filter(|edge| distance >= **edge).count() as f32;
+        }
+    }
+
+    /// Checks bodies from a file: coordinates, speeds and groups within ±[`FINITE_LIMIT`], and masses from 0 to it. The
+    /// velocity of a quarantined body must be NaN in all components.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid body, and the expected values.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { positions, velocities } = self;
+        if positions.len() != velocities.len() {
+            return Err(format!(
+                "there are {} positions and {} velocities",
+                positions.len(),
+                velocities.len()
+            ));
+        }
+        let is_finite = |x: &f32| x.abs() <= FINITE_LIMIT;
+        for (nth, ([x, y, z, m], v)) in positions.iter().zip(velocities).enumerate() {
+            let wrong = |what: &str| Err(format!("body {nth} has {what}"));
+            if ![x, y, z].into_iter().all(is_finite) {
+                return wrong(&format!(
+                    "the position ({x:e}, {y:e}, {z:e}); all coordinates must be within ±{FINITE_LIMIT:e}"
+                ));
+            }
+            if !(0.0..=FINITE_LIMIT).contains(m) {
+                return wrong(&format!("the mass {m:e}; expected 0 to {FINITE_LIMIT:e}"));
+            }
+            if !is_quarantined(v) && !v.iter().all(is_finite) {
+                return wrong(&format!(
+                    "the velocity ({:e}, {:e}, {:e}) and the group {:e}; all must be within ±{FINITE_LIMIT:e}",
+                    v[0], v[1], v[2], v[3]
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of quarantined bodies.
+    pub fn nonfinite(&self) -> usize {
+        self.velocities.iter().filter(|v| v[..3].iter().any(|c| !c.is_finite())).count()
+    }
+}
+
+impl Bodies<f64> {
+    /// Rounds the bodies to single precision.
+    pub fn to_f32(&self) -> Bodies<f32> {
+        let narrow = |rows: &Vec<[f64; 4]>| rows.iter().map(|r| r.map(|c| c as f32)).collect();
+        Bodies { positions: narrow(&self.positions), velocities: narrow(&self.velocities) }
+    }
+}
+
+/// Points to draw: one position and one value per body, read back from the device.
+#[derive(Debug, Clone, Default)]
+pub struct Points {
+    /// `(x, y, z, w)` of each body, where `shape` defines `w`. Quarantined bodies have `w = 0`.
+    pub positions: Memory<[f32; 4]>,
+    /// Value of each body that its colour shows, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
+    pub values: Memory<f32>,
+    /// Shape in which the bodies are drawn.
+    pub shape: Shape,
+    /// Image behind [`Shape::Tracers`]; empty for other shapes.
+    pub image: Image,
+    /// One value per step of the last burst, such as the mean speed of a flow; empty if the mode records none.
+    pub series: Memory<f32>,
+    /// Changes when the meaning of the values changes. The colour range then adapts at once instead of smoothly.
+    pub colours: u64,
+}
+
+/// Shape in which bodies are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum Shape {
+    /// Soft glows, larger for a larger mass `w`.
+    #[default]
+    Glow,
+    /// Lit spheres of radius `w`, perhaps around a planet at the origin.
+    Spheres {
+        /// Radius of the planet; 0 for no planet.
+        planet: f32,
+    },
+    /// Dots in a rectangle of the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
+    Tracers {
+        /// Half the width and half the height of the rectangle.
+        half: [f32; 2],
+    },
+}
+
+impl Shape {
+    /// Returns the radius of the planet at the origin; 0 for no planet.
+    pub fn planet(self) -> f32 {
+        match self {
+            Self::Spheres { planet } => planet,
+            Self::Glow | Self::Tracers { .. } => 0.0,
+        }
+    }
+}
+
+impl Points {
+    /// The value that marks a quarantined body.
+    pub const QUARANTINED: f32 = f32::MIN;
+
+    /// Returns the number of quarantined bodies.
+    pub fn nonfinite(&self) -> usize {
+        if matches!(self.shape, Shape::Tracers { .. }) {
+            return 0;
+        }
+        self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
+    }
+
+    /// Returns the values for the ends of the colour map: the 2nd and 98th percentiles of a sample.
+    pub fn value_range(&self) -> [f32; 2] {
+        let stride = self.values.len().div_ceil(1024).max(1);
+        let mut sample: Vec<f32> =
+            self.values.iter().step_by(stride).copied().filter(|v| *v > Self::QUARANTINED).collect();
+        sample.sort_unstable_by(f32::total_cmp);
+        let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
+        match (at(0.02), at(0.98)) {
+            (Some(low), Some(high)) => [low, high],
+            _ => [0.0, 1.0],
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Errors. Each message says what failed, where, and what to do next.
+//!
+//! Errors may quote files with any contents, so [`Plain`] filters each text before it is shown.
+
+use std::fmt::{self, Display, Write};
+use std::path::PathBuf;
+
+/// Result with an [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Any failure of the library, with a message for the user.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A request is not allowed; the text says why, and what is allowed.
+    #[error("{}", Plain(.0, SENTENCE))]
+    Invalid(String),
+    /// A parameter was rejected.
+    #[error("{}", Plain(.0, SENTENCE))]
+    Param(#[from] crate::base::params::SetError),
+    /// There is no OpenCL device.
+    #[error(
+        "no OpenCL device was found{0}; install a driver for your GPU, or PoCL to compute on the CPU \
+         (Debian, Ubuntu: apt install pocl-opencl-icd)"
+    )]
+    NoDevice(String),
+    /// A kernel did not compile.
+    #[error("the kernel {file} does not build on {device}:\n{}", PlainLines(.log, LOG))]
+    Build {
+        /// Name of the kernel file.
+        file: String,
+        /// Name of the device.
+        device: String,
+        /// Log of the compiler, with file and line.
+        log: String,
+    },
+    /// An OpenCL call failed.
+    #[error("{doing} failed on {device}: {}", Plain(.reason, SENTENCE))]
+    OpenCl {
+        /// Action that failed, such as `reading device memory`.
+        doing: &'static str,
+        /// Label of the device.
+        device: String,
+        /// The device's `compute::Device::key`; 0 if the device is not open yet.
+        key: u64,
+        /// Reason of the failure, as a sentence.
+        reason: String,
+    },
+    /// A line of a file is invalid.
+    #[error("{}, line {line}: {}", Plain(.path.display(), SENTENCE), Plain(.what, SENTENCE))]
+    File {
+        /// Path of the file.
+        path: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+        /// What is wrong, and what is expected.
+        what: String,
+    },
+    /// The text of a scene is invalid.
+    #[error("{}{}", .line.map(|line| format!("line {line}: ")).unwrap_or_default(), Plain(.what, SENTENCE))]
+    Scene {
+        /// Number of the line, from 1, if known.
+        line: Option<u64>,
+        /// What is wrong, and what is expected.
+        what: String,
+    },
+    /// A file could not be read or written.
+    #[error("cannot {doing} {}: {}", Plain(.path.display(), SENTENCE), Plain(.source, SENTENCE))]
+    Io {
+        /// The action that failed: `read` or `write`.
+        doing: &'static str,
+        /// Path of the file.
+        path: PathBuf,
+        /// Reason that the system gives.
+        source: std::io::Error,
+    },
+    /// OpenGL or the window system failed. The text may end with the log of a shader compiler.
+    #[error("{}", PlainLines(.0, LOG))]
+    Graphics(String),
+}
+
+/// The most characters shown of a sentence.
+const SENTENCE: usize = 1000;
+/// The most characters shown of a compiler's log.
+const LOG: usize = 1 << 16;
+
+/// Shows a text from an untrusted source as one line of at most `.1` characters. Control characters, which begin commands
+/// to a terminal, and characters that change the direction of text are shown as codes.
+pub struct Plain<T>(pub T, pub usize);
+
+/// Shows a text as [`Plain`] does, but keeps line breaks and tabs.
+struct PlainLines<T>(T, usize);
+
+impl<T: Display> Display for Plain<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        filtered(f, &self.0, self.1, &[])
+    }
+}
+
+impl<T: Display> Display for PlainLines<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        filtered(f, &self.0, self.1, &['\n', '\t'])
+    }
+}
+
+/// Writes at most `most` characters of `text`, with codes for hidden characters other than `kept`.
+fn filtered(f: &mut fmt::Formatter, text: &impl Display, most: usize, kept: &[char]) -> fmt::Result {
+    let mut filter = Filter { f, left: most, kept, is_cut: false };
+    let outcome = write!(filter, "{text}");
+    match filter.is_cut {
+        true => f.write_char('…'),
+        false => outcome,
+    }
+}
+
+struct Filter<'a, 'b> {
+    f: &'a mut fmt::Formatter<'b>,
+    left: usize,
+    kept: &'a [char],
+    is_cut: bool,
+}
+
+impl Write for Filter<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for character in text.chars() {
+            if self.left == 0 {
+                // An error stops the formatting of a very long text.
+                self.is_cut = true;
+                return Err(fmt::Error);
+            }
+            self.left -= 1;
+            match is_hidden(character) && !self.kept.contains(&character) {
+                true => write!(self.f, "{}", character.escape_default())?,
+                false => self.f.write_char(character)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a character is a control character or sets the direction of text (Unicode Standard Annex 9), which can
+/// make a name look like another.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_cannot_control_a_terminal() {
+        let text = "title \u{1b}]0;x\u{7} \u{9b}2J \u{202e}cod.exe\r\n";
+        let errors = [
+            Error::Invalid(text.to_owned()),
+            Error::File { path: text.into(), line: 3, what: text.to_owned() },
+            Error::Scene { line: None, what: text.to_owned() },
+            Error::Io { doing: "read", path: text.into(), source: std::io::Error::other(text) },
+            crate::base::params::SetError::UnknownKey { key: text.to_owned(), known: String::new() }.into(),
+        ];
+        for error in errors {
+            let error = error.to_string();
+            assert!(!error.chars().any(is_hidden) && error.contains(r"\u{1b}]0;x\u{7} \u{9b}2J"), "{error}");
+        }
+        let log = Error::Build { file: "a.cl".into(), device: "CPU".into(), log: "a\tb\n\u{1b}[1m".into() };
+        assert!(log.to_string().ends_with("a\tb\n\\u{1b}[1m"), "{log}");
+        let shader = "cannot compile:\n0:3: 'x' undeclared\n0:4: \u{1b}[1m";
+        let log = Error::Graphics(shader.to_owned()).to_string();
+        assert_eq!(log, shader.replace('\u{1b}', r"\u{1b}"));
+    }
+
+    #[test]
+    fn long_quoted_text_is_cut() {
+        let long = Error::Invalid("é".repeat(1 << 24)).to_string();
+        assert_eq!(long.chars().count(), SENTENCE + 1);
+        assert!(long.ends_with("é…"));
+        assert_eq!(Plain("four", 4).to_string(), "four");
+    }
+}

@@ -1,0 +1,161 @@
+//! Writing files that get their names when they are complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::unfinished::Unfinished;
+use crate::base::error::{Error, Result};
+
+/// A file to be written later, in a place that was found writable.
+pub struct OutputFile {
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// Checks that the file `path` can be written, before long work is done in vain. Leaves no file behind.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the file cannot be written.
+    pub fn create(path: &Path) -> Result<Self> {
+        let probe = || match fs::metadata(path) {
+            // Without this check, a folder of this name would cause an error only at the end.
+            Ok(there) if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+            Ok(there) if !there.is_file() => Ok(()),
+            _ => Unfinished::beside(path).map(drop),
+        };
+        probe().map_err(write_error(path))?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Writes the file with `write`, and then replaces an older file at once. Follows symbolic links, and writes directly to
+    /// a pipe or device.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
+    pub fn save(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        if fs::metadata(&self.path).is_ok_and(|there| !there.is_file()) {
+            let file = File::options().write(true).open(&self.path).map_err(write_error(&self.path))?;
+            return write_to(file, write).map_err(write_error(&self.path));
+        }
+        let draft = self.draft()?;
+        write_to(draft.file()?, write).map_err(draft.error())?;
+        draft.keep()
+    }
+
+    /// Writes `contents`, and then replaces an older file at once. Refuses a pipe or device, because opening a pipe waits for
+    /// a reader.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if writing fails, or the path is a pipe or device.
+    pub fn replace(self, contents: &[u8]) -> Result<()> {
+        let draft = self.draft()?;
+        draft.file()?.write_all(contents).map_err(draft.error())?;
+        draft.keep()
+    }
+
+    /// Starts a file that is written over time, or by another program, before it replaces an older file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if no file can be written, or the path is a pipe or device.
+    pub fn draft(self) -> Result<Draft> {
+        let error = write_error(&self.path);
+        let begin = || match fs::metadata(&self.path) {
+            Ok(there) if !there.is_file() => {
+                Err(io::Error::other("it is a pipe or a device, not a regular file"))
+            }
+            _ => {
+                let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+                Ok((Unfinished::beside(&target)?, target))
+            }
+        };
+        begin().map(|(file, target)| Draft { file, target, path: self.path.clone() }).map_err(error)
+    }
+}
+
+/// A file that is written over time. It gets its name when it is complete, and is discarded if the program ends earlier.
+#[derive(Debug)]
+pub struct Draft {
+    file: Unfinished,
+    target: PathBuf,
+    /// Path of the target as the user wrote it.
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Returns a handle of the file, to write to.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if too many files are open.
+    pub fn file(&self) -> Result<File> {
+        self.file.file().try_clone().map_err(self.error())
+    }
+
+    /// Lets the program of `command` write the file. Returns the path at which the program finds the file. A nameless file
+    /// becomes the standard output of the program, which has a path.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if too many files are open.
+    pub fn lend(&self, command: &mut Command) -> Result<PathBuf> {
+        Ok(match &self.file {
+            #[cfg(target_os = "linux")]
+            Unfinished::Nameless(_) => {
+                command.stdout(self.file()?);
+                PathBuf::from("/proc/self/fd/1")
+            }
+            Unfinished::Named(file) => {
+                command.stdout(Stdio::null());
+                file.path().to_owned()
+            }
+        })
+    }
+
+    /// Gives the complete file its name, in place of an older file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if the system refuses.
+    pub fn keep(self) -> Result<()> {
+        let error = self.error();
+        self.file.finish(&self.target).map_err(error)
+    }
+
+    /// Returns a function that adds the path to an error.
+    pub fn error(&self) -> impl FnOnce(io::Error) -> Error + use<> {
+        write_error(&self.path)
+    }
+}
+
+/// Writes a file through a buffer.
+fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
+    write(&mut file)?;
+    file.flush()
+}
+
+fn write_error(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |source| Error::Io { doing: "write", path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn replacing_a_file_does_not_wait_for_a_reader_of_a_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        // SAFETY: the name ends with a zero and outlives the call.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let error = OutputFile::create(&path).unwrap().replace(b"x").unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        let path = folder.path().join("file");
+        for text in ["first", "second"] {
+            OutputFile::create(&path).unwrap().replace(text.as_bytes()).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

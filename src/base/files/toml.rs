@@ -1,0 +1,95 @@
+//! TOML with a bound on the memory of the parser.
+
+use serde::de::DeserializeOwned;
+
+/// The most bytes of a TOML file outside of strings and comments. Parsing takes about a hundred times as much memory.
+const MOST_STRUCTURE: usize = 1 << 18;
+
+/// Parses TOML. Only strings and comments may be long.
+///
+/// # Errors
+/// Returns the offset of the error in bytes, if known, and a message.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
+    if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
+        let what = format!("there are more than {MOST_STRUCTURE} bytes of keys and numbers");
+        return Err((Some(at), what));
+    }
+    ::toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))
+}
+
+/// Returns the offset at which more than `most` bytes were outside of strings and comments, if any. Finds strings as the
+/// parser does, in invalid TOML too.
+fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
+    // A quote within a word does not begin a string.
+    let (mut at, mut structure, mut in_word) = (0, 0, false);
+    while let Some(&byte) = text.get(at) {
+        at += match byte {
+            b'"' | b'\'' if !in_word => string_len(&text[at..]),
+            b'#' => text[at..].iter().position(|byte| *byte == b'\n').unwrap_or(text.len() - at),
+            _ => 1,
+        };
+        in_word = !b".=,[]{} \t#\r\n".contains(&byte) && (in_word || !b"\"'".contains(&byte));
+        structure += 1;
+        if structure > most {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Returns the length of the string, with its quotes, at the start of `text`. An unclosed string ends at the end of the line,
+/// or of the file if it may span lines.
+fn string_len(text: &[u8]) -> usize {
+    let quote = text[0];
+    let is_long = text.starts_with(&[quote; 3]);
+    let closing = if is_long { &[quote; 3][..] } else { &[quote; 1][..] };
+    let mut at = closing.len();
+    while at < text.len() {
+        match text[at] {
+            b'\\' if quote == b'"' => {
+                at += 1;
+                at += usize::from(text.get(at).is_some_and(|next| b"\\\"".contains(next)));
+            }
+            b'\n' if !is_long => return at,
+            _ if text[at..].starts_with(closing) => {
+                at += closing.len();
+                // A multi-line string may end with up to two quotes before the closing quotes.
+                let more = text[at..].iter().take(2).take_while(|byte| is_long && **byte == quote);
+                return at + more.count();
+            }
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_comments_of_toml_may_be_long() {
+        for (text, structure) in [
+            ("a = 1\n", 6),
+            ("a='#\"\\'#x\"\n", 5),
+            ("a=\"\\\"#\\\\\"b", 4),
+            ("a=\"\"\"x\n\"y\"\\\"\"\"\"\nb", 5),
+            ("a='''x\n'y'''\nb", 5),
+            ("a=\"\nb", 5),
+            ("a\"[[\n", 5),
+            ("a=\"\"\"x\"\"\"\"\"b", 4),
+            ("a=\"\"\"\nb\n", 3),
+            ("# \"\n'", 3),
+            ("", 0),
+        ] {
+            assert_eq!(structure_beyond(text.as_bytes(), structure), None, "{text:?}");
+            if structure > 0 {
+                assert!(structure_beyond(text.as_bytes(), structure - 1).is_some(), "{text:?}");
+            }
+        }
+        let long = format!("a = '''{}'''\n", "\n=".repeat(MOST_STRUCTURE));
+        assert!(from_toml::<::toml::Table>(&long).is_ok());
+        let many = "[a]\n".repeat(MOST_STRUCTURE);
+        assert!(from_toml::<::toml::Table>(&many).unwrap_err().1.contains("bytes of keys"));
+    }
+}

@@ -1,0 +1,329 @@
+//! Flows on a grid in host memory, as scenes, files and references use them.
+
+use crate::base::memory::Memory;
+
+/// Number of velocities of the D2Q9 lattice: 0 rest, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE.
+pub const SPEEDS: usize = 9;
+
+/// Weight of each velocity in a fluid at rest.
+pub const WEIGHTS: [f64; SPEEDS] =
+    [4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0];
+
+/// Displacement of each velocity in a step, in cells.
+pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
+    [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
+
+/// The most cells of a grid: kernels index the nine numbers of each cell with `uint`.
+pub const MAX_CELLS: usize = 1 << 28;
+
+/// The most tracers of a flow.
+pub const MAX_TRACERS: usize = 1 << 20;
+
+/// A grid with its solid cells. Cells are listed row by row from the bottom, each row from the left.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Walls {
+    /// Number of columns of the grid.
+    pub nx: usize,
+    /// Number of rows of the grid.
+    pub ny: usize,
+    /// For each cell, whether it is solid.
+    pub solid: Vec<bool>,
+    /// Reference length of the Reynolds number, in cells.
+    pub length: f32,
+}
+
+impl Walls {
+    /// Creates a grid with solid cells where `solid` returns true for a column and a row.
+    pub fn new(nx: usize, ny: usize, length: f32, mut solid: impl FnMut(usize, usize) -> bool) -> Self {
+        let solid = (0..nx * ny).map(|i| solid(i % nx, i / nx)).collect();
+        Self { nx, ny, solid, length }
+    }
+
+    /// Returns the number of cells of the grid.
+    pub fn cells(&self) -> usize {
+        self.nx * self.ny
+    }
+
+    /// Returns the number of cells that are not solid.
+    pub fn free(&self) -> usize {
+        self.solid.iter().filter(|solid| !**solid).count()
+    }
+
+    /// Makes the cells within `radius` of the cell (x, y) solid or free, as the kernel `paint` does.
+    pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
+        self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
+    }
+
+    /// Returns whether a stroke would change a cell.
+    pub fn differ(&self, stroke: &Stroke) -> bool {
+        let (middles, radius) = stroke.discs(self);
+        middles.iter().any(|at| self.disc(*at, radius).any(|cell| self.solid[cell] != stroke.solid))
+    }
+
+    /// Returns the indices of the cells within `radius` of the cell (x, y).
+    fn disc(&self, [x, y]: [i64; 2], radius: usize) -> impl Iterator<Item = usize> + use<> {
+        let (nx, radius) = (self.nx, radius as i64);
+        let span = |middle: i64, side: usize| {
+            let inside = |at: i64| at.clamp(0, side as i64) as usize;
+            inside(middle.saturating_sub(radius))..inside(middle.saturating_add(radius + 1))
+        };
+        let columns = span(x, nx);
+        let cells = span(y, self.ny).flat_map(move |row| columns.clone().map(move |column| (column, row)));
+        let is_inside = move |&(column, row): &(usize, usize)| {
+            let (dx, dy) = (column as i64 - x, row as i64 - y);
+            dx * dx + dy * dy <= radius * radius
+        };
+        cells.filter(is_inside).map(move |(column, row)| row * nx + column)
+    }
+}
+
+/// Position of a tracer that is not in the flow yet.
+pub const WAITING: [f32; 2] = [-1.0; 2];
+
+/// A flow: the populations of each cell, which are the densities of fluid with each velocity, and the tracers.
+///
+/// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest of density ρ₀, which keeps more digits in
+/// f32: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Flow<T = f32> {
+    /// Grid and solid cells of the flow.
+    pub walls: Walls,
+    /// Density ρ₀ of the fluid at rest.
+    pub rest: f32,
+    /// Nine deviations h of each cell.
+    pub cells: Vec<[T; SPEEDS]>,
+    /// Positions of tracers in cells from the lower left corner, or [`WAITING`].
+    pub tracers: Vec<[f32; 2]>,
+    /// Number of steps so far, which seeds the random placing of tracers.
+    pub step: u32,
+}
+
+impl Flow {
+    /// Creates a fluid at rest, with tracers that wait for their positions.
+    pub fn at_rest(walls: Walls, density: f32, tracers: usize) -> Self {
+        let cells = vec![[0.0; SPEEDS]; walls.cells()];
+        Self { walls, rest: density, cells, tracers: vec![WAITING; tracers], step: 0 }
+    }
+
+    /// Checks a flow from a file: the number of cells, and the positions of tracers. Non-finite deviations are valid: such a
+    /// flow has blown up; see [`State::has_blown_up`].
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid value and the expected values.
+    ///
+    /// [`State::has_blown_up`]: crate::base::state::State::has_blown_up
+    pub fn check(&self) -> Result<(), String> {
+        let (cells, all) = (self.cells.len(), self.walls.cells());
+        if cells != all || self.walls.solid.len() != all {
+            return Err(format!("{cells} cells do not fill a grid of {all}"));
+        }
+        self.check_tracers(&self.tracers)
+    }
+
+    /// Returns whether a free cell has a non-finite number.
+    pub fn has_blown_up(&self) -> bool {
+        let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
+        free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
+    }
+
+    /// Checks that `tracers` are within the grid or waiting.
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid tracer.
+    pub fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
+        let Walls { nx, ny, .. } = self.walls;
+        let is_inside = |[x, y]: &[f32; 2]| (0.0..nx as f32).contains(x) && (0.0..ny as f32).contains(y);
+        // A flow that has blown up moves tracers to NaN.
+        let has_blown_up = self.has_blown_up();
+        let is_lost = |at: &[f32; 2]| has_blown_up && at.iter().any(|c| c.is_nan());
+        match tracers.iter().position(|at| *at != WAITING && !is_inside(at) && !is_lost(at)) {
+            None => Ok(()),
+            Some(nth) => {
+                let [x, y] = tracers[nth];
+                Err(format!("tracer {nth} is at ({x:e}, {y:e}), outside of a grid of {nx} × {ny} cells"))
+            }
+        }
+    }
+
+    /// Converts the flow to double precision, exactly.
+    pub fn to_f64(&self) -> Flow<f64> {
+        Flow {
+            walls: self.walls.clone(),
+            rest: self.rest,
+            cells: self.cells.iter().map(|cell| cell.map(f64::from)).collect(),
+            tracers: self.tracers.clone(),
+            step: self.step,
+        }
+    }
+}
+
+impl<T: Copy + Into<f64>> Flow<T> {
+    /// Returns the nine populations of a cell.
+    pub fn populations(&self, cell: usize) -> [f64; SPEEDS] {
+        populations(&self.cells[cell].map(Into::into), self.rest)
+    }
+
+    /// Returns the density of a cell, and its velocity in cells per step.
+    pub fn at(&self, cell: usize) -> (f64, [f64; 2]) {
+        macroscopic(&self.populations(cell))
+    }
+
+    /// Returns the total mass of the fluid in all cells.
+    pub fn mass(&self) -> f64 {
+        let more: f64 = self.cells.iter().flatten().map(|&h| h.into()).sum();
+        f64::from(self.rest) * self.cells.len() as f64 + more
+    }
+}
+
+/// Returns the populations w·ρ₀ + h of a cell with the deviations h, where ρ₀ is `rest`.
+pub fn populations(deviations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
+    std::array::from_fn(|k| WEIGHTS[k] * f64::from(rest) + deviations[k])
+}
+
+/// Returns the deviations f − w·ρ₀ of a cell with the populations f, where ρ₀ is `rest`.
+pub fn deviations(populations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
+    std::array::from_fn(|k| populations[k] - WEIGHTS[k] * f64::from(rest))
+}
+
+/// Returns the density Σ f and the velocity Σ f·direction / Σ f of a cell.
+pub fn macroscopic(populations: &[f64; SPEEDS]) -> (f64, [f64; 2]) {
+    let density: f64 = populations.iter().sum();
+    let momentum = |axis: usize| -> f64 {
+        populations.iter().zip(DIRECTIONS).map(|(f, direction)| f * f64::from(direction[axis])).sum()
+    };
+    (density, [momentum(0) / density, momentum(1) / density])
+}
+
+/// Image of a flow: one value per pixel, row by row from the bottom.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Image {
+    /// Number of pixels in a row.
+    pub width: usize,
+    /// Number of rows of pixels.
+    pub height: usize,
+    /// Value of each pixel; [`Image::WALL`] for a solid pixel.
+    pub values: Memory<f32>,
+    /// Mapping of values to colours.
+    pub tones: Tones,
+}
+
+/// Mapping of an image's values to colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tones {
+    /// No colours; only solid cells are shown.
+    #[default]
+    None,
+    /// Dark for 0, bright for the largest value.
+    Rising,
+    /// One hue for values below 0, another hue for values above 0.
+    Signed,
+    /// Dark for the smallest value, bright for the largest.
+    Spread,
+}
+
+/// A straight stroke of the brush, in the coordinates of [`crate::base::bodies::Points`]: the longer side of a grid goes
+/// from -1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stroke {
+    /// Start of the stroke.
+    pub from: [f32; 2],
+    /// End of the stroke.
+    pub to: [f32; 2],
+    /// Half the width of the stroke.
+    pub radius: f32,
+    /// Whether the stroke makes cells solid; otherwise it makes them free.
+    pub solid: bool,
+    /// Whether the stroke begins a drag of the mouse. Positions cannot tell, because the camera may move between strokes.
+    pub begins: bool,
+}
+
+impl Stroke {
+    /// Returns discs that cover the stroke on a grid: the cells at their centres, which may be outside of the grid, and their
+    /// radius in cells. An erasing stroke has closer discs that are a cell larger, so that no thin rim of the erased stroke
+    /// remains.
+    pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
+        let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
+        let radius = (self.radius * to_cells).clamp(0.0, to_cells);
+        let cell = |at: [f32; 2]| {
+            [at[0] * to_cells + walls.nx as f32 / 2.0, at[1] * to_cells + walls.ny as f32 / 2.0]
+        };
+        let [from, to] = [cell(self.from), cell(self.to)];
+        let length = (to[0] - from[0]).hypot(to[1] - from[1]);
+        if !length.is_finite() || !radius.is_finite() {
+            return (Vec::new(), 0);
+        }
+        let (apart, more) = if self.solid { (0.5, 0) } else { (0.125, 1) };
+        let parts = (length / (apart * radius).max(1.0)).ceil().clamp(1.0, MOST_DISCS) as usize;
+        let at = |part: usize| {
+            let share = part as f32 / parts as f32;
+            [0, 1].map(|axis| (from[axis] + (to[axis] - from[axis]) * share).floor() as i64)
+        };
+        let mut middles: Vec<[i64; 2]> = (0..=parts).map(at).collect();
+        middles.dedup();
+        (middles, radius as usize + more)
+    }
+}
+
+/// The most discs of a stroke, more than any stroke between two frames needs.
+const MOST_DISCS: f32 = 4096.0;
+
+impl Image {
+    /// Value of a solid pixel.
+    pub const WALL: f32 = -1e30;
+
+    /// Returns the values for the ends of the colour map: percentiles of a sample, symmetric about 0 or starting at 0 as
+    /// [`Tones`] says.
+    pub fn range(&self) -> [f32; 2] {
+        let stride = self.values.len().div_ceil(4096).max(1);
+        let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);
+        let mut sample: Vec<f32> = match self.tones {
+            Tones::Signed => free.map(f32::abs).collect(),
+            Tones::None | Tones::Rising | Tones::Spread => free.collect(),
+        };
+        sample.sort_unstable_by(f32::total_cmp);
+        let at = |share: f32| sample.get(((sample.len() as f32 - 1.0) * share) as usize).copied();
+        let (Some(low), Some(high)) = (at(0.01), at(0.99)) else { return [0.0, 1.0] };
+        match self.tones {
+            Tones::Signed => [-high, high],
+            Tones::None | Tones::Rising => [0.0, high],
+            Tones::Spread => [low, high],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::{Stroke, Walls};
+
+    /// Paints along a line in strokes of random length, as a mouse does.
+    fn paint(walls: &mut Walls, rng: &mut StdRng, ends: [[f32; 2]; 2], (radius, solid): (f32, bool)) {
+        let at = |share: f32| [0, 1].map(|axis| ends[0][axis] + (ends[1][axis] - ends[0][axis]) * share);
+        let mut share = 0.0;
+        while share < 1.0 {
+            let next = (share + rng.random_range(0.005..0.4_f32)).min(1.0);
+            let stroke = Stroke { from: at(share), to: at(next), radius, solid, begins: share == 0.0 };
+            let (middles, radius) = stroke.discs(walls);
+            middles.iter().for_each(|middle| walls.paint(*middle, radius, solid));
+            share = next;
+        }
+    }
+
+    #[test]
+    fn erasing_along_a_stroke_leaves_nothing() {
+        let mut rng = StdRng::seed_from_u64(7);
+        for of in 0..300 {
+            let (nx, ny) = [(128, 128), (360, 180), (1400, 700)][of % 3];
+            let mut walls = Walls::new(nx, ny, 1.0, |_, _| false);
+            let radius = rng.random_range(0.005..0.2_f32);
+            let mut end = || [rng.random_range(-1.0..1.0_f32), rng.random_range(-0.5..0.5_f32)];
+            let ends = [end(), end()];
+            paint(&mut walls, &mut rng, ends, (radius, true));
+            assert!(walls.free() < nx * ny, "{ends:?} with {radius}");
+            paint(&mut walls, &mut rng, ends, (radius, false));
+            assert_eq!(walls.free(), nx * ny, "{ends:?} with {radius}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Look: how the picture is drawn. The command line creates the look, the panel edits it, and the view applies it. The
+//! simulation does not use the look.
+
+mod palette;
+
+pub use palette::{Palette, Srgb};
+
+use crate::base::params::{ChangeEffect, Choice, Info, Opt, Params, Scale, Visitor};
+
+/// Settings of how the picture is drawn and how the camera moves by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// Colour map of bodies and flows.
+    pub palette: Palette,
+    /// Exposure in stops; each stop doubles the brightness.
+    pub exposure: f32,
+    /// Whether the exposure adapts to the brightness of the picture.
+    pub auto_exposure: bool,
+    /// Condition under which bright areas spread a glow.
+    pub bloom: BloomMode,
+    /// Fraction of the light that spreads as bloom.
+    pub bloom_strength: f32,
+    /// Factor on the default size of bodies.
+    pub point_size: f32,
+    /// Length of trails in frames, a whole number.
+    pub trails: f32,
+    /// How much distant bodies are dimmed, from 0 to 1.
+    pub depth_cue: f32,
+    /// Brightness of the stars in the background, from 0 to 1.
+    pub stars: f32,
+    /// Whether the plane z = 0 and the axes are drawn.
+    pub grid: bool,
+    /// Whether the camera follows the centre of mass.
+    pub follow: bool,
+    /// Whether the camera orbits slowly.
+    pub turn: bool,
+    /// Colours of the panel.
+    pub theme: Theme,
+    /// Size of the panel's text.
+    pub scale: Size,
+}
+
+/// Size of the panel, relative to the size that the system recommends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// 0.8 times the recommended size.
+    Smaller,
+    /// The recommended size.
+    One,
+    /// 1.25 times the recommended size.
+    Larger,
+    /// 1.5 times the recommended size.
+    Large,
+    /// Twice the recommended size.
+    Double,
+}
+
+impl Choice for Size {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Smaller, Opt { name: "0.8", help: "A fifth smaller." }),
+        (Self::One, Opt { name: "1", help: "The size that the system recommends." }),
+        (Self::Larger, Opt { name: "1.25", help: "A quarter larger." }),
+        (Self::Large, Opt { name: "1.5", help: "Half larger." }),
+        (Self::Double, Opt { name: "2", help: "Twice as large." }),
+    ];
+}
+
+impl Size {
+    /// Returns the next larger or smaller size, or the size itself at the end of the list.
+    pub fn next(self, larger: bool) -> Self {
+        let at = if larger { self.index() + 1 } else { self.index().saturating_sub(1) };
+        Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
+    }
+
+    /// Returns the factor on the recommended size.
+    pub fn factor(self) -> f32 {
+        match self {
+            Self::Smaller => 0.8,
+            Self::One => 1.0,
+            Self::Larger => 1.25,
+            Self::Large => 1.5,
+            Self::Double => 2.0,
+        }
+    }
+}
+
+/// Colours of the panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Light text on a dark background.
+    Dark,
+    /// Dark text on a light background.
+    Light,
+}
+
+impl Choice for Theme {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Dark, Opt { name: "dark", help: "For dark rooms." }),
+        (Self::Light, Opt { name: "light", help: "For bright rooms." }),
+    ];
+}
+
+/// Condition under which bright areas spread a glow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BloomMode {
+    /// Bloom is on if a GPU draws the picture.
+    Auto,
+    /// Bloom is always on.
+    On,
+    /// Bloom is always off.
+    Off,
+}
+
+impl Choice for BloomMode {
+    const OPTIONS: &'static [(Self, Opt)] = &[
+        (Self::Auto, Opt { name: "auto", help: "On if a GPU draws the picture; a CPU is too slow." }),
+        (Self::On, Opt { name: "on", help: "Always." }),
+        (Self::Off, Opt { name: "off", help: "Never." }),
+    ];
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            palette: Palette::Dusk,
+            exposure: 0.0,
+            auto_exposure: true,
+            bloom: BloomMode::Auto,
+            bloom_strength: 0.35,
+            point_size: 1.0,
+            trails: 0.0,
+            depth_cue: 0.3,
+            stars: 0.4,
+            grid: false,
+            follow: false,
+            turn: false,
+            theme: Theme::Dark,
+            scale: Size::One,
+        }
+    }
+}
+
+impl Look {
+    /// Returns a look without background and automatic effects, so that pictures can be compared.
+    pub fn plain() -> Self {
+        Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
+    }
+}
+
+impl Params for Look {
+    fn visit(&mut self, v: &mut dyn Visitor) {
+        use Scale::{Linear, Log};
+        let info = |key, label, help| Info::new(key, label, help).effect(ChangeEffect::View);
+        v.choice(&info("palette", "Palette", "Colours of low and high values."), &mut self.palette);
+        v.float(
+            &info("exposure", "Exposure", "Brightness of the picture. Each stop doubles the brightness.")
+                .unit("stops"),
+            &mut self.exposure,
+            -4.0..=4.0,
+            Linear,
+        );
+        v.flag(
+            &info("auto_exposure", "Auto exposure", "Adapts the exposure to the brightness of the picture."),
+            &mut self.auto_exposure,
+        );
+        v.choice(&info("bloom", "Bloom", "Bright areas spread a glow."), &mut self.bloom);
+        v.float(
+            &info("bloom_strength", "Bloom share", "Fraction of the light that spreads as a glow."),
+            &mut self.bloom_strength,
+            0.0..=1.0,
+            Linear,
+        );
+        v.float(
+            &info(
+                "point_size",
+                "Point size",
+                "Factor on the size of bodies. Asteroids are drawn with their own radius.",
+            ),
+            &mut self.point_size,
+            0.25..=4.0,
+            Log,
+        );
+        v.float(
+            &info(
+                "trails",
+                "Trails",
+                "Length of trails in frames; 0 turns trails off. Trails are coarser with many bodies, and off with very many.",
+            )
+            .unit("frames"),
+            &mut self.trails,
+            0.0..=300.0,
+            Linear,
+        );
+        v.float(
+            &info("depth_cue", "Depth cue", "Dims distant bodies."),
+            &mut self.depth_cue,
+            0.0..=1.0,
+            Linear,
+        );
+        v.float(
+            &info("stars", "Stars", "Brightness of the stars in the background; 0 turns them off."),
+            &mut self.stars,
+            0.0..=1.0,
+            Linear,
+        );
+        v.flag(&info("grid", "Grid", "Draws the plane z = 0 and the axes."), &mut self.grid);
+        v.flag(&info("follow", "Follow", "The camera follows the centre of mass."), &mut self.follow);
+        v.flag(&info("turn", "Turn", "The camera orbits slowly around its target."), &mut self.turn);
+        v.choice(&info("theme", "Theme", "Colours of the panel."), &mut self.theme);
+        v.choice(
+            &info("scale", "Text size", "Factor on the text size that the system recommends."),
+            &mut self.scale,
+        );
+        self.trails = self.trails.round();
+    }
+}

@@ -1,0 +1,74 @@
+//! Host memory from the allocator or from a driver.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Values of fixed number in host memory, allocated by Rust or by a driver, whose memory a device reaches faster.
+///
+/// The values stay in place when the `Memory` moves, and nothing else uses them.
+pub struct Memory<T>(Box<dyn Owner<T>>);
+
+/// An owner of memory that dereferences to a slice.
+trait Owner<T>: DerefMut<Target = [T]> + Send + Sync {}
+impl<T, M: DerefMut<Target = [T]> + Send + Sync> Owner<T> for M {}
+
+impl<T> Memory<T> {
+    /// Wraps the memory of `owner`.
+    ///
+    /// # Safety
+    /// Until it is dropped, `owner` must dereference to the same slice, and nothing else may use the slice.
+    pub unsafe fn new(owner: impl DerefMut<Target = [T]> + Send + Sync + 'static) -> Self {
+        Self(Box::new(owner))
+    }
+}
+
+impl<T> Deref for Memory<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Memory<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+impl<T: Send + Sync + 'static> From<Vec<T>> for Memory<T> {
+    fn from(values: Vec<T>) -> Self {
+        // SAFETY: a `Vec` that nothing can resize dereferences to its own allocation.
+        unsafe { Self::new(values) }
+    }
+}
+
+impl<T: Send + Sync + 'static> FromIterator<T> for Memory<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Vec::from_iter(values).into()
+    }
+}
+
+impl<T: Send + Sync + 'static> Default for Memory<T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Clone for Memory<T> {
+    fn clone(&self) -> Self {
+        self.to_vec().into()
+    }
+}
+
+impl<T: PartialEq> PartialEq for Memory<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Memory<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

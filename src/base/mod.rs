@@ -1,0 +1,12 @@
+//! Plain data and helpers for all other rooms, without OpenCL, OpenGL or a window.
+
+pub mod bodies;
+pub mod edit;
+pub mod error;
+pub mod files;
+pub mod flow;
+pub mod format;
+pub mod look;
+pub mod memory;
+pub mod params;
+pub mod state;

@@ -1,0 +1,330 @@
+//! Parameters. A mode describes its parameters once, in [`Params::visit`]; the panel, `--set`, scenes, range checks and
+//! tests are visitors of the description.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Effect of changing a parameter, in the order of cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeEffect {
+    /// The change affects the picture but not the simulation.
+    View,
+    /// The change applies from the next step.
+    Live,
+    /// The change rebuilds the kernels and keeps the state.
+    Rebuild,
+    /// The change restarts the scene.
+    Reseed,
+}
+
+/// Scale of a slider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal distances on the slider are equal differences.
+    Linear,
+    /// Equal distances on the slider are equal ratios.
+    Log,
+}
+
+/// Description of a parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Info {
+    /// Name of the parameter in `--set key=value`, files and reports.
+    pub key: &'static str,
+    /// Name of the parameter in the panel.
+    pub label: &'static str,
+    /// Help for the parameter in one sentence.
+    pub help: &'static str,
+    /// Unit of the value; empty if the value has no unit.
+    pub unit: &'static str,
+    /// Effect of changing the parameter.
+    pub effect: ChangeEffect,
+}
+
+impl Info {
+    /// Describes a live parameter without a unit.
+    pub const fn new(key: &'static str, label: &'static str, help: &'static str) -> Self {
+        Self { key, label, help, unit: "", effect: ChangeEffect::Live }
+    }
+
+    /// Returns the description with this unit.
+    pub const fn unit(self, unit: &'static str) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Returns the description with this effect of a change.
+    pub const fn effect(self, effect: ChangeEffect) -> Self {
+        Self { effect, ..self }
+    }
+}
+
+/// Name and help of an option of a [`Choice`].
+#[derive(Debug, PartialEq, Eq)]
+pub struct Opt {
+    /// Name in `--set`, files and the panel.
+    pub name: &'static str,
+    /// Help for the option in one sentence.
+    pub help: &'static str,
+}
+
+/// A parameter with a few named options: an enum that lists its variants.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Options in the order of the panel.
+    const OPTIONS: &'static [(Self, Opt)];
+
+    /// Returns the index of this option in the list.
+    fn index(self) -> usize {
+        Self::OPTIONS.iter().position(|(option, _)| *option == self).unwrap_or(0)
+    }
+
+    /// Returns the name of this option.
+    fn name(self) -> &'static str {
+        Self::OPTIONS[self.index()].1.name
+    }
+}
+
+/// Reads or edits parameters; gets one call for each parameter.
+pub trait Visitor {
+    /// Visits a parameter that is a number in a range.
+    fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
+    /// Visits a parameter that is switched on or off.
+    fn flag(&mut self, info: &Info, value: &mut bool);
+    /// Visits one of `options`, by index. Modes call [`dyn Visitor::choice`] instead.
+    fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);
+}
+
+impl dyn Visitor + '_ {
+    /// Visits a parameter that is a [`Choice`].
+    pub fn choice<C: Choice>(&mut self, info: &Info, value: &mut C) {
+        let options: Vec<&'static Opt> = C::OPTIONS.iter().map(|(_, opt)| opt).collect();
+        let mut index = value.index();
+        self.option(info, &mut index, &options);
+        *value = C::OPTIONS[index.min(C::OPTIONS.len() - 1)].0;
+    }
+}
+
+/// A struct with parameters.
+pub trait Params {
+    /// Calls `visitor` for each parameter, always in the same order.
+    fn visit(&mut self, visitor: &mut dyn Visitor);
+}
+
+/// Copy of a parameter's value.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// Value of a number.
+    Float(f32),
+    /// Value of a switch.
+    Flag(bool),
+    /// Name of the chosen option.
+    Option(&'static str),
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ParamValue::Float(x) => write!(f, "{x}"),
+            ParamValue::Flag(on) => write!(f, "{on}"),
+            ParamValue::Option(name) => f.write_str(name),
+        }
+    }
+}
+
+/// All parameters with their values, in the order of the visit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParamValues(Vec<(&'static str, ChangeEffect, ParamValue)>);
+
+impl ParamValues {
+    /// Copies the values of `params`, which is not changed although a visit borrows it mutably.
+    pub fn collect(params: &mut (impl Params + ?Sized)) -> Self {
+        let mut values = Self::default();
+        params.visit(&mut values);
+        values
+    }
+
+    /// Returns keys and values in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParamValue)> + '_ {
+        self.0.iter().map(|&(key, _, value)| (key, value))
+    }
+
+    /// Returns the value of `key`.
+    pub fn get(&self, key: &str) -> Option<ParamValue> {
+        self.iter().find(|(k, _)| *k == key).map(|(_, value)| value)
+    }
+
+    /// Returns the value of `key` if it is a number.
+    pub fn float(&self, key: &str) -> Option<f32> {
+        match self.get(key)? {
+            ParamValue::Float(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// Returns the parameters whose change has this effect.
+    pub fn of(&self, effect: ChangeEffect) -> Self {
+        Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
+    }
+
+    /// Returns the parameters that differ in `new`, with their new values, and the costliest effect of these changes.
+    pub fn changes(&self, new: &ParamValues) -> (Vec<(&'static str, ParamValue)>, Option<ChangeEffect>) {
+        let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);
+        (
+            changed().map(|(key, _, value)| (key, value)).collect(),
+            changed().map(|(_, effect, _)| effect).max(),
+        )
+    }
+}
+
+impl serde::Serialize for ParamValues {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_map(self.iter())
+    }
+}
+
+impl Visitor for ParamValues {
+    fn float(&mut self, info: &Info, value: &mut f32, _: RangeInclusive<f32>, _: Scale) {
+        self.0.push((info.key, info.effect, ParamValue::Float(*value)));
+    }
+
+    fn flag(&mut self, info: &Info, value: &mut bool) {
+        self.0.push((info.key, info.effect, ParamValue::Flag(*value)));
+    }
+
+    fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
+        self.0.push((info.key, info.effect, ParamValue::Option(options[*index].name)));
+    }
+}
+
+/// Reason why a parameter was not set. Its value is unchanged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SetError {
+    /// No parameter has this key.
+    #[error("there is no parameter `{key}`; the parameters are {known}")]
+    UnknownKey {
+        /// The key that was requested.
+        key: String,
+        /// Existing keys, separated by commas.
+        known: String,
+    },
+    /// The parameter does not accept the value.
+    #[error("{key}={text} is not allowed: {key} takes {allowed}")]
+    BadValue {
+        /// Key of the parameter.
+        key: &'static str,
+        /// Rejected text.
+        text: String,
+        /// Accepted values.
+        allowed: String,
+    },
+}
+
+/// Sets the parameter `key` from text.
+///
+/// # Errors
+/// Returns an error if there is no such parameter, or it does not accept the text.
+pub fn set(params: &mut (impl Params + ?Sized), key: &str, text: &str) -> Result<(), SetError> {
+    let mut setter = Setter { key, text: text.trim(), known: Vec::new(), outcome: None };
+    params.visit(&mut setter);
+    let known = setter.known.join(", ");
+    setter.outcome.unwrap_or_else(|| Err(SetError::UnknownKey { key: key.to_owned(), known }))
+}
+
+struct Setter<'a> {
+    key: &'a str,
+    text: &'a str,
+    known: Vec<&'static str>,
+    outcome: Option<Result<(), SetError>>,
+}
+
+impl Setter<'_> {
+    fn apply<T>(&mut self, info: &Info, target: &mut T, parsed: Option<T>, allowed: impl Fn() -> String) {
+        self.known.push(info.key);
+        if info.key == self.key {
+            self.outcome = Some(match parsed {
+                Some(value) => {
+                    *target = value;
+                    Ok(())
+                }
+                None => {
+                    Err(SetError::BadValue { key: info.key, text: self.text.to_owned(), allowed: allowed() })
+                }
+            });
+        }
+    }
+}
+
+impl Visitor for Setter<'_> {
+    fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, _: Scale) {
+        let parsed = self.text.parse().ok().filter(|x| range.contains(x));
+        self.apply(info, value, parsed, || format!("a number from {} to {}", range.start(), range.end()));
+    }
+
+    fn flag(&mut self, info: &Info, value: &mut bool) {
+        let parsed = match self.text {
+            "true" | "on" | "yes" | "1" => Some(true),
+            "false" | "off" | "no" | "0" => Some(false),
+            _ => None,
+        };
+        self.apply(info, value, parsed, || "true or false".to_owned());
+    }
+
+    fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
+        let parsed = options.iter().position(|opt| opt.name == self.text);
+        self.apply(info, index, parsed, || {
+            options.iter().map(|opt| opt.name).collect::<Vec<_>>().join(" or ")
+        });
+    }
+}
+
+/// The most combinations for which all are returned.
+const MOST_COMBINATIONS: usize = 16;
+
+/// Returns combinations of the switches and choices of `params` that affect the simulation, as keys and texts for [`set`].
+/// Returns all combinations, or if there are more than `MOST_COMBINATIONS`, enough to cover any two values together.
+/// Numbers, and choices among numbers, keep their values.
+pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
+    struct Product(Vec<Vec<(&'static str, &'static str)>>);
+    impl Product {
+        fn times(&mut self, key: &'static str, values: &[&'static str]) {
+            let extended =
+                self.0.iter().flat_map(|row| values.iter().map(|v| [row.as_slice(), &[(key, *v)]].concat()));
+            self.0 = extended.collect();
+        }
+    }
+    impl Visitor for Product {
+        fn float(&mut self, _: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {}
+        fn flag(&mut self, info: &Info, _: &mut bool) {
+            self.times(info.key, &["false", "true"]);
+        }
+        fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
+            let has_numbers = options.iter().any(|opt| opt.name.parse::<f32>().is_ok());
+            if info.effect == ChangeEffect::View || has_numbers {
+                return;
+            }
+            self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());
+        }
+    }
+    let mut product = Product(vec![Vec::new()]);
+    params.visit(&mut product);
+    if product.0.len() > MOST_COMBINATIONS { covering(product.0) } else { product.0 }
+}
+
+/// Returns a subset of `rows` that contains each pair of values that occurs in a row: greedily takes the row with the most
+/// pairs not yet covered.
+fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
+        (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()
+    };
+    let mut left: BTreeSet<(T, T)> = rows.iter().flat_map(pairs).collect();
+    let mut chosen = Vec::new();
+    while !left.is_empty() {
+        let news = |row: &Vec<T>| pairs(row).intersection(&left).count();
+        // The reversed order makes `max_by_key` return the first of equally good rows.
+        let best = rows.iter().rev().max_by_key(|row| news(row)).cloned().unwrap_or_default();
+        left = left.difference(&pairs(&best)).copied().collect();
+        chosen.push(best);
+    }
+    chosen
+}

@@ -1,0 +1,164 @@
+//! State of a simulation in host memory: bodies, or a flow on a grid.
+
+use crate::base::bodies::Bodies;
+use crate::base::error::{Error, Result};
+use crate::base::flow::Flow;
+
+/// Kind of matter that a mode simulates, which decides the file formats and the diagnostics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matter {
+    /// Bodies with energy and momentum, in CSV files.
+    Bodies,
+    /// A fluid on a grid, in the file format of the UoB-HPC teaching code.
+    Flow,
+}
+
+/// State of a simulation in host memory. `T` is `f32` for devices and `f64` in references.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State<T = f32> {
+    /// State of [`Matter::Bodies`].
+    Bodies(Bodies<T>),
+    /// State of [`Matter::Flow`].
+    Flow(Flow<T>),
+}
+
+impl<T> From<Bodies<T>> for State<T> {
+    fn from(bodies: Bodies<T>) -> Self {
+        Self::Bodies(bodies)
+    }
+}
+
+impl<T> From<Flow<T>> for State<T> {
+    fn from(flow: Flow<T>) -> Self {
+        Self::Flow(flow)
+    }
+}
+
+impl<T: Copy + Default> State<T> {
+    /// Returns the number of bodies or cells.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bodies(bodies) => bodies.len(),
+            Self::Flow(flow) => flow.walls.cells(),
+        }
+    }
+
+    /// Returns the kind of matter that the state describes.
+    pub fn matter(&self) -> Matter {
+        match self {
+            Self::Bodies(_) => Matter::Bodies,
+            Self::Flow(_) => Matter::Flow,
+        }
+    }
+
+    /// Returns whether there are no bodies or cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> State<T> {
+    /// Returns the bodies.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a flow.
+    pub fn into_bodies(self) -> Result<Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// Returns a reference to the bodies.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a flow.
+    pub fn bodies(&self) -> Result<&Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// Returns a mutable reference to the bodies.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a flow.
+    pub fn bodies_mut(&mut self) -> Result<&mut Bodies<T>> {
+        match self {
+            Self::Bodies(bodies) => Ok(bodies),
+            Self::Flow(_) => Err(no_bodies()),
+        }
+    }
+
+    /// Returns the flow.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a list of bodies.
+    pub fn into_flow(self) -> Result<Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+
+    /// Returns a reference to the flow.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a list of bodies.
+    pub fn flow(&self) -> Result<&Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+
+    /// Returns a mutable reference to the flow.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the state is a list of bodies.
+    pub fn flow_mut(&mut self) -> Result<&mut Flow<T>> {
+        match self {
+            Self::Flow(flow) => Ok(flow),
+            Self::Bodies(_) => Err(no_flow()),
+        }
+    }
+}
+
+impl State {
+    /// Returns whether the state is a flow with non-finite numbers, which cannot recover. Bodies are quarantined one by one
+    /// instead.
+    pub fn has_blown_up(&self) -> bool {
+        match self {
+            Self::Bodies(_) => false,
+            Self::Flow(flow) => flow.has_blown_up(),
+        }
+    }
+
+    /// Checks a state from a file; see [`Bodies::check`] and [`Flow::check`].
+    ///
+    /// # Errors
+    /// Returns an error that names the first invalid value and the expected values.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        match self {
+            Self::Bodies(bodies) => bodies.check(),
+            Self::Flow(flow) => flow.check(),
+        }
+    }
+
+    /// Converts the state to double precision, exactly.
+    pub fn to_f64(&self) -> State<f64> {
+        match self {
+            Self::Bodies(bodies) => State::Bodies(bodies.to_f64()),
+            Self::Flow(flow) => State::Flow(flow.to_f64()),
+        }
+    }
+}
+
+fn no_bodies() -> Error {
+    Error::Invalid("this needs bodies, but the state is a flow".to_owned())
+}
+
+fn no_flow() -> Error {
+    Error::Invalid("this needs a flow, but the state is a list of bodies".to_owned())
+}

@@ -1,0 +1,79 @@
+//! The limits of a device that `bench` compares speeds with.
+
+use crate::base::error::Result;
+use crate::base::format;
+use crate::compute::{Device, Probe, Roofline};
+use crate::engine::Resolved;
+use crate::modes::{Busy, ModeInfo};
+
+/// Measured limits of a device; those that could not be measured are missing.
+pub(super) struct Limits {
+    roofline: Roofline,
+    /// Probe that measures the limit of each mode.
+    probes: Vec<(&'static ModeInfo, Probe)>,
+}
+
+impl Limits {
+    /// Measures the device and the limits of `modes`. A failure is reported once and leaves the limit unknown.
+    pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
+        let mut failures = Vec::new();
+        let roofline = Roofline::measure(device, &mut |why| failures.push(why));
+        let probe = |info: &'static ModeInfo| -> Result<_> {
+            let mut probe = Probe::new(device, info.limit.micro())?;
+            while probe.turn()? {}
+            Ok((info, probe))
+        };
+        let probes = modes.filter_map(|info| probe(info).map_err(|why| failures.push(why)).ok()).collect();
+        if let Some(why) = failures.first() {
+            eprintln!("note: cannot measure all limits: {why}");
+        }
+        Self { roofline, probes }
+    }
+
+    /// Returns the rates of the device.
+    pub(super) fn roofline(&self) -> Roofline {
+        self.roofline
+    }
+
+    /// Measures the limit of a mode again: on a busy machine the first measurement may be too low.
+    pub(super) fn refine(&mut self, info: &ModeInfo) {
+        if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
+            // If measuring fails, the earlier measurement is kept.
+            let _ = probe.turn();
+        }
+    }
+
+    /// Formats the limits, such as `fma 256 G/s · root 12.0 G/s · …`.
+    pub(super) fn text(&self) -> String {
+        let Roofline {
+            multiply_adds_per_second: multiply_adds,
+            roots_per_second: roots,
+            fetched_bytes_per_second: fetched,
+            copied_bytes_per_second: copied,
+        } = self.roofline;
+        let rate = |(name, value, unit): (&str, Option<f64>, &str)| match value {
+            Some(value) => format!("{name} {}{unit}/s", format::si(value)),
+            None => format!("{name} –"),
+        };
+        let rates = [
+            ("fma", multiply_adds, ""),
+            ("root", roots, ""),
+            ("fetch from cache", fetched, "B"),
+            ("copy", copied, "B"),
+        ];
+        let limits = self.probes.iter().map(|(info, probe)| {
+            let limit = format::si(info.limit.at(probe.rate()));
+            format!("limit of {}: {} {}/s", info.name, limit.trim_end(), info.work.unit)
+        });
+        rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Returns the limit, the share of the limit that a speed reaches, and how busy that keeps the device; `None` if
+    /// the variant has no limit.
+    pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
+        let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
+        let limit = info.limit.at(probe.rate());
+        let busy = Busy::new(speed / limit, (&info.limit, limit), &resolved.recipe, &self.roofline);
+        resolved.recipe.variant.has_limit.then_some((limit, speed / limit, busy))
+    }
+}

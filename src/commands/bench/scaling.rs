@@ -1,0 +1,205 @@
+//! `gravitile bench --devices 1,2,4`: measures the speed for several numbers of devices that compute together.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::timing::{time, warm_up};
+use crate::base::error::{Error, Result};
+use crate::cli::Bench;
+use crate::commands::launch::tuned;
+use crate::commands::open_devices::{edits, note_cache};
+use crate::commands::options::{knobs, ladders, modes_for, one_each, set_mode};
+use crate::commands::report::{print_json, speed};
+use crate::compute::{self, Devices};
+use crate::engine::config::Config;
+use crate::engine::{Engine, Resolved, device_recipes};
+use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
+use crate::modes::{ModeInfo, Recipe, Sharing, Variant};
+
+/// Maximum number of bursts in which the shares settle before the timing.
+const SETTLING: u32 = 200;
+
+/// One row of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(skip)]
+    info: &'static ModeInfo,
+    #[serde(skip)]
+    recipe: Recipe,
+    mode: &'static str,
+    variant: &'static str,
+    bodies: usize,
+    /// Number of devices, and number of devices with work.
+    devices: usize,
+    used: usize,
+    steps_per_second: f64,
+    work_per_second: f64,
+    /// Speed over the speed of the first row with this mode, variant and number of bodies; and this ratio per device.
+    speed_up: f64,
+    parallel_efficiency: f64,
+    relative_error: Option<f64>,
+    sharing: Option<Sharing>,
+}
+
+pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
+    let found = match &args.among {
+        Some(words) => compute::select_several(words)?,
+        None => {
+            let all = compute::list()?;
+            let kind = all[0].info.kind;
+            all.into_iter().filter(|found| found.info.kind == kind).collect()
+        }
+    };
+    note_cache(&found);
+    let mut counts: Vec<usize> = args.devices.iter().copied().map(usize::from).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    if let Some(&most) = counts.last().filter(|&&most| most > found.len()) {
+        let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
+        let text =
+            format!("--devices {most}: there are only {}: {names}; choose others with --among", found.len());
+        return Err(Error::Invalid(text));
+    }
+    let all = Devices::all(found)?;
+    all.set_edits(edits(&args.kernels)?);
+    let configs = configs(args, &all)?;
+    if !args.json {
+        all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));
+        println!("median of {}", args.repeats);
+        println!(
+            "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
+            "mode",
+            "variant",
+            "bodies",
+            "devices",
+            "used",
+            "steps/s",
+            "speed-up",
+            "efficiency",
+            "exchange ms",
+            "error"
+        );
+    }
+    let mut rows = Vec::new();
+    for config in configs {
+        for row in measure(&all, &counts, &config, args.repeats)? {
+            if !args.json {
+                row.print();
+            }
+            rows.push(row);
+        }
+    }
+    if args.json {
+        let infos: Vec<_> = all.iter().map(|device| device.info.as_ref()).collect();
+        print_json(&serde_json::json!({ "devices": infos, "repeats": args.repeats, "rows": rows }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the configurations to measure: for each mode the choice of `auto`, unless variants are named.
+fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
+    let ladder: Vec<(&'static ModeInfo, Vec<Option<&'static Variant>>)> = match args.variant.as_slice() {
+        [] => modes_for(args.mode.as_deref())?.into_iter().map(|info| (info, vec![None])).collect(),
+        names => ladders(args.mode.as_deref(), names)?
+            .into_iter()
+            .map(|(info, variants)| (info, variants.into_iter().map(Some).collect()))
+            .collect(),
+    };
+    let variants: Vec<_> = ladder.iter().flat_map(|(info, _)| info.variants).collect();
+    let knobs = one_each(&args.knob, knobs(&variants, &args.knob)?)?;
+    let mut configs = Vec::new();
+    for (info, variants) in ladder {
+        let suited = info.work.sizes(all[0].info.kind).bench;
+        let sizes = match args.bodies.as_slice() {
+            [] => suited[suited.len() - 1..].to_vec(),
+            sizes => sizes.to_vec(),
+        };
+        for bodies in sizes {
+            for &variant in &variants {
+                let mut config = Config::new(info);
+                (config.bodies, config.variant) = (Some(bodies), variant);
+                config.work_group = args.work_group.first().copied();
+                (config.knobs, config.tuned) = (knobs.clone(), tuned());
+                config.mode.unseen();
+                config.mode.even();
+                set_mode(config.mode.as_mut(), &args.set)?;
+                let resolved = Resolved::new(&config, &all[0].info)?;
+                device_recipes(all, &config, resolved)?;
+                configs.push(config);
+            }
+        }
+    }
+    Ok(configs)
+}
+
+/// Times each number of devices in turn, so that a machine that slows down affects all of them alike.
+fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Result<Vec<Row>> {
+    let mut laps = Vec::new();
+    for &count in counts {
+        let places: Vec<usize> = (0..count).collect();
+        let mut engine = Engine::new(all.choose(&places)?, config.clone())?;
+        let mut steps = warm_up(&mut engine)?;
+        for _ in 0..SETTLING {
+            if engine.sharing().is_none_or(|sharing| sharing.is_settled) {
+                break;
+            }
+            engine.run(steps, |_| ())?;
+        }
+        steps = steps.max(warm_up(&mut engine)?);
+        laps.push((count, engine, steps, Vec::new()));
+    }
+    for _ in 0..repeats {
+        for (_, engine, steps, seconds) in &mut laps {
+            seconds.push(time(engine, *steps)? / f64::from(*steps));
+        }
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for (count, mut engine, _, mut seconds) in laps {
+        seconds.sort_unstable_by(f64::total_cmp);
+        let step: f64 = seconds[seconds.len() / 2];
+        let recipe = engine.resolved().recipe;
+        let info = config.mode.info();
+        let sample = engine.sample(choose(engine.size(), SAMPLE / 4))?;
+        let (first, base) =
+            rows.first().map_or((1.0 / step, count), |row| (row.steps_per_second, row.devices));
+        let sharing = engine.sharing().cloned();
+        let used = sharing.as_ref().map_or(1, |all| all.members.iter().filter(|one| one.share > 0.0).count());
+        let speed_up = 1.0 / step / first;
+        rows.push(Row {
+            info,
+            recipe,
+            mode: info.name,
+            variant: recipe.variant.name,
+            bodies: engine.size(),
+            devices: count,
+            used,
+            steps_per_second: 1.0 / step,
+            work_per_second: engine.work_in_step() * engine.rounds() / step,
+            speed_up,
+            parallel_efficiency: speed_up * base as f64 / count as f64,
+            relative_error: sample.and_then(relative_error),
+            sharing,
+        });
+    }
+    Ok(rows)
+}
+
+impl Row {
+    fn print(&self) {
+        let Self { mode, variant, bodies, devices, used, steps_per_second, speed_up, .. } = self;
+        let efficiency = format!("{:.0} %", 100.0 * self.parallel_efficiency);
+        let exchange = self.sharing.as_ref().filter(|_| *used > 1);
+        let exchange_ms = exchange.map_or("–".to_owned(), |sharing| format!("{:.3}", sharing.exchange_ms));
+        let shares = exchange.map_or(String::new(), |sharing| {
+            let share = |member: &crate::modes::Member| format!("{:.1}", 100.0 * member.share);
+            format!("  shares {} %", sharing.members.iter().map(share).collect::<Vec<_>>().join(" "))
+        });
+        println!(
+            "{mode:<10} {variant:<10} {bodies:>8} {devices:>7} {used:>5} {steps_per_second:>10.2} {speed_up:>8.2} {efficiency:>10} {exchange_ms:>12} {:>8}  {}  {}{shares}",
+            accuracy::text(self.relative_error),
+            speed(self.info, self.work_per_second),
+            self.recipe.words(),
+        );
+    }
+}

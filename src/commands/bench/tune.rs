@@ -1,0 +1,114 @@
+//! `gravitile bench --tune`: searches for the fastest recipe, which `auto` uses from then on.
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::base::error::Result;
+use crate::cli::Bench;
+use crate::commands::launch::tuned;
+use crate::commands::open_devices::open;
+use crate::commands::options::{modes_for, set_mode};
+use crate::commands::report::{print_json, speed};
+use crate::compute::Device;
+use crate::engine::Resolved;
+use crate::engine::config::Config;
+use crate::engine::tuned::Tuned;
+use crate::engine::tuning::{self, Study, Trial};
+use crate::modes::ModeInfo;
+
+pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
+    let device = open(&args.device, &args.kernels)?;
+    let mut tuned = tuned();
+    let mut configs = Vec::new();
+    for info in modes_for(args.mode.as_deref())? {
+        let sizes: Vec<_> = args.bodies.iter().copied().map(Some).collect();
+        for bodies in if sizes.is_empty() { vec![None] } else { sizes } {
+            let mut config = Config::new(info);
+            config.bodies = bodies;
+            set_mode(config.mode.as_mut(), &args.set)?;
+            Resolved::new(&config, &device.info)?;
+            configs.push(config);
+        }
+    }
+    if !args.json {
+        println!("{} · driver {} · search for the fastest", device.info.name, device.info.driver);
+        println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
+    }
+    let mut rows = Vec::new();
+    for config in &configs {
+        let trials = search(&device, config)?;
+        tuning::remember(&mut tuned, &device.info, config.mode.info(), &trials);
+        // Saved after each configuration, so that an interrupted search keeps its results.
+        if let Some(path) = Tuned::path() {
+            tuned.save(&path)?;
+        }
+        for trial in &Trial::best_of_each(&trials) {
+            if !args.json {
+                print(config.mode.info(), trial);
+            }
+            rows.push(row(config.mode.info(), trial));
+        }
+        if let (false, Some(path)) = (args.json, Tuned::path()) {
+            let Resolved { bodies, recipe } =
+                Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
+            println!(
+                "tried {} recipes; for about {bodies} bodies `auto` uses {} × {} {} from now on (saved in {})",
+                trials.len(),
+                recipe.variant.name,
+                recipe.work_group,
+                recipe.words(),
+                path.display()
+            );
+        }
+    }
+    if args.json {
+        print_json(&serde_json::json!({ "device": *device.info, "rows": rows }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the search and returns all trials.
+fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
+    let bar = ProgressBar::new(1000);
+    let style = ProgressStyle::with_template("{bar:40} {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let mut trials: Vec<Trial> = Vec::new();
+    let outcome = Study::Tune.run(device, config, &mut |share, trial| {
+        trials.push(*trial);
+        bar.set_position((share * 1000.0) as u64);
+        bar.set_message(format!(
+            "{} tried, now {} {}",
+            trials.len(),
+            trial.recipe.variant.name,
+            trial.recipe.words()
+        ));
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    outcome?;
+    Ok(trials)
+}
+
+fn print(info: &'static ModeInfo, trial: &Trial) {
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
+    let speed = speed(info, *pairs_per_second);
+    let words = recipe.words();
+    println!(
+        "{:<10} {:<10} {bodies:>8} {:>10}  {speed}  {words}",
+        info.name, recipe.variant.name, recipe.work_group
+    );
+}
+
+fn row(info: &'static ModeInfo, trial: &Trial) -> serde_json::Value {
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
+    serde_json::json!({
+        "mode": info.name,
+        "variant": recipe.variant.name,
+        "bodies": bodies,
+        "work_group": recipe.work_group,
+        "knobs": recipe.values(),
+        info.work.report.0: info.work.reported(*pairs_per_second),
+    })
+}

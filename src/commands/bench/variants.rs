@@ -1,0 +1,319 @@
+//! `gravitile bench`: measures speed and error of variants, for numbers of bodies and work-group sizes, and compares
+//! the speed with the limits of the device.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::limits::Limits;
+use super::timing::{time, warm_up};
+use crate::base::error::{Error, Result};
+use crate::base::files::OutputFile;
+use crate::cli::Bench;
+use crate::commands::launch::tuned;
+use crate::commands::open_devices::{edited, open};
+use crate::commands::options::{Trials, knobs, ladders, set_mode};
+use crate::commands::report::{print_json, speed};
+use crate::compute::{Device, DeviceInfo};
+use crate::engine::config::Config;
+use crate::engine::tuned::Tuned;
+use crate::engine::tuning::Trial;
+use crate::engine::{Engine, Resolved};
+use crate::export::chart::{Axis, Chart};
+use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
+use crate::modes::{Busy, ModeInfo, Recipe, Variant};
+use crate::ui::ChartFormat;
+
+/// Smallest number of bodies in a chart over numbers of bodies.
+const LEAST_BODIES: usize = 256;
+
+/// Maximum number of pairs or cells from which the error of a row is computed: about a quarter of a second of work.
+const SAMPLED_PAIRS: usize = 1 << 24;
+
+/// One row of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(skip)]
+    info: &'static ModeInfo,
+    #[serde(skip)]
+    recipe: Recipe,
+    mode: &'static str,
+    variant: &'static str,
+    bodies: usize,
+    work_group: usize,
+    knobs: BTreeMap<&'static str, u32>,
+    /// Number of steps of one timing.
+    steps: u32,
+    /// Median over the timings.
+    steps_per_second: f64,
+    /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
+    #[serde(flatten)]
+    speed: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    work_per_second: f64,
+    /// Slowest and fastest timing, in the unit of `speed`.
+    range: [f64; 2],
+    /// Relative error of the last step against f64, over a sample of bodies.
+    relative_error: Option<f64>,
+    /// Limit of the mode on this device, as last measured, for variants that evaluate all pairs.
+    limit_per_second: Option<f64>,
+    /// Median speed over the limit.
+    share_of_limit: Option<f64>,
+    /// How busy the parts of the device are.
+    busy: Option<Busy>,
+    /// Part of the device that limits the speed.
+    bound_by: Option<&'static str>,
+    /// Mean number of bodies per cell, for variants with cells.
+    bodies_a_cell: Option<f64>,
+}
+
+pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
+    let plot = match args.plot.as_deref() {
+        Some(path) => Some((ChartFormat::of(path)?, OutputFile::create(path)?)),
+        None => None,
+    };
+    let device = open(&args.device, &args.kernels)?;
+    let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
+        ([], suited) if args.plot.is_some() => sweep(suited.telling),
+        ([], suited) => suited.bench.to_vec(),
+        (sizes, _) => sizes.to_vec(),
+    };
+    // Impossible options are reported before anything is printed or measured.
+    let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
+    let tuned = tuned();
+    let ladders = ladders(args.mode.as_deref(), &args.variant)?;
+    let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
+    let trials = knobs(&all, &args.knob)?;
+    for (info, variants) in &ladders {
+        for bodies in sizes(info) {
+            rounds.push(contestants(
+                &device,
+                (info, variants),
+                (bodies, &tuned, &trials),
+                args,
+                &mut left_out,
+            )?);
+        }
+    }
+    if rounds.iter().all(Vec::is_empty) && !left_out.is_empty() {
+        let why = left_out.swap_remove(0);
+        return Err(why);
+    }
+    // The other variants are measured even if one cannot run.
+    left_out.iter().for_each(|why| eprintln!("left out: {why}"));
+    let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.has_limit));
+    let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
+    let first_look = limits.text();
+    if !args.json {
+        let (info, edited) = (&device.info, edited(&device));
+        println!("{} · driver {} · median of {}{edited}", info.name, info.driver, args.repeats);
+        println!("{first_look}");
+        println!(
+            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
+            "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
+        );
+    }
+    let mut rows = Vec::new();
+    for round in rounds {
+        for row in measure(&device, &mut limits, round, args.repeats)? {
+            if !args.json {
+                row.print();
+            }
+            rows.push(row);
+        }
+    }
+    if !args.json && limits.text() != first_look {
+        println!("limits measured again with the rows: {}", limits.text());
+    }
+    if let Some((kind, output)) = plot {
+        let charts = charts(&rows, &device.info);
+        output.save(|file| kind.write(&charts, file))?;
+        if let (false, Some(path)) = (args.json, &args.plot) {
+            println!("wrote {}", path.display());
+        }
+    }
+    if args.json {
+        print_json(&serde_json::json!({
+            "device": *device.info,
+            "roofline": limits.roofline(),
+            "repeats": args.repeats,
+            "rows": rows
+        }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the numbers of bodies of a chart.
+fn sweep(most: usize) -> Vec<usize> {
+    (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
+}
+
+/// Makes a chart for each mode, against the number of bodies. If several work-group sizes were measured, makes one
+/// for each number of bodies, against the work-group size.
+fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
+    let several = |row: &Row| {
+        let same =
+            |other: &&Row| (other.mode, other.variant, other.bodies) == (row.mode, row.variant, row.bodies);
+        rows.iter().filter(same).any(|other| other.work_group != row.work_group)
+    };
+    let axis = if rows.iter().any(several) { Axis::WorkGroup } else { Axis::Bodies };
+    let mut charts: Vec<Chart> = Vec::new();
+    for row in rows {
+        let trial = Trial {
+            recipe: row.recipe,
+            bodies: row.bodies,
+            pairs_per_second: row.work_per_second,
+            is_rough: false,
+        };
+        let belongs = |chart: &Chart| {
+            let same_bodies = chart.trials.iter().all(|other| other.bodies == row.bodies);
+            chart.info == row.info && (axis == Axis::Bodies || same_bodies)
+        };
+        // Rows are sorted by mode, then by number of bodies.
+        if !charts.last().is_some_and(belongs) {
+            charts.push(Chart::new(axis, &Config::new(row.info), device));
+        }
+        charts.last_mut().into_iter().for_each(|chart| chart.trials.push(trial));
+    }
+    charts
+}
+
+/// A configuration that is being timed, with the results so far.
+struct Lap {
+    engine: Engine,
+    steps: u32,
+    seconds: Vec<f64>,
+}
+
+/// Returns the configurations for one number of bodies: all variants and work-group sizes that the device supports.
+fn contestants(
+    device: &Device,
+    (info, variants): (&'static ModeInfo, &[&'static Variant]),
+    (bodies, tuned, trials): (usize, &Tuned, &Trials),
+    args: &Bench,
+    left_out: &mut Vec<Error>,
+) -> Result<Vec<Config>> {
+    let mut configs = Vec::new();
+    for &variant in variants {
+        let work_groups = match args.work_group.as_slice() {
+            // With a single number of bodies, each line would have only one point.
+            [] if args.plot.is_some() && args.bodies.len() == 1 => {
+                Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
+            }
+            sizes => sizes.to_vec(),
+        };
+        let work_groups = match work_groups.as_slice() {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
+        for &work_group in &work_groups {
+            for knobs in combinations(variant, trials) {
+                let mut config = Config::new(info);
+                (config.bodies, config.variant, config.work_group) =
+                    (Some(bodies), Some(variant), work_group);
+                (config.knobs, config.tuned) = (knobs, tuned.clone());
+                config.mode.unseen();
+                config.mode.even();
+                set_mode(config.mode.as_mut(), &args.set)?;
+                match Resolved::new(&config, &device.info) {
+                    Ok(_) => configs.push(config),
+                    Err(why) => left_out.push(why),
+                }
+            }
+        }
+    }
+    Ok(configs)
+}
+
+/// Returns every combination of the values of those knobs that `variant` has.
+fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
+    let mut all = vec![BTreeMap::new()];
+    for (name, values) in
+        trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name))
+    {
+        let with = |knobs: &BTreeMap<_, _>, value| {
+            knobs.iter().map(|(&name, &value)| (name, value)).chain([(*name, value)]).collect()
+        };
+        all = all.iter().flat_map(|knobs| values.iter().map(move |&value| with(knobs, value))).collect();
+    }
+    all
+}
+
+/// Times the configurations in turn, so that a machine that slows down affects all of them alike.
+fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
+    let mut laps = Vec::new();
+    for config in configs {
+        let mut engine = Engine::new(device.clone(), config)?;
+        let steps = warm_up(&mut engine)?;
+        laps.push(Lap { engine, steps, seconds: Vec::new() });
+    }
+    for _ in 0..repeats {
+        for lap in &mut laps {
+            lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            limits.refine(lap.engine.config().mode.info());
+        }
+    }
+    laps.into_iter().map(|lap| lap.row(limits)).collect()
+}
+
+impl Row {
+    fn print(&self) {
+        let Row {
+            mode,
+            bodies,
+            steps_per_second,
+            recipe: Recipe { variant: Variant { name, .. }, work_group, .. },
+            ..
+        } = self;
+        let speed = speed(self.info, self.work_per_second);
+        let cells =
+            self.bodies_a_cell.map(|bodies| format!(", {bodies:.2} bodies per cell")).unwrap_or_default();
+        let error = accuracy::text(self.relative_error);
+        let share = self.share_of_limit.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share));
+        let bound = self.bound_by.unwrap_or("–");
+        println!(
+            "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>7} {bound:<10}  {speed}{cells}  {}",
+            self.recipe.words()
+        );
+    }
+}
+
+impl Lap {
+    fn row(mut self, limits: &Limits) -> Result<Row> {
+        self.seconds.sort_unstable_by(f64::total_cmp);
+        let resolved = self.engine.resolved();
+        let (size, in_step) = (self.engine.size(), self.engine.work_in_step());
+        let work = in_step * self.engine.rounds() * f64::from(self.steps);
+        let median = self.seconds[self.seconds.len() / 2];
+        let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
+        let of_one = (in_step / size as f64).max(1.0);
+        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(1, SAMPLE));
+        let relative_error = self.engine.sample(chosen)?.and_then(relative_error);
+        let (sums, _) = self.engine.diagnostics()?;
+        let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
+        let info = self.engine.config().mode.info();
+        let reported = |work: f64| info.work.reported(work);
+        let limit = limits.busy(info, resolved, work / median);
+        Ok(Row {
+            info,
+            recipe: resolved.recipe,
+            mode: info.name,
+            variant: resolved.recipe.variant.name,
+            bodies: size,
+            work_group: resolved.recipe.work_group,
+            knobs: resolved.recipe.values(),
+            steps: self.steps,
+            steps_per_second: f64::from(self.steps) / median,
+            speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),
+            work_per_second: work / median,
+            range: [slowest, fastest].map(|seconds| reported(work / seconds)),
+            relative_error,
+            limit_per_second: limit.map(|(limit, ..)| limit),
+            share_of_limit: limit.map(|(_, share, _)| share),
+            busy: limit.map(|(.., busy)| busy),
+            bound_by: limit.map(|(.., busy)| busy.bound()),
+            bodies_a_cell: cells.map(|reading| reading.value),
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Parses the values of options that several commands share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+use crate::base::error::{Error, Result};
+use crate::base::look::Look;
+use crate::base::params::{self, Params, SetError};
+use crate::export::film::MOST_SIDE;
+use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+
+pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
+    modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
+}
+
+/// Returns the named mode, or all modes.
+pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
+    name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
+}
+
+pub(super) fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Variant> {
+    let names = info.variants.iter().map(|variant| variant.name);
+    info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
+}
+
+/// Returns modes with their variants. Without `names`, all variants; otherwise the named ones, each of which must
+/// exist in some mode.
+pub(super) fn ladders(
+    mode: Option<&str>,
+    names: &[String],
+) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
+    let modes = modes_for(mode)?;
+    let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
+    if let Some(name) = names.iter().find(|name| !known().any(|known| known == *name)) {
+        return Err(unknown("variant", name, known()));
+    }
+    let is_wanted = |variant: &&'static Variant| names.is_empty() || names.iter().any(|n| n == variant.name);
+    Ok(modes.iter().map(|info| (*info, info.variants.iter().filter(is_wanted).collect())).collect())
+}
+
+/// Values to try for each knob.
+pub(super) type Trials = Vec<(&'static str, Vec<u32>)>;
+
+/// Parses `--knob NAME=VALUE,…`. One of `variants` must have each knob.
+pub(super) fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<Trials> {
+    words.iter().map(|word| trial(variants, word)).collect()
+}
+
+fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec<u32>)> {
+    let known = || variants.iter().flat_map(|variant| variant.knobs);
+    let (name, values) =
+        word.split_once('=').ok_or_else(|| Error::Invalid(format!("--knob {word}: expected NAME=VALUE")))?;
+    let knob = known().find(|knob| knob.name == name.trim());
+    let knob = knob.ok_or_else(|| match known().next() {
+        Some(_) => unknown("knob", name, known().map(|knob| knob.name)),
+        None => Error::Invalid(format!("--knob {word}: this variant has no knobs")),
+    })?;
+    let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
+    let values: Option<Vec<u32>> = values.split(',').map(value).collect();
+    let values = values
+        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} may be {}", join(knob.options))))?;
+    Ok((knob.name, values))
+}
+
+/// Returns the value of each knob.
+pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
+    let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
+        [value] => Ok((name, value)),
+        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several"))),
+    };
+    trials.into_iter().zip(words).map(only).collect()
+}
+
+/// Joins numbers to a list such as `1, 2, 4`.
+fn join(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Parses `--look`. Returns the look and the keys that were set.
+pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
+    let mut look = Look::default();
+    set_all(&mut look, "--look", words)?;
+    let keys = words.iter().filter_map(|word| word.split_once('=')).map(|(key, _)| key.trim().to_owned());
+    Ok((look, keys.collect()))
+}
+
+/// Applies `--set`. The error for a parameter of another mode names this mode.
+pub(super) fn set_mode(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
+    let name = mode.info().name;
+    set_all(mode, "--set", assignments).map_err(|error| match error {
+        Error::Param(SetError::UnknownKey { key, known }) => {
+            let has = |info: &&&ModeInfo| (info.default)().values().get(&key).is_some();
+            let owners: Vec<_> = MODES.iter().filter(has).map(|info| format!("--mode {}", info.name)).collect();
+            match owners.is_empty() {
+                true => Error::Param(SetError::UnknownKey { key, known }),
+                false => Error::Invalid(format!(
+                    "--mode {name} has no parameter `{key}`, but {} has; the parameters of {name} are {known}",
+                    owners.join(" and ")
+                )),
+            }
+        }
+        error => error,
+    })
+}
+
+pub(super) fn set_all(
+    params: &mut (impl Params + ?Sized),
+    option: &str,
+    assignments: &[String],
+) -> Result<()> {
+    for assignment in assignments {
+        let (key, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| Error::Invalid(format!("{option} {assignment}: expected KEY=VALUE")))?;
+        params::set(params, key.trim(), value)?;
+    }
+    Ok(())
+}
+
+/// Returns the error for an unknown scene, with the scenes of one mode or of all.
+pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
+    let modes = || MODES.iter().copied().filter(|info| of.is_none_or(|of| of == *info));
+    let list = |info: &ModeInfo| info.scenes.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
+    let all: Vec<_> = modes().map(|info| format!("of {}: {}", info.name, list(info))).collect();
+    let near = modes().flat_map(|info| info.scenes.iter()).find(|scene| is_near(name, &scene.name));
+    let near = near.map(|scene| format!(" (did you mean {}?)", scene.name)).unwrap_or_default();
+    Error::Invalid(format!("there is no scene `{name}`{near}; scenes {}", all.join("; ")))
+}
+
+/// Returns whether `typed` may be a misspelling of `name`: a part of it, or at most two edits away.
+fn is_near(typed: &str, name: &str) -> bool {
+    let typed = typed.to_lowercase();
+    let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
+    // Levenshtein distance, one row of the table at a time.
+    let mut row: Vec<usize> = (0..=name.chars().count()).collect();
+    for (i, a) in typed.chars().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in name.chars().enumerate() {
+            let put = (corner + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            corner = std::mem::replace(&mut row[j + 1], put);
+        }
+    }
+    is_part || row.last().is_some_and(|slips| *slips <= 2 && *slips < name.chars().count())
+}
+
+fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
+    // Several modes have variants of the same name.
+    let mut seen = BTreeSet::new();
+    let known: Vec<_> = known.filter(|name| seen.insert(*name)).collect();
+    Error::Invalid(format!("there is no {what} `{name}`; choose one of {}", known.join(", ")))
+}
+
+/// Parses a whole number of at least 1, or `None` for `auto`.
+pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
+    option: &str,
+    text: &str,
+) -> Result<Option<T>> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(number) if number >= T::from(1) => Ok(Some(number)),
+        _ => Err(Error::Invalid(format!("{option} {text}: expected auto or a whole number from 1"))),
+    }
+}
+
+/// Parses a size such as `1280x720`.
+pub(super) fn size(text: &str) -> Result<(u32, u32)> {
+    let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match parsed {
+        Some((w @ 1..=MOST_SIDE, h @ 1..=MOST_SIDE)) => Ok((w, h)),
+        _ => Err(Error::Invalid(format!("--size {text}: expected WxH, from 1x1 to {MOST_SIDE}x{MOST_SIDE}"))),
+    }
+}

@@ -1,0 +1,26 @@
+//! Prints results: speeds as text, and reports as JSON.
+
+use crate::modes::ModeInfo;
+
+/// Formats a speed, such as `0.92 G interactions/s (18.4 GFLOP/s)`, with the floating-point operations per pair that
+/// the literature counts, or `281.3 MLUPS`.
+pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
+    let work = &info.work;
+    match work.name {
+        Some(name) => format!("{:.1} {name}", work.reported(work_per_second)),
+        None => {
+            let giga = work_per_second * 1e-9;
+            let flops = work.flops.map(|flops| format!(" ({:.1} GFLOP/s)", giga * flops));
+            format!("{giga:.3} G {}/s{}", work.unit, flops.unwrap_or_default())
+        }
+    }
+}
+
+/// Prints a value as JSON on stdout.
+pub(super) fn print_json(value: &impl serde::Serialize) {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => println!("{text}"),
+        // Serializing cannot fail: all map keys in the reports are strings, and no custom serializer fails.
+        Err(error) => unreachable!("a report does not serialize: {error}"),
+    }
+}

@@ -1,0 +1,124 @@
+//! Devices that were found but not opened.
+
+use std::fmt;
+
+use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
+
+/// Kind of processor, in the order of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// A graphics processor.
+    Gpu,
+    /// An accelerator other than a GPU.
+    Accelerator,
+    /// The cores of the host.
+    Cpu,
+}
+
+impl fmt::Display for DeviceKind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(match self {
+            DeviceKind::Gpu => "GPU",
+            DeviceKind::Accelerator => "accelerator",
+            DeviceKind::Cpu => "CPU",
+        })
+    }
+}
+
+/// Properties of a device that can be read without opening the device.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct DeviceInfo {
+    /// Number in `gravitile devices` and for `--device`.
+    pub index: usize,
+    /// Name given by the driver.
+    pub name: String,
+    /// Name of the OpenCL platform, which is a vendor's implementation.
+    pub platform: String,
+    /// Kind of processor.
+    pub kind: DeviceKind,
+    /// Number of cores, or of streaming multiprocessors.
+    pub compute_units: u32,
+    /// Global memory in bytes.
+    pub memory_bytes: u64,
+    /// Size of the largest possible buffer, in bytes.
+    pub max_alloc_bytes: u64,
+    /// Local memory of a work-group in bytes.
+    pub local_bytes: u64,
+    /// The most work-items in a work-group.
+    pub max_work_group: usize,
+    /// Whether the device computes in double precision.
+    pub fp64: bool,
+    /// Version of the driver, as text.
+    pub driver: String,
+    /// Version of OpenCL that the device supports, as text.
+    pub opencl: String,
+}
+
+impl DeviceInfo {
+    /// Returns whether the platform is PoCL.
+    pub fn is_pocl(&self) -> bool {
+        is_pocl_name(&self.platform)
+    }
+
+    /// Returns a label such as `device 0 (NVIDIA H200)`; names alone may not be unique.
+    pub fn label(&self) -> String {
+        format!("device {} ({})", self.index, self.name)
+    }
+}
+
+/// A device that was found and can be opened.
+#[derive(Debug, Clone)]
+pub struct FoundDevice {
+    /// Properties of the device.
+    pub info: DeviceInfo,
+    pub(super) platform: core::PlatformId,
+    pub(super) id: core::DeviceId,
+    /// Counts devices of the same name, or parts of the same device, from 0.
+    pub(super) instance: usize,
+}
+
+impl FoundDevice {
+    /// Reads the properties of a device; none if the device does not answer, and so could not be used.
+    pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
+        let ask = |query| core::get_device_info(id, query).ok();
+        let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();
+        let Answer::Available(true) = ask(Query::Available)? else { return None };
+        let kind = match ask(Query::Type)? {
+            Answer::Type(flags) if flags.contains(DeviceType::GPU) => DeviceKind::Gpu,
+            Answer::Type(flags) if flags.contains(DeviceType::CPU) => DeviceKind::Cpu,
+            _ => DeviceKind::Accelerator,
+        };
+        let Answer::MaxComputeUnits(compute_units) = ask(Query::MaxComputeUnits)? else { return None };
+        let Answer::GlobalMemSize(memory_bytes) = ask(Query::GlobalMemSize)? else { return None };
+        let Answer::MaxMemAllocSize(max_alloc_bytes) = ask(Query::MaxMemAllocSize)? else { return None };
+        let Answer::LocalMemSize(local_bytes) = ask(Query::LocalMemSize)? else { return None };
+        let Answer::MaxWorkGroupSize(max_work_group) = ask(Query::MaxWorkGroupSize)? else { return None };
+        let platform_name = core::get_platform_info(platform, PlatformInfo::Name);
+        let info = DeviceInfo {
+            index: 0,
+            name: text(Query::Name),
+            platform: platform_name.map(|name| name.to_string()).unwrap_or_default(),
+            kind,
+            compute_units,
+            memory_bytes,
+            max_alloc_bytes,
+            local_bytes,
+            max_work_group,
+            fp64: text(Query::Extensions).split_whitespace().any(|name| name == "cl_khr_fp64"),
+            driver: text(Query::DriverVersion),
+            opencl: text(Query::Version),
+        };
+        Some(Self { info, platform, id, instance: 0 })
+    }
+
+    /// Returns whether `other` is the same OpenCL device.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.id.as_raw() == other.id.as_raw()
+    }
+}
+
+/// Returns whether a platform of this name is PoCL.
+pub(super) fn is_pocl_name(platform: &str) -> bool {
+    platform.starts_with("Portable Computing Language")
+}

@@ -1,0 +1,86 @@
+//! Copies between host and device that are under way.
+
+use std::fmt;
+use std::mem;
+
+use ocl::core;
+
+use super::device::Device;
+use super::timing;
+use crate::base::error::Result;
+
+const DOING: &str = "copying between host and device";
+
+/// Owns the memory of a copy, and returns the result made from the memory.
+type Finish<M> = Box<dyn FnOnce() -> M + Send>;
+
+/// Host memory with copies to or from a device under way; [`Pending::wait`] returns the memory.
+///
+/// Nothing else can reach the memory before the copies have ended: dropping a `Pending` waits for the copies, and leaks
+/// the memory if the wait fails.
+#[must_use = "dropping a pending copy waits for its end"]
+pub struct Pending<M> {
+    device: Device,
+    copies: Vec<core::Event>,
+    /// None once the result was taken, or leaked.
+    finish: Option<Finish<M>>,
+}
+
+impl<M: Send + 'static> Pending<M> {
+    /// Wraps `memory`, which the commands of `copies` read or write.
+    pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
+        Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
+    }
+
+    /// Joins two pending copies of the same device.
+    pub fn and<N: Send + 'static>(mut self, mut other: Pending<N>) -> Pending<(M, N)> {
+        let copies = [mem::take(&mut self.copies), mem::take(&mut other.copies)].concat();
+        let both = self.finish.take().zip(other.finish.take());
+        let finish = both.map(|(first, second)| Box::new(move || (first(), second())) as Finish<_>);
+        Pending { device: self.device.clone(), copies, finish }
+    }
+
+    /// Applies `shape` to the memory once the copies have ended.
+    pub fn map<N>(mut self, shape: impl FnOnce(M) -> N + Send + 'static) -> Pending<N> {
+        let copies = mem::take(&mut self.copies);
+        let finish = self.finish.take().map(|finish| Box::new(move || shape(finish())) as Finish<_>);
+        Pending { device: self.device.clone(), copies, finish }
+    }
+
+    /// Waits for the copies. Returns the memory, and the device time of the copies in seconds if the device measures it.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn wait(mut self) -> Result<(M, Option<f64>)> {
+        let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
+        self.settle()?;
+        let seconds = ends.map_or(Some(0.0), |(first, last)| timing::span(&first, &last));
+        match self.finish.take() {
+            Some(finish) => Ok((finish(), seconds)),
+            None => unreachable!("only methods that consume the value take its memory"),
+        }
+    }
+}
+
+impl<M> Pending<M> {
+    /// Waits for all copies; if that fails, leaks the memory, which the device may still use.
+    fn settle(&mut self) -> Result<()> {
+        let copies = mem::take(&mut self.copies);
+        let ends: Vec<_> = copies.iter().map(|event| self.device.wait(event, DOING)).collect();
+        let outcome = ends.into_iter().try_for_each(|end| end.map(drop));
+        outcome.inspect_err(|_| mem::forget(self.finish.take()))
+    }
+}
+
+impl<M> Drop for Pending<M> {
+    fn drop(&mut self) {
+        // The next use of the device meets the error again.
+        let _ = self.settle();
+    }
+}
+
+impl<M> fmt::Debug for Pending<M> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_struct("Pending").field("copies", &self.copies.len()).finish_non_exhaustive()
+    }
+}

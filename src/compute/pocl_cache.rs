@@ -1,0 +1,149 @@
+//! The folder in which PoCL caches compiled kernels. PoCL offers no device if it cannot write to its folder.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Environment variable that names PoCL's cache folder. PoCL reads the variable at the first query for devices.
+const VARIABLE: &str = "POCL_CACHE_DIR";
+
+/// PoCL's usual folder, if it is not writable.
+static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
+
+/// A folder that PoCL cannot write to.
+#[derive(Debug)]
+struct Unusable {
+    folder: PathBuf,
+    reason: String,
+    /// The folder that PoCL uses instead.
+    substitute: Option<PathBuf>,
+}
+
+/// Gives PoCL a private folder among the system's temporary files if its usual folder is not writable.
+///
+/// # Safety
+/// No other thread may run yet, because the environment is changed.
+pub unsafe fn prepare_cache() {
+    let folder = folder(|name| env::var_os(name));
+    let Err(error) = probe(&folder) else { return };
+    let substitute = private_folder(&env::temp_dir()).ok();
+    if let Some(substitute) = &substitute {
+        // SAFETY: the caller promises that no other thread runs.
+        unsafe { env::set_var(VARIABLE, substitute) };
+    }
+    UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
+}
+
+/// Returns a note that PoCL uses another folder, if [`prepare_cache`] had to choose one.
+pub fn cache_note() -> Option<String> {
+    let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
+    let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
+    Some(format!(
+        "PoCL cannot keep compiled kernels in {folder} ({reason}) and uses {substitute} instead; set {VARIABLE} to choose another folder"
+    ))
+}
+
+/// Returns why PoCL offers no device, if no folder is writable.
+pub(super) fn refusal() -> Option<String> {
+    let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
+    let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
+    Some(format!(
+        "PoCL, which computes on the CPU, offers no device: it cannot write compiled kernels to {folder} ({reason}) or to \
+         {temporary}; set {VARIABLE} to a writable folder"
+    ))
+}
+
+/// Returns the folder that PoCL chooses; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+    if let Some(folder) = variable(VARIABLE) {
+        return folder.into();
+    }
+    let filled = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match (filled("XDG_CACHE_HOME"), filled("HOME")) {
+        (Some(cache), _) => cache.join("pocl/kcache"),
+        (None, Some(home)) => home.join(".cache/pocl/kcache"),
+        (None, None) => PathBuf::from("/tmp/pocl/kcache"),
+    }
+}
+
+/// Checks that `folder`, or its nearest existing ancestor, is writable. Leaves no file behind.
+fn probe(folder: &Path) -> io::Result<()> {
+    // The last ancestor of a relative path is empty, and means the working directory.
+    let here = |folder| if folder == Path::new("") { Path::new(".") } else { folder };
+    let existing = folder.ancestors().map(here).find(|folder| folder.exists());
+    let existing = existing.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
+    tempfile::tempfile_in(existing).and_then(|mut file| file.write_all(&[0; 4096])).map_err(|error| {
+        // Drops the name of the temporary file.
+        io::Error::from(error.kind())
+    })
+}
+
+/// Creates a folder that only this user can access. PoCL runs the kernels in its folder, so a folder of another
+/// user is refused.
+#[cfg(unix)]
+fn private_folder(parent: &Path) -> io::Result<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    // SAFETY: `geteuid` has no arguments and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let folder = parent.join(format!("gravitile-pocl-{user}"));
+    match DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // A symbolic link is not followed.
+    let found = fs::symlink_metadata(&folder)?;
+    match found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
+        true => probe(&folder).map(|()| folder),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
+/// Creates a folder among the temporary files, which are private to the user on other systems.
+#[cfg(not(unix))]
+fn private_folder(parent: &Path) -> io::Result<PathBuf> {
+    let folder = parent.join("gravitile-pocl");
+    DirBuilder::new().recursive(true).create(&folder)?;
+    probe(&folder).map(|()| folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pocls_folder_is_found_as_pocl_finds_it() {
+        let with = |set: &'static [(&str, &str)]| {
+            folder(|name| set.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into()))
+        };
+        let all = &[("POCL_CACHE_DIR", "/a"), ("XDG_CACHE_HOME", "/b"), ("HOME", "/c")];
+        assert_eq!(with(all), Path::new("/a"));
+        assert_eq!(with(&[("XDG_CACHE_HOME", "/b"), ("HOME", "/c")]), Path::new("/b/pocl/kcache"));
+        assert_eq!(with(&[("XDG_CACHE_HOME", ""), ("HOME", "/c")]), Path::new("/c/.cache/pocl/kcache"));
+        assert_eq!(with(&[]), Path::new("/tmp/pocl/kcache"));
+    }
+
+    #[test]
+    fn a_relative_folder_that_is_not_there_yet_can_be_written() {
+        for folder in ["no-such-folder", "no-such-folder/kernels", "./no-such-folder", ""] {
+            probe(Path::new(folder)).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_substitute_is_made_once_and_only_its_owner_can_use_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let folder = private_folder(parent.path()).unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(private_folder(parent.path()).unwrap(), folder);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(private_folder(parent.path()).is_err(), "somebody else may have put kernels there");
+        fs::remove_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(parent.path(), &folder).unwrap();
+        assert!(private_folder(parent.path()).is_err(), "a link leads anywhere");
+    }
+}

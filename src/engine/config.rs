@@ -1,0 +1,186 @@
+//! The configuration of a simulation: the command line creates it, the panel edits it, and the engine applies it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::base::error::{Error, Result};
+use crate::base::params::ChangeEffect;
+use crate::engine::tuned::Tuned;
+use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
+use crate::scene::Scene;
+use crate::scene::file::{self, SceneFile};
+
+/// A configuration of the simulation. `None` means `auto`.
+///
+/// Snapshots store the fields that serde does not skip; the snapshot's manifest stores mode, scene and variant by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// The mode with its parameters.
+    #[serde(skip, default = "first_mode")]
+    pub mode: Box<dyn Mode>,
+    /// The scene, from which the bodies come.
+    #[serde(skip, default = "first_scene")]
+    pub start: Arc<Scene>,
+    /// Number of bodies, or approximate number of cells, unless the scene fixes it.
+    pub bodies: Option<usize>,
+    /// Indices of the devices that compute, among those that may be chosen; empty means the devices of the start.
+    #[serde(skip)]
+    pub devices: Vec<usize>,
+    /// The seed for the scene's random numbers.
+    #[serde(serialize_with = "write_seed", deserialize_with = "read_seed")]
+    pub seed: u64,
+    /// The kernel variant that computes the steps.
+    #[serde(skip)]
+    pub variant: Option<&'static Variant>,
+    /// Number of work-items in a work-group.
+    pub work_group: Option<usize>,
+    /// Compile-time parameters by name, including those of other variants.
+    #[serde(deserialize_with = "read_knobs")]
+    pub knobs: BTreeMap<&'static str, u32>,
+    /// Measured recipes that `auto` prefers to guesses.
+    #[serde(skip)]
+    pub tuned: Tuned,
+    /// Number of steps in a burst, which one frame shows.
+    pub steps_per_frame: Option<u32>,
+    /// Whether the simulation runs.
+    pub running: bool,
+    /// Whether time goes backwards, if the mode can (see [`Mode::backwards`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reverse: bool,
+    /// Whether bursts do not wait for the screen.
+    pub free_run: bool,
+}
+
+fn first_mode() -> Box<dyn Mode> {
+    (MODES[0].default)()
+}
+
+fn first_scene() -> Arc<Scene> {
+    MODES[0].scenes[0].clone()
+}
+
+/// Writes a seed as text, because a TOML integer cannot hold every `u64`.
+fn write_seed<S: Serializer>(seed: &u64, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_str(seed)
+}
+
+fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| de::Error::custom(format!("{text:?} is not a seed")))
+}
+
+/// Reads compile-time parameters by name. Parameters that no longer exist are ignored.
+fn read_knobs<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<&'static str, u32>, D::Error> {
+    let values = BTreeMap::<String, u32>::deserialize(deserializer)?;
+    let knobs = MODES.iter().flat_map(|info| info.variants).flat_map(|variant| variant.knobs);
+    Ok(knobs.filter_map(|knob| Some((knob.name, *values.get(knob.name)?))).collect())
+}
+
+impl Config {
+    /// Returns the first scene of a mode with `auto` for every choice.
+    pub fn new(info: &'static ModeInfo) -> Self {
+        let mut config = Self {
+            mode: (info.default)(),
+            start: info.scenes[0].clone(),
+            bodies: None,
+            devices: Vec::new(),
+            seed: 1,
+            variant: None,
+            work_group: None,
+            knobs: BTreeMap::new(),
+            tuned: Tuned::default(),
+            steps_per_frame: None,
+            running: true,
+            reverse: false,
+            free_run: false,
+        };
+        config.select_scene(&info.scenes[0]);
+        config
+    }
+
+    /// Changes to `scene` with its parameters; all other parameters get their defaults.
+    pub fn select_scene(&mut self, scene: &Arc<Scene>) {
+        self.mode = self.mode.info().mode_for(scene);
+        self.start = scene.clone();
+    }
+
+    /// Returns the largest number of steps in an `auto` burst outside of free run.
+    pub fn pace(&self) -> u32 {
+        let (_, watched) = self.mode.info().work.burst;
+        self.start.pace.unwrap_or(watched)
+    }
+
+    /// Returns whether `next`, of the same mode and number of bodies, needs other bodies.
+    pub fn reseeds(&self, next: &Self) -> bool {
+        let (_, effect) = self.mode.values().changes(&next.mode.values());
+        self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
+    }
+
+    /// Reads the scene file `path`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is wrong.
+    pub fn load(path: &Path) -> Result<Self> {
+        let named = |error: Error| Error::Invalid(format!("{}: {error}", path.display()));
+        Self::of_file(file::load(path)?).map_err(named)
+    }
+
+    /// Returns the configuration of a scene file, with the other fields of [`Config::new`].
+    ///
+    /// # Errors
+    /// Returns an error if the mode does not have a parameter or does not take its value.
+    pub fn of_file(file: SceneFile) -> Result<Self> {
+        let SceneFile { mode, scene, bodies, seed } = file;
+        let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("there is no mode {mode}")))?;
+        let mut config = Self { bodies, seed: seed.unwrap_or(1), ..Self::new(info) };
+        config.mode = info.try_mode_for(&scene)?;
+        config.start = Arc::new(scene);
+        Ok(config)
+    }
+
+    /// Returns the text of a scene file with this configuration.
+    ///
+    /// # Errors
+    /// Returns an error if a scene file cannot describe the scene.
+    pub fn to_file(&self) -> Result<String> {
+        let Self { mode, start, bodies, seed, .. } = self;
+        file::text(start, mode.info().name, &mode.values(), *bodies, *seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_stored_fields_are_read_again() {
+        let knob = MODES[0].variants.iter().flat_map(|variant| variant.knobs).next().unwrap();
+        let config = Config {
+            mode: first_mode(),
+            bodies: Some(7),
+            seed: u64::MAX,
+            work_group: Some(64),
+            knobs: BTreeMap::from([(knob.name, 3)]),
+            steps_per_frame: Some(2),
+            running: false,
+            reverse: true,
+            free_run: true,
+            ..Config::new(MODES[0])
+        };
+        let text = toml::to_string(&config).unwrap();
+        assert_eq!(toml::from_str::<Config>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn old_files_are_read() {
+        let text = "seed = \"5\"\nrunning = true\nfree_run = false\n[knobs]\nthat_is_no_more = 3\n";
+        let config: Config = toml::from_str(text).unwrap();
+        assert_eq!((config.seed, config.reverse, config.knobs.len()), (5, false, 0));
+        assert!(toml::from_str::<Config>(&text.replace("\"5\"", "\"five\"")).is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! Changes between configurations, at the lowest possible cost.
+
+use std::iter;
+
+use super::build::{continued, directed, seed};
+use super::checkpoint::{Checkpoint, Clock};
+use super::config::Config;
+use super::core::Engine;
+use super::resolved::Resolved;
+use super::scene_state::SceneState;
+use crate::base::error::Result;
+use crate::base::params::ChangeEffect;
+use crate::base::state::State;
+use crate::compute::{DeviceInfo, Devices};
+use crate::modes::Extra;
+
+impl Engine {
+    /// Changes to `config`: sets live parameters at once, rebuilds kernels with the state kept, and generates new bodies only
+    /// if they must differ. A mode that was shown before continues where it was left. Returns the effect on the simulation, or
+    /// `None` if there was none. On an error nothing changes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Engine::new`].
+    pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
+        let before = self.devices.chosen().to_vec();
+        let is_other_mode = self.config.mode.info() != config.mode.info();
+        // Queued steps are finished first, because the device may fail.
+        let left = match is_other_mode || self.changes_devices(&config) {
+            true => Some(self.scene_state()?),
+            false if self.reseeds(&config) => None,
+            false => self.finish_replay().map(|()| None)?,
+        };
+        // A device that was lost during the change is not opened again.
+        config.devices.retain(|place| self.devices.chosen().contains(place) || !before.contains(place));
+        let moves = self.changes_devices(&config);
+        let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
+        let resolved = self.resolve(&config, &devices[0].info)?;
+        let begins = resolved.bodies != self.resolved.bodies || self.config.reseeds(&config);
+        let (_, touched) = self.config.mode.values().changes(&config.mode.values());
+        let effect = match (touched, left) {
+            (_, Some(left)) if is_other_mode => {
+                self.switch_mode(devices, &config, resolved, left)?;
+                Some(ChangeEffect::Reseed)
+            }
+            _ if begins => {
+                self.begin_scene(devices, config.clone(), resolved)?;
+                Some(ChangeEffect::Reseed)
+            }
+            (_, left) if resolved != self.resolved || moves => {
+                let SceneState { state, mut extra, .. } = left.map_or_else(|| self.scene_state(), Ok)?;
+                config.mode.unsettle(&mut extra);
+                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
+                Some(ChangeEffect::Rebuild)
+            }
+            (Some(ChangeEffect::Rebuild), _) => {
+                let (state, mut extra) = self.state_and_extra()?;
+                config.mode.unsettle(&mut extra);
+                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
+                Some(ChangeEffect::Rebuild)
+            }
+            (effect, _) => {
+                let effect = match self.is_backwards != config.reverse {
+                    true => effect.max(Some(ChangeEffect::Live)),
+                    false => effect,
+                };
+                if effect.is_some() {
+                    self.simulation.set(directed(&config, config.reverse)?.as_ref())?;
+                }
+                effect
+            }
+        };
+        // Parameters that change only the picture do not change the energy.
+        if is_other_mode || touched >= Some(ChangeEffect::Live) {
+            self.baseline = None;
+        }
+        self.changed_since_checkpoint |= effect >= Some(ChangeEffect::Live);
+        self.changes += u64::from(effect.is_some());
+        self.is_backwards = config.reverse;
+        (self.config, self.resolved) = (config, resolved);
+        Ok(effect)
+    }
+
+    /// Replaces every `auto` of `config` by a value for a device. A number of bodies that was `auto` keeps its value on another
+    /// device, because a change of the device should keep the bodies.
+    fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
+        let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
+        let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
+            before.mode.info() == config.mode.info()
+                && (&before.start, before.bodies) == (&config.start, config.bodies)
+        });
+        match ran {
+            Some((_, ran)) => Resolved::new(&Config { bodies: Some(ran.bodies), ..config.clone() }, device),
+            None => Resolved::new(config, device),
+        }
+    }
+
+    fn changes_devices(&self, config: &Config) -> bool {
+        !config.devices.is_empty() && config.devices != self.devices.chosen()
+    }
+
+    /// Suspends the current mode in the state `left`, and continues or starts the mode of `config`.
+    fn switch_mode(
+        &mut self,
+        devices: Devices,
+        config: &Config,
+        resolved: Resolved,
+        left: SceneState,
+    ) -> Result<()> {
+        let is_the_same = |scene: &&SceneState| {
+            scene.config.mode.info() == config.mode.info()
+                && scene.resolved.bodies == resolved.bodies
+                && !scene.config.reseeds(config)
+        };
+        match self.suspended.iter().find(is_the_same).cloned() {
+            Some(SceneState { config: before, resolved: ran, state, mut extra, clock, is_touched }) => {
+                let (_, change) = before.mode.values().changes(&config.mode.values());
+                if change >= Some(ChangeEffect::Live) || ran != resolved {
+                    config.mode.unsettle(&mut extra);
+                }
+                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
+                self.set_clock(clock);
+                self.clear_edits();
+                self.is_touched = is_touched;
+            }
+            None => self.begin_scene(devices, config.clone(), resolved)?,
+        }
+        self.suspended.retain(|scene| scene.config.mode.info() != config.mode.info());
+        self.suspended.push(left);
+        Ok(())
+    }
+
+    /// Returns whether `config` is possible and generates new bodies in the current mode.
+    pub fn reseeds(&self, config: &Config) -> bool {
+        self.config.mode.info() == config.mode.info()
+            && self
+                .resolve(config, &self.devices[0].info)
+                .is_ok_and(|resolved| resolved.bodies != self.resolved.bodies || self.config.reseeds(config))
+    }
+
+    /// Starts the scene again from its first step.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn restart(&mut self) -> Result<()> {
+        self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
+    }
+
+    /// Generates the scene of `config` and puts it on `devices`.
+    fn begin_scene(&mut self, devices: Devices, config: Config, resolved: Resolved) -> Result<()> {
+        let state = seed(&config, resolved.bodies);
+        self.replace_simulation(devices, config, resolved, (state, Extra::new()))?;
+        self.seedings += 1;
+        self.set_clock(Clock { generation: self.seedings, ..Clock::default() });
+        self.clear_edits();
+        self.baseline = None;
+        Ok(())
+    }
+
+    /// Replaces the current simulation by one that continues from `state` with the solver's `extra` data. On an error, or if
+    /// building it panics, the engine does not change.
+    pub(super) fn replace_simulation(
+        &mut self,
+        devices: Devices,
+        config: Config,
+        resolved: Resolved,
+        (state, extra): (State, Extra),
+    ) -> Result<()> {
+        let simulation = continued(&devices, &config, resolved, (&state, &extra))?;
+        (self.devices, self.simulation, self.size) = (devices, simulation, state.len());
+        self.checkpoint = Checkpoint::new(state, extra, self.clock);
+        self.is_backwards = config.reverse;
+        (self.config, self.resolved) = (config, resolved);
+        (self.changed_since_checkpoint, self.is_replaying, self.burst_is_new) = (false, false, false);
+        self.set_clock(self.clock);
+        Ok(())
+    }
+
+    /// Sets the time of the state on the devices, which was not stepped since the last checkpoint.
+    pub(super) fn set_clock(&mut self, clock: Clock) {
+        (self.clock, self.burst_start, self.checkpoint.clock) = (clock, clock, clock);
+    }
+
+    /// Returns the state and the solver's extra data. Blocks until the device is done.
+    pub(super) fn state_and_extra(&mut self) -> Result<(State, Extra)> {
+        self.retry(|simulation| Ok((simulation.state()?, simulation.extra()?)))
+    }
+
+    /// Sets the direction of time, independently of the configuration.
+    ///
+    /// # Errors
+    /// Returns an error if the mode cannot step backwards.
+    pub fn set_direction(&mut self, backwards: bool) -> Result<()> {
+        if self.is_backwards != backwards {
+            self.finish_replay()?;
+            self.simulation.set(directed(&self.config, backwards)?.as_ref())?;
+            (self.is_backwards, self.changed_since_checkpoint) = (backwards, true);
+        }
+        Ok(())
+    }
+
+    /// Returns whether steps go backwards.
+    pub fn is_backwards(&self) -> bool {
+        self.is_backwards
+    }
+}

@@ -1,0 +1,311 @@
+//! The engine: a simulation on its devices, with its configuration and its clock.
+
+use std::collections::VecDeque;
+
+use super::build::{build, seed};
+use super::checkpoint::{Checkpoint, Clock, LostDevice};
+use super::config::Config;
+use super::resolved::Resolved;
+use super::scene_state::SceneState;
+use crate::base::bodies::{Bodies, Points};
+use crate::base::edit::EditKind;
+use crate::base::error::Result;
+use crate::base::state::State;
+use crate::compute::{Device, Devices, Pending};
+use crate::modes::accuracy::Sample;
+use crate::modes::{Diagnostics, Extra, Sharing, Simulation};
+
+/// A simulation that follows a [`Config`].
+pub struct Engine {
+    pub(super) devices: Devices,
+    pub(super) config: Config,
+    pub(super) resolved: Resolved,
+    pub(super) simulation: Box<dyn Simulation>,
+    /// Number of bodies or cells, which may differ from the number that the scene was asked for.
+    pub(super) size: usize,
+    pub(super) clock: Clock,
+    pub(super) is_backwards: bool,
+    /// Number of seedings so far.
+    pub(super) seedings: u64,
+    /// States of the modes that are not shown.
+    pub(super) suspended: Vec<SceneState>,
+    /// Kind of each change by hand with the state before it, oldest first.
+    pub(super) undos: VecDeque<(EditKind, SceneState)>,
+    /// Whether the scene was edited by hand since it began.
+    pub(super) is_touched: bool,
+    pub(super) is_resumed: bool,
+    /// Number of edits, parameter changes and undos so far.
+    pub(super) changes: u64,
+    /// Energy from which the drift is measured; `None` after a change that does not conserve energy.
+    pub(super) baseline: Option<f64>,
+    pub(super) checkpoint: Checkpoint,
+    /// Time at which the last planned burst begins.
+    pub(super) burst_start: Clock,
+    /// Whether something other than a step changed the state since the checkpoint.
+    pub(super) changed_since_checkpoint: bool,
+    /// Whether a burst was planned but none of its steps is queued yet.
+    pub(super) burst_is_new: bool,
+    /// Whether steps since the checkpoint are computed again after the loss of a device.
+    pub(super) is_replaying: bool,
+    pub(super) lost_devices: Vec<LostDevice>,
+    /// Passes over all pairs or cells in all calls of [`Engine::run`].
+    pub(super) rounds_run: f64,
+}
+
+impl Engine {
+    /// Generates the scene and puts it on the devices.
+    ///
+    /// # Errors
+    /// Returns an error if the configuration is not possible, a kernel does not build, or a device fails.
+    pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
+        let devices = devices.into();
+        let resolved = Resolved::new(&config, &devices[0].info)?;
+        let state = seed(&config, resolved.bodies);
+        let simulation = build(&devices, &config, resolved, &state)?;
+        let clock = Clock { generation: 1, ..Clock::default() };
+        let checkpoint = Checkpoint::new(state, Extra::new(), clock);
+        Ok(Self::with(devices, (config, resolved), simulation, checkpoint))
+    }
+
+    /// Returns an engine at its first step.
+    pub(super) fn with(
+        devices: Devices,
+        (config, resolved): (Config, Resolved),
+        simulation: Box<dyn Simulation>,
+        checkpoint: Checkpoint,
+    ) -> Self {
+        let clock = checkpoint.clock;
+        Self {
+            is_backwards: config.reverse,
+            devices,
+            config,
+            resolved,
+            simulation,
+            size: checkpoint.state.len(),
+            clock,
+            seedings: 1,
+            suspended: Vec::new(),
+            undos: VecDeque::new(),
+            is_touched: false,
+            is_resumed: false,
+            changes: 0,
+            baseline: None,
+            checkpoint,
+            burst_start: clock,
+            changed_since_checkpoint: false,
+            burst_is_new: false,
+            is_replaying: false,
+            lost_devices: Vec::new(),
+            rounds_run: 0.0,
+        }
+    }
+
+    /// Returns whether the engine continues from a snapshot.
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    /// Returns the configurations of the modes that are not shown.
+    pub fn suspended(&self) -> impl Iterator<Item = &Config> {
+        self.suspended.iter().map(|scene| &scene.config)
+    }
+
+    /// Plans a burst of steps for [`Engine::advance`], and sets the clock to its end. A burst backwards ends at step 0 at the
+    /// latest.
+    pub fn start(&mut self, steps: u32) {
+        let Clock { step, .. } = self.clock;
+        let dt = self.config.mode.time_step();
+        let (steps, dt) = match self.is_backwards {
+            false => (steps, dt),
+            true => (steps.min(u32::try_from(step).unwrap_or(u32::MAX)), -dt),
+        };
+        let next = match self.is_backwards {
+            false => step + u64::from(steps),
+            true => step - u64::from(steps),
+        };
+        if self.is_replaying {
+            // Steps to compute again after a loss run before the new burst; both have the same direction.
+            let again = next.abs_diff(self.checkpoint.clock.step);
+            self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
+        } else {
+            self.simulation.start(steps);
+            (self.burst_is_new, self.burst_start) = (true, self.clock);
+        }
+        self.clock.step = next;
+        self.clock.time += f64::from(steps) * dt;
+        // Rounding errors of the time are removed at step 0.
+        if self.is_backwards && next == 0 && self.clock.time.abs() < 1e-6 * dt.abs() {
+            self.clock.time = 0.0;
+        }
+    }
+
+    /// Queues the next slice of the burst (see [`Simulation::advance`]), and returns whether more slices remain. If one of
+    /// several devices fails, the others compute the steps since the last checkpoint again (see
+    /// [`Engine::take_lost_devices`]).
+    ///
+    /// # Errors
+    /// Returns an error if the last device fails.
+    pub fn advance(&mut self) -> Result<bool> {
+        let outcome = self.update_checkpoint().and_then(|()| self.simulation.advance());
+        let remains = self.or_recover(outcome)?.unwrap_or(true);
+        self.is_replaying &= remains;
+        Ok(remains)
+    }
+
+    /// Computes `steps` steps and waits for them. Calls `progress` with the completed share, from 0 to 1.
+    ///
+    /// # Errors
+    /// Returns an error if the last device fails.
+    pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
+        self.start(steps);
+        while self.advance()? {
+            progress(self.simulation.progress());
+        }
+        self.finish()?;
+        self.rounds_run += f64::from(steps) * self.rounds();
+        Ok(())
+    }
+
+    /// Waits until the devices have computed all planned steps.
+    ///
+    /// # Errors
+    /// Returns an error if the last device fails.
+    pub fn finish(&mut self) -> Result<()> {
+        self.retry(|simulation| simulation.finish())
+    }
+
+    /// Returns energy and momentum, and the relative change of the energy since the start or the last change of a parameter if
+    /// the mode conserves energy. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
+        let sums = self.retry(|simulation| simulation.diagnostics())?;
+        let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
+        // The energy of a flow that blew up is not finite.
+        self.baseline = self.baseline.or(Some(sums.energy()).filter(|energy| energy.is_finite()));
+        Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
+    }
+
+    /// Returns the results of the last step for the bodies `chosen` (see [`Simulation::sample`]). Blocks until the device is
+    /// done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        self.retry(|simulation| simulation.sample(chosen.clone()))
+    }
+
+    /// Returns the bodies or the flow. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn state(&mut self) -> Result<State> {
+        self.retry(|simulation| simulation.state())
+    }
+
+    /// Returns the bodies. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails or the mode has no bodies.
+    pub fn bodies(&mut self) -> Result<Bodies> {
+        self.state()?.into_bodies()
+    }
+
+    /// Returns the mode's value for each step of the last burst (see [`Simulation::series`]). Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn series(&mut self) -> Result<Vec<f64>> {
+        self.retry(|simulation| simulation.series())
+    }
+
+    /// Returns the number of bodies or cells.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Returns the number of pairs or cells in one pass of a step.
+    pub fn work_in_step(&self) -> f64 {
+        let mode = &self.config.mode;
+        (mode.info().work.in_step)(self.size) * f64::from(mode.force_evaluations())
+    }
+
+    /// Returns the average number of passes over all pairs or cells in a step of the last burst.
+    pub fn rounds(&self) -> f64 {
+        self.simulation.rounds()
+    }
+
+    /// Returns the number of passes over all pairs or cells in all calls of [`Engine::run`].
+    pub fn rounds_run(&self) -> f64 {
+        self.rounds_run
+    }
+
+    /// Queues the read-back of the drawn points into the memory of `points` (see [`Simulation::publish`]).
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        let mut points = Some(points);
+        self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
+    }
+
+    /// Returns the device time of the steps that ended since the last call, in seconds.
+    pub fn take_seconds(&mut self) -> f64 {
+        self.simulation.take_seconds()
+    }
+
+    /// Returns the current configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns the choices for every `auto` of the current configuration.
+    pub fn resolved(&self) -> Resolved {
+        self.resolved
+    }
+
+    /// Returns the first device, for which `auto` chooses.
+    pub fn device(&self) -> &Device {
+        &self.devices[0]
+    }
+
+    /// Returns all devices that compute.
+    pub fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// Returns how the devices share the work, or `None` for a single device.
+    pub fn sharing(&self) -> Option<&Sharing> {
+        self.simulation.sharing()
+    }
+
+    /// Returns whether several devices have a share of the work.
+    pub fn shares(&self) -> bool {
+        let used = |sharing: &Sharing| sharing.members.iter().filter(|member| member.share > 0.0).count();
+        self.sharing().is_some_and(|sharing| used(sharing) > 1)
+    }
+
+    /// Returns the number of the current seeding, from 1.
+    pub fn generation(&self) -> u64 {
+        self.clock.generation
+    }
+
+    /// Returns how often bodies, obstacles or parameters were changed or a change was undone. Steps do not count.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns the number of steps since the scene began, and the simulated time.
+    pub fn clock(&self) -> (u64, f64) {
+        (self.clock.step, self.clock.time)
+    }
+}
+
+/// Returns the change of an energy relative to its first value, or `end` if the first value is 0.
+pub fn relative_drift(start: f64, end: f64) -> f64 {
+    match start {
+        0.0 => end,
+        _ => (end - start) / start.abs(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Changes to the bodies or the flow by hand, and undo.
+
+use super::core::Engine;
+use super::resolved::max_bodies;
+use super::scene_state::SceneState;
+use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
+use crate::base::error::{Error, Result};
+use crate::base::flow::Stroke;
+
+/// The most changes that can be undone.
+const MOST_UNDOS: usize = 32;
+/// Limit on the memory for undo, in bytes. One change can always be undone.
+const UNDO_BYTES: usize = 256 << 20;
+
+impl Engine {
+    /// Changes the bodies. Blocks until the device is done. On an error nothing changes.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no bodies, the change is not possible, or the device fails.
+    pub fn edit(&mut self, edit: &Edit) -> Result<()> {
+        let past = self.scene_state()?;
+        let mut next = past.clone();
+        let bodies = next.state.bodies_mut().map_err(|_| no_bodies())?;
+        self.config.mode.edit(bodies, &mut next.extra, edit)?;
+        let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
+        if next.state.len() > most {
+            return Err(Error::Invalid(format!("{} has room for {most} bodies", self.devices[0].info.name)));
+        }
+        self.put(&next)?;
+        self.push_undo(EditKind::from(edit), past);
+        Ok(())
+    }
+
+    /// Saves the current state for [`Engine::undo`], before a change of the kind `before`. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn remember(&mut self, before: EditKind) -> Result<()> {
+        let past = self.scene_state()?;
+        self.push_undo(before, past);
+        Ok(())
+    }
+
+    /// Restores the state and the time before the last change by hand. Returns whether there was a change to undo. Blocks
+    /// until the device is done. On an error nothing changes.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn undo(&mut self) -> Result<bool> {
+        let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
+        if let Err(error) = self.put(&past) {
+            self.undos.push_back((kind, past));
+            return Err(error);
+        }
+        self.set_clock(past.clock);
+        self.is_touched = past.is_touched;
+        Ok(true)
+    }
+
+    /// Returns how many changes can be undone.
+    pub fn undos(&self) -> usize {
+        self.undos.len()
+    }
+
+    /// Returns the kind of change that [`Engine::undo`] would undo.
+    pub fn last_edit(&self) -> Option<EditKind> {
+        self.undos.back().map(|(kind, _)| *kind)
+    }
+
+    /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). A stroke that `goes_on` is
+    /// undone together with the stroke before. Returns whether any cell changed. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no obstacles or the device fails.
+    pub fn paint(&mut self, stroke: &Stroke, goes_on: bool) -> Result<bool> {
+        if !self.retry(|simulation| Ok(simulation.is_painted_by(stroke)))? {
+            return Ok(false);
+        }
+        let past = match self.config.mode.info().work.brush.is_ok() && !goes_on {
+            true => Some(self.scene_state()?),
+            false => None,
+        };
+        self.retry(|simulation| simulation.paint(stroke))?;
+        self.changed_since_checkpoint = true;
+        self.changes += 1;
+        past.into_iter().for_each(|past| self.push_undo(EditKind::Stroke, past));
+        Ok(true)
+    }
+
+    /// Attracts or repels all bodies for the time of `steps` steps, as one change of their velocities. Call it between bursts.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no bodies or the device fails.
+    pub fn attract(&mut self, attractor: &Attractor, steps: f64) -> Result<()> {
+        let time = steps * self.config.mode.time_step();
+        let time = if self.is_backwards { -time } else { time } as f32;
+        self.retry(|simulation| simulation.attract(attractor, time))?;
+        (self.changed_since_checkpoint, self.baseline) = (true, None);
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Returns mass, position and velocity of a body after the last complete burst, or `None` if there is no such body.
+    /// [`Engine::complete`] adds the other values. Blocks until the device is done.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
+        if body >= self.size {
+            return Ok(None);
+        }
+        let Some([[x, y, z, mass], [vx, vy, vz, _]]) = self.retry(|simulation| simulation.body(body))? else {
+            return Ok(None);
+        };
+        Ok(Some(SelectedBody {
+            body,
+            mass,
+            position: [x, y, z],
+            velocity: [vx, vy, vz],
+            ..SelectedBody::default()
+        }))
+    }
+
+    /// Adds acceleration and energy to `held`, computed from the positions of all bodies.
+    pub fn complete(&self, held: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
+        let at = glam::Vec3::from(held.position).as_dvec3();
+        let field = self.config.mode.field(at, positions, Some(held.body)).unwrap_or_default();
+        let speed2 = glam::Vec3::from(held.velocity).as_dvec3().length_squared();
+        let energy = f64::from(held.mass) * (0.5 * speed2 + field.potential);
+        SelectedBody { acceleration: field.acceleration.into(), energy, ..held }
+    }
+
+    /// Replaces the state of the current mode by `next`. If a device fails, the remaining devices try again.
+    fn put(&mut self, next: &SceneState) -> Result<()> {
+        loop {
+            let (config, resolved) = (self.config.clone(), self.resolved);
+            let mut extra = next.extra.clone();
+            let settled = (&next.config.mode, next.resolved, &next.config.devices);
+            if settled != (&config.mode, resolved, &config.devices) {
+                config.mode.unsettle(&mut extra);
+            }
+            let state = (next.state.clone(), extra);
+            let outcome = self.replace_simulation(self.devices.clone(), config, resolved, state);
+            if self.or_recover(outcome)?.is_some() {
+                break;
+            }
+        }
+        self.baseline = None;
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Returns whether the scene was edited by hand since it began.
+    pub fn is_touched(&self) -> bool {
+        self.is_touched
+    }
+
+    /// Forgets the edits of the previous scene.
+    pub(super) fn clear_edits(&mut self) {
+        self.undos.clear();
+        self.is_touched = false;
+    }
+
+    /// Adds `past` to the states for undo, and drops the oldest ones beyond the limits.
+    fn push_undo(&mut self, kind: EditKind, past: SceneState) {
+        self.undos.push_back((kind, past));
+        let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();
+        while self.undos.len() > MOST_UNDOS || (bytes > UNDO_BYTES && self.undos.len() > 1) {
+            bytes -= self.undos.pop_front().map_or(0, |(_, past)| past.bytes());
+        }
+        self.is_touched = true;
+    }
+}
+
+fn no_bodies() -> Error {
+    Error::Invalid("this mode has no bodies to change".to_owned())
+}

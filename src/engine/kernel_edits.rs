@@ -1,0 +1,80 @@
+//! Replaces kernels by edited ones while a simulation runs.
+
+use std::collections::BTreeSet;
+
+use super::build::continued;
+use super::core::Engine;
+use crate::base::bodies::Points;
+use crate::base::edit::Attractor;
+use crate::base::error::Result;
+use crate::base::state::Matter;
+use crate::compute::{Device, Devices, KernelEdits};
+
+impl Engine {
+    /// Replaces the program's kernels by `edits` and continues the simulation. The edits are first tried on a copy for one
+    /// step, while `goes_on` is asked between slices; edits that fail or are interrupted change nothing. Kernels that the
+    /// current variant does not use are built when they are needed. Returns the files that were built, or `None` if
+    /// `goes_on` returned false.
+    ///
+    /// # Errors
+    /// Returns the compiler's log if a kernel does not build, or an error if the device fails.
+    pub fn set_edits_unless(
+        &mut self,
+        edits: KernelEdits,
+        goes_on: impl FnMut() -> bool,
+    ) -> Result<Option<BTreeSet<&'static str>>> {
+        let before = self.devices.edits();
+        self.devices.set_edits(edits);
+        let built = |devices: &Devices| devices.iter().flat_map(Device::take_built).collect();
+        let _: BTreeSet<&str> = built(&self.devices);
+        match self.rebuild(goes_on) {
+            Ok(true) => {
+                self.devices.iter().for_each(Device::forget_edits);
+                Ok(Some(built(&self.devices)))
+            }
+            outcome => {
+                self.devices.set_edits(before);
+                outcome.map(|_| None)
+            }
+        }
+    }
+
+    /// Replaces the program's kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Engine::set_edits_unless`].
+    pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
+        Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
+    }
+
+    /// Tries the current kernels on a copy, then continues with them. Returns false if `goes_on` interrupted the trial.
+    fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
+        let (state, mut extra) = self.state_and_extra()?;
+        let (config, resolved) = (self.config.clone(), self.resolved);
+        config.mode.unsettle(&mut extra);
+        let mut copy = continued(&self.devices, &config, resolved, (&state, &extra))?;
+        if config.mode.info().work.matter == Matter::Bodies {
+            copy.attract(&Attractor { at: [0.0; 3], strength: 0.0, reach: 1.0 }, 0.0)?;
+        }
+        copy.start(1);
+        while copy.advance()? {
+            if !goes_on() {
+                return Ok(false);
+            }
+        }
+        copy.finish()?;
+        copy.publish(Points::default())?.wait()?;
+        if !goes_on() {
+            return Ok(false);
+        }
+        copy.diagnostics()?;
+        drop(copy);
+        let is_backwards = self.is_backwards;
+        let devices = self.devices.clone();
+        self.replace_simulation(devices, config, resolved, (state, extra))?;
+        self.set_direction(is_backwards)?;
+        // Edited kernels may sum the energy differently.
+        self.baseline = None;
+        Ok(true)
+    }
+}

@@ -1,0 +1,137 @@
+//! The kernel lab: writes the program's kernels to a folder, and watches the folder for edits.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use include_dir::{Dir, File, include_dir};
+
+use crate::base::error::{Error, Result};
+use crate::base::files::{self, OutputFile};
+use crate::compute::KernelEdits;
+
+/// The folder `kernels/`, built into the program.
+static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
+
+/// Largest length of a kernel file, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// Time between two checks of a folder. Polling is cheap for a few files and works on every file system.
+const EVERY: Duration = Duration::from_millis(250);
+/// Name of the folder for kernels inside a folder that holds other files.
+const FOLDER: &str = "gravitile-kernels";
+
+/// Returns the program's kernels: their names below `kernels/`, as in compiler messages, and their texts.
+pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let folders = OWN.dirs().flat_map(Dir::files);
+    let text = |file: &'static File| Some((file.path().to_str()?, file.contents_utf8()?));
+    OWN.files().chain(folders).filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
+}
+
+/// Writes the program's kernels to `folder`, or to a new folder in it if it holds other files. Existing kernels stay as they
+/// are. Returns the folder of the kernels.
+///
+/// # Errors
+/// Returns an error if the folder cannot be read or written.
+pub fn prepare(folder: &Path) -> Result<PathBuf> {
+    let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    let place = if is_empty { folder.to_owned() } else { place(folder) };
+    if !has_any(&place) {
+        for (name, text) in own() {
+            let path = place.join(name);
+            let parent = path.parent().unwrap_or(&place);
+            fs::create_dir_all(parent).map_err(|source| io_error("write", parent, source))?;
+            OutputFile::create(&path)?.save(|file| file.write_all(text.as_bytes()))?;
+        }
+    }
+    Ok(place)
+}
+
+/// Returns the folder of the kernels: `folder` itself, or the new folder in it.
+fn place(folder: &Path) -> PathBuf {
+    if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
+}
+
+fn has_any(folder: &Path) -> bool {
+    own().any(|(name, _)| folder.join(name).is_file())
+}
+
+/// Returns the kernels in the folder of [`prepare`] that differ from the program's kernels. Missing files count as unchanged.
+///
+/// # Errors
+/// Returns an error if there are no kernels, or a file cannot be read or is not text.
+pub fn read(folder: &Path) -> Result<KernelEdits> {
+    let place = place(folder);
+    if !has_any(&place) {
+        let text = format!("{} holds no kernels, such as gravity/tiled.cl", folder.display());
+        return Err(Error::Invalid(text));
+    }
+    let mut edits = KernelEdits::new();
+    for (name, own) in own() {
+        let path = place.join(name);
+        let Some(bytes) = files::read_small(&path, MOST_BYTES, "a kernel")? else { continue };
+        let no_text = |error| io_error("read", &path, std::io::Error::other(error));
+        let text = String::from_utf8(bytes).map_err(no_text)?;
+        if text != own {
+            edits.insert(name.to_owned(), text);
+        }
+    }
+    Ok(edits)
+}
+
+fn io_error(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
+    Error::Io { doing, path: path.to_owned(), source }
+}
+
+/// Watches a folder on a separate thread until dropped.
+#[derive(Debug)]
+pub struct Watch {
+    /// The watched folder of kernels.
+    pub folder: PathBuf,
+    _end: Sender<()>,
+}
+
+impl Watch {
+    /// Calls `news` with the edited kernels in `folder`, now and after each change.
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses a thread.
+    pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
+        let (end, ended) = bounded::<()>(0);
+        let place = folder.clone();
+        let watch = move || {
+            let mut told = vec![None; own().count()];
+            let mut last = stamps(&place);
+            let mut known = KernelEdits::new();
+            loop {
+                let now = stamps(&place);
+                // The files did not change between two checks, so they are complete.
+                if now == last && now != told {
+                    let read = read(&place);
+                    if read.as_ref().map_or(true, |edits| *edits != known) {
+                        known = read.as_ref().map_or_else(|_| known, KernelEdits::clone);
+                        news(read);
+                    }
+                    told.clone_from(&now);
+                }
+                last = now;
+                if ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Disconnected) {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new().name("kernels".to_owned()).spawn(watch).map_err(|error| {
+            Error::Invalid(format!("cannot start a thread to watch the kernels: {error}"))
+        })?;
+        Ok(Self { folder, _end: end })
+    }
+}
+
+/// Returns the modification time and the length of each kernel in a folder.
+fn stamps(folder: &Path) -> Vec<Option<(SystemTime, u64)>> {
+    let stamp = |name: &str| {
+        let there = fs::metadata(folder.join(name)).ok()?;
+        Some((there.modified().ok()?, there.len()))
+    };
+    own().map(|(name, _)| stamp(name)).collect()
+}

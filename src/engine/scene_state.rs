@@ -1,0 +1,93 @@
+//! A scene's complete state in host memory.
+
+use super::checkpoint::Clock;
+use super::config::Config;
+use super::resolved::{Resolved, bodies_for, max_bodies};
+use super::snapshot::{RecipeRecord, Run};
+use super::tuned::Tuned;
+use crate::base::error::{Error, Result};
+use crate::base::state::State;
+use crate::compute::DeviceInfo;
+use crate::modes::{Extra, Recipe};
+
+/// A scene's complete state: of a mode that is not shown, for undo, or for a snapshot.
+#[derive(Clone)]
+pub(super) struct SceneState {
+    pub config: Config,
+    pub resolved: Resolved,
+    pub state: State,
+    pub extra: Extra,
+    pub clock: Clock,
+    /// Whether the scene was edited by hand since it began.
+    pub is_touched: bool,
+}
+
+impl SceneState {
+    /// Restores a run of a snapshot for `device`. On the device that wrote the snapshot (`is_same`) the run keeps its recipe.
+    pub(super) fn from_run(
+        run: Run,
+        device: &DeviceInfo,
+        is_same: bool,
+        tuned: &Tuned,
+        generation: u64,
+    ) -> Result<Self> {
+        let Run { config, recipe, made, is_touched, step, time, state, mut extra, .. } = run;
+        let mut config = Config { tuned: tuned.clone(), ..config };
+        // `auto` differs between devices, but a restart must generate the same scene as before.
+        if let (Some(made), None) = (made, config.start.bodies)
+            && bodies_for(&config, device).ok() != Some(made)
+        {
+            config.bodies = Some(made);
+        }
+        let variant = config.mode.info().variant(&recipe.variant);
+        let meant = variant.and_then(|v| Recipe::of_words(v, device, recipe.work_group, &recipe.knobs));
+        let resolved = match (Resolved::new(&config, device), meant) {
+            (Ok(resolved), Some(meant)) if is_same && resolved.recipe != meant => {
+                // `auto` would choose another recipe now, for instance after tuning.
+                config.variant = Some(meant.variant);
+                config.work_group = Some(meant.work_group);
+                config.knobs.extend(meant.knobs().map(|(knob, value)| (knob.name, value)));
+                Resolved::new(&config, device)?
+            }
+            (Err(_), _) if !is_same => {
+                // The recipe was chosen for another device.
+                (config.variant, config.work_group) = (None, None);
+                Resolved::new(&config, device)?
+            }
+            (resolved, _) => resolved?,
+        };
+        if !is_same || meant != Some(resolved.recipe) {
+            config.mode.unsettle(&mut extra);
+        }
+        let most = max_bodies(device, config.mode.as_ref());
+        if state.len() > most {
+            let (count, things) = (state.len(), config.mode.info().work.things);
+            return Err(Error::Invalid(format!(
+                "{count} {things} are too many: {} has room for {most}",
+                device.name
+            )));
+        }
+        let clock = Clock { generation, step, time };
+        Ok(Self { config, resolved, state, extra, clock, is_touched })
+    }
+
+    /// Returns the size in memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let state = match &self.state {
+            State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
+            State::Flow(flow) => size_of_val(&flow.cells[..]) + flow.walls.solid.len(),
+        };
+        state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
+    }
+
+    /// Converts the state into a run of a snapshot.
+    pub(super) fn into_run(self, baseline: Option<f64>) -> Run {
+        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_touched } = self;
+        let Resolved { bodies, recipe } = resolved;
+        let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let recipe =
+            RecipeRecord { variant: recipe.variant.name.to_owned(), work_group: recipe.work_group, knobs };
+        let (made, told) = (Some(bodies), Vec::new());
+        Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told }
+    }
+}

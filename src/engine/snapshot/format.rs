@@ -1,0 +1,198 @@
+//! The file format of snapshots.
+//!
+//! | bytes | |
+//! |---|---|
+//! | 14 | `89 "GRAVITILE" 0D 0A 1A 0A`: no text file starts like this, and a transfer in text mode damages it |
+//! | 2 | version |
+//! | 4 | CRC-32 of all following bytes |
+//! | 8 | length of the uncompressed data |
+//! | rest | zlib data: length of the manifest (4 bytes), manifest, lists one after another |
+//!
+//! Numbers are little-endian. The manifest is TOML (see [`manifest`](super::manifest)) and states the length of each list.
+//!
+//! # Limits on memory
+//! A small file can unpack to a large one, so a snapshot is read in this order:
+//! 1. The header states the uncompressed length. A length that does not fit the number of compressed bytes is refused.
+//! 2. The checksum of the file is checked, which needs no memory.
+//! 3. The manifest is unpacked, limited by [`Room::manifest`], and parsed.
+//! 4. The manifest states the number of bodies or cells. [`Manifest::check_lists`] refuses lists that do not fit these numbers or
+//!    the length of the file ([`Room::bodies`], [`Room::flows`]). Data that would shrink below these limits, such as a large fluid
+//!    at rest, is written without compression.
+//! 5. Each list is unpacked into memory of its length. If there is not enough memory, the list is refused with a message.
+
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+
+use flate2::Compression;
+use flate2::bufread::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+
+use super::contents::{Snapshot, Summary};
+use super::manifest::{Lists, Manifest};
+use super::room::{MOST_BYTES, Room};
+use crate::base::error::{Error, Result};
+
+/// Version of the file format. It increases when older programs cannot read newer files.
+pub const VERSION: u16 = 1;
+const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
+/// Offsets of the checksum, of the bytes that it covers, and of the compressed data.
+const HEAD: usize = MAGIC.len() + 2;
+const COVERED: usize = HEAD + 4;
+const HEADER: usize = COVERED + 8;
+const _: () = assert!(cfg!(target_endian = "little"), "lists are written in the byte order of memory");
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::Invalid(what.into())
+}
+
+/// Returns the bytes of the file of `snapshot`, which may unpack to at most `most` bytes.
+pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
+    let (manifest, lists) = Manifest::of(snapshot)?;
+    let text = toml::to_string(&manifest)
+        .map_err(|error| wrong(format!("a snapshot cannot be written: {error}")))?;
+    let length = 4 + text.len() as u64 + lists.iter().map(|(_, list)| list.len() as u64).sum::<u64>();
+    let too_many = || wrong(format!("the snapshot would be too large: {length} bytes"));
+    if length > most {
+        return Err(too_many());
+    }
+    let pack = |compression| -> std::io::Result<Vec<u8>> {
+        let mut encoder = ZlibEncoder::new(length.to_le_bytes().to_vec(), compression);
+        encoder.write_all(&(text.len() as u32).to_le_bytes())?;
+        encoder.write_all(text.as_bytes())?;
+        lists.iter().try_for_each(|(_, list)| encoder.write_all(list))?;
+        encoder.finish()
+    };
+    // Writing to memory does not fail.
+    let pack = |compression| pack(compression).map_err(|error| wrong(error.to_string()));
+    // Makes sure that the file can be read again.
+    let check = |body: &[u8]| {
+        let room = Room { packed: (body.len() - 8) as u64 };
+        if text.len() as u64 > room.manifest() {
+            return Err(too_many());
+        }
+        manifest.check_lists(room)
+    };
+    // Floating-point numbers hardly shrink, so a slow compression is not worth its time.
+    let mut body = pack(Compression::fast())?;
+    if check(&body).is_err() {
+        body = pack(Compression::none())?;
+        check(&body)?;
+    }
+    let mut file = MAGIC.to_vec();
+    file.extend(VERSION.to_le_bytes());
+    file.extend(crc32fast::hash(&body).to_le_bytes());
+    file.append(&mut body);
+    Ok(file)
+}
+
+/// The header of a file of `file` bytes.
+struct Header {
+    crc: u32,
+    /// Uncompressed length of manifest and lists, in bytes.
+    length: u64,
+    room: Room,
+}
+
+impl Header {
+    fn read(input: &mut impl Read, file: u64, most: u64) -> Result<Self> {
+        let mut bytes = Vec::with_capacity(HEADER);
+        let cut_off = || wrong("the snapshot is cut off");
+        input.take(HEADER as u64).read_to_end(&mut bytes).map_err(|_| cut_off())?;
+        if !bytes.starts_with(MAGIC) {
+            return Err(wrong("it is not a snapshot of gravitile"));
+        }
+        let number = |from: usize, to: usize| -> Result<u64> {
+            let bytes = bytes.get(from..to).ok_or_else(cut_off)?;
+            Ok(bytes.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte)))
+        };
+        let version = number(MAGIC.len(), HEAD)?;
+        if version != u64::from(VERSION) {
+            let text =
+                format!("the snapshot has version {version}, and this program reads version {VERSION}");
+            return Err(wrong(text));
+        }
+        let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
+        let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
+        if length > most {
+            return Err(wrong(format!("the snapshot says that it has {length} bytes, which is too much")));
+        }
+        let room = Room { packed };
+        match room.holds(length) {
+            true => Ok(Self { crc, length, room }),
+            false => Err(wrong(format!(
+                "the snapshot is damaged or cut off: its {packed} compressed bytes do not fit the {length} bytes that its header states"
+            ))),
+        }
+    }
+}
+
+/// Returns the checksum of the rest of `input`.
+fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
+    let (mut hasher, mut block) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
+    loop {
+        match input.read(&mut block) {
+            Ok(0) => return Ok(hasher.finalize()),
+            Ok(count) => hasher.update(&block[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads a snapshot from a file of `file` bytes, which may unpack to at most `most` bytes.
+pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
+    let Header { crc, length, room } = Header::read(&mut input, file, most)?;
+    let io = |error: std::io::Error| wrong(format!("the snapshot cannot be read: {error}"));
+    input.seek(SeekFrom::Start(COVERED as u64)).map_err(io)?;
+    if checksum(&mut input).map_err(io)? != crc {
+        return Err(wrong("the snapshot is damaged: its checksum does not match"));
+    }
+    input.seek(SeekFrom::Start(HEADER as u64)).map_err(io)?;
+    let mut body = ZlibDecoder::new(BufReader::new(input));
+    let (manifest, count) = read_manifest(&mut body, room)?;
+    let lists = manifest.check_lists(room)?;
+    if 4 + count + lists != length {
+        return Err(wrong(format!(
+            "the snapshot's manifest and lists have {} bytes, but its header states {length}",
+            4 + count + lists
+        )));
+    }
+    let lists = Lists::read(&manifest, &mut body)?;
+    // Reading to the end also checks zlib's checksum.
+    let ends = body.read(&mut [0]).is_ok_and(|read| read == 0);
+    if !ends || !body.into_inner().fill_buf().is_ok_and(|rest| rest.is_empty()) {
+        return Err(wrong(
+            "the snapshot is damaged: it does not unpack to the length that its header states",
+        ));
+    }
+    manifest.snapshot(lists)
+}
+
+/// Reads the summary of a snapshot from the beginning of a file of `file` bytes.
+pub(super) fn peek(mut input: impl Read, file: u64) -> Result<Summary> {
+    let Header { room, .. } = Header::read(&mut input, file, MOST_BYTES)?;
+    let (manifest, _) = read_manifest(&mut ZlibDecoder::new(BufReader::new(input)), room)?;
+    manifest.summary()
+}
+
+/// Unpacks the manifest, and returns it with its length in bytes.
+fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
+    let cut_off = |_| wrong("the snapshot is damaged: its manifest does not unpack");
+    let mut count = [0; 4];
+    body.read_exact(&mut count).map_err(cut_off)?;
+    let count = u64::from(u32::from_le_bytes(count));
+    if count > room.manifest() {
+        return Err(wrong(format!(
+            "the snapshot says that its manifest has {count} bytes, which is too much"
+        )));
+    }
+    let mut text = Vec::new();
+    // Memory grows with the data that arrives, not with the stated length.
+    body.take(count).read_to_end(&mut text).map_err(cut_off)?;
+    if text.len() as u64 != count {
+        return Err(wrong("the snapshot's manifest is cut off"));
+    }
+    let text = String::from_utf8(text).map_err(|_| wrong("the snapshot's manifest is not UTF-8 text"))?;
+    let manifest = crate::base::files::from_toml(&text)
+        .map_err(|(_, what)| wrong(format!("the snapshot's manifest is wrong: {what}")))?;
+    Ok((manifest, count))
+}

@@ -1,0 +1,13 @@
+//! Snapshots: files that hold a complete simulation, from which it continues as if it had never stopped.
+
+mod contents;
+mod file;
+mod format;
+mod manifest;
+mod picture;
+mod room;
+
+pub use self::contents::{EXTENSION, RecipeRecord, Run, Snapshot, Summary};
+pub use self::format::VERSION;
+pub use self::picture::{Carried, Extent, MOST_CARRIED, PICTURE, embed};
+pub use self::room::MOST_BYTES;

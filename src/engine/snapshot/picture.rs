@@ -1,0 +1,190 @@
+//! PNG pictures that carry their simulation.
+//!
+//! A private chunk before the end holds a [`Snapshot`] (`gvSt`) or the text of a scene file (`gvSc`). Other programs ignore
+//! these chunks. PNGs are untrusted: sizes are limited, and the contents are checked like those of snapshots and scene files.
+
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::contents::{Run, Snapshot};
+use super::file::in_file;
+use super::format;
+use crate::base::error::{Error, Result};
+use crate::base::files;
+use crate::engine::config::Config;
+use crate::scene::{Scene, file as scene_file};
+
+/// File name extension of pictures.
+pub const PICTURE: &str = "png";
+/// Largest chunk in a picture, in bytes: about 500 000 bodies.
+pub const MOST_CARRIED: usize = 1 << 24;
+/// Largest length of a picture, in bytes.
+const MOST_BYTES: u64 = 1 << 32;
+/// Largest length that the chunk may unpack to, in bytes.
+const MOST_UNPACKED: u64 = 1 << 26;
+
+const MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
+const SNAPSHOT: &[u8; 4] = b"gvSt";
+const SCENE: &[u8; 4] = b"gvSc";
+/// Length of the last chunk, which is empty: length, name and checksum.
+const END: usize = 12;
+
+/// How much of the simulation a picture carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The picture carries the complete state.
+    All,
+    /// The picture carries only the scene and its parameters, because the state is too large.
+    Scene,
+    /// The picture carries nothing, because even the scene is too large.
+    Nothing,
+}
+
+impl Extent {
+    /// Returns the message for a picture that does not carry the complete state.
+    pub fn note(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Scene => {
+                Some("the state is too large: the picture carries only the scene and its parameters")
+            }
+            Self::Nothing => Some("the scene is too large: the picture carries nothing"),
+        }
+    }
+}
+
+/// Contents of a snapshot file or a picture.
+#[derive(Debug, Clone)]
+pub enum Carried {
+    /// A complete state from which a simulation can continue.
+    Snapshot(Box<Snapshot>),
+    /// A scene that starts from its first step.
+    Scene(Box<Config>),
+}
+
+impl Carried {
+    /// Reads a snapshot file, or the contents of a picture.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, carries nothing, or is damaged or wrong.
+    pub fn load(path: &Path) -> Result<Self> {
+        if !path.extension().unwrap_or_default().eq_ignore_ascii_case(PICTURE) {
+            return Snapshot::load(path).map(|snapshot| Self::Snapshot(Box::new(snapshot)));
+        }
+        let (file, _) = files::open(path, MOST_BYTES, "a picture")?;
+        Self::read(file).map_err(|error| in_file(path, &error))
+    }
+
+    /// Reads the snapshot or the scene that a picture carries.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Carried::load`].
+    pub fn read(png: impl Read + Seek) -> Result<Self> {
+        let mut png = BufReader::new(png);
+        let cut_off = |_| wrong("the picture is cut off");
+        let mut magic = [0; MAGIC.len()];
+        png.read_exact(&mut magic).map_err(cut_off)?;
+        if magic != *MAGIC {
+            return Err(wrong("it is not a PNG"));
+        }
+        loop {
+            let mut header = [0; 8];
+            png.read_exact(&mut header).map_err(cut_off)?;
+            let (length, name) = header.split_at(4);
+            let length = length.iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
+            match name {
+                b"IEND" => return Err(wrong("the picture carries no scene of gravitile")),
+                name if name == SNAPSHOT || name == SCENE => return carried(name, length, &mut png),
+                name if name.iter().all(u8::is_ascii_alphabetic) => {
+                    png.seek_relative(length as i64 + 4).map_err(cut_off)?;
+                }
+                _ => return Err(wrong("the picture is damaged: it has a chunk without a name")),
+            }
+        }
+    }
+}
+
+fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
+    if length > MOST_CARRIED as u64 {
+        return Err(wrong(format!("the picture says that it carries {length} bytes, which is too much")));
+    }
+    let mut data = Vec::new();
+    let mut crc = [0; 4];
+    let whole = png.take(length).read_to_end(&mut data).is_ok_and(|read| read as u64 == length);
+    if !whole || png.read_exact(&mut crc).is_err() {
+        return Err(wrong("the picture is cut off"));
+    }
+    if checksum(name, &data) != u32::from_be_bytes(crc) {
+        return Err(wrong("the data in the picture is damaged: its checksum does not match"));
+    }
+    if name == SNAPSHOT {
+        return Ok(Carried::Snapshot(Box::new(format::decode(
+            Cursor::new(&data),
+            data.len() as u64,
+            MOST_UNPACKED,
+        )?)));
+    }
+    let text = String::from_utf8(data).map_err(|_| wrong("the scene in the picture is not UTF-8 text"))?;
+    Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
+}
+
+/// Adds as much of the scene that `snapshot` shows to `png` as a picture can carry.
+///
+/// # Errors
+/// Returns an error if `png` is not a PNG.
+pub fn embed(png: &[u8], snapshot: &Snapshot) -> Result<(Vec<u8>, Extent)> {
+    let end = png.len().checked_sub(END).filter(|_| png.starts_with(MAGIC));
+    let end = end.ok_or_else(|| wrong("the picture is not a PNG"))?;
+    let (name, data, extent) = payload(snapshot);
+    let mut carrier = png[..end].to_vec();
+    if extent != Extent::Nothing {
+        carrier.extend((data.len() as u32).to_be_bytes());
+        carrier.extend(name);
+        carrier.extend(&data);
+        carrier.extend(checksum(name, &data).to_be_bytes());
+    }
+    carrier.extend(&png[end..]);
+    Ok((carrier, extent))
+}
+
+fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
+    let Some(run) = snapshot.runs.first().map(anonymous) else { return (SCENE, Vec::new(), Extent::Nothing) };
+    let scene = run.config.to_file();
+    let Snapshot { device, view, .. } = snapshot;
+    let shown = Snapshot { device: device.clone(), view: view.clone(), runs: vec![run] };
+    if let Some(data) = format::encode(&shown, MOST_UNPACKED).ok().filter(|data| fits(data)) {
+        return (SNAPSHOT, data, Extent::All);
+    }
+    match scene.map(String::into_bytes).ok().filter(|data| fits(data)) {
+        Some(data) => (SCENE, data, Extent::Scene),
+        None => (SCENE, Vec::new(), Extent::Nothing),
+    }
+}
+
+fn fits(data: &[u8]) -> bool {
+    data.len() <= MOST_CARRIED
+}
+
+/// Returns the run without the folders of its files, which are private.
+fn anonymous(run: &Run) -> Run {
+    let mut run = run.clone();
+    let scene = &run.config.start;
+    let last = |name: &str| Path::new(name).file_name().map(|last| last.to_string_lossy().into_owned());
+    if let Some(name) = last(&scene.name).filter(|name| *name != scene.name) {
+        let title = last(&scene.title).unwrap_or_default();
+        run.config.start = Arc::new(Scene { name, title, ..Scene::clone(scene) });
+    }
+    run
+}
+
+fn checksum(name: &[u8], data: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(name);
+    hasher.update(data);
+    hasher.finalize()
+}
+
+fn wrong(what: impl Into<String>) -> Error {
+    Error::Invalid(what.into())
+}

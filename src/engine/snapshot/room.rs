@@ -1,0 +1,42 @@
+//! Limits on the size of snapshots.
+
+/// Largest length of a snapshot, compressed or not, in bytes.
+pub const MOST_BYTES: u64 = 1 << 35;
+
+/// Largest length of a manifest, in bytes. Scenes of orbits are text of up to a million lines of 64 bytes.
+const MOST_MANIFEST: u64 = 1 << 26;
+/// Largest compression ratio of deflate (zlib's technical notes, "Maximum Compression Factor").
+const MOST_RATIO: u64 = 1032;
+
+/// Limits on the bytes that compressed data may unpack to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Number of compressed bytes.
+    pub packed: u64,
+}
+
+impl Room {
+    /// Returns the limit for the manifest. Text shrinks to about a tenth.
+    pub(super) fn manifest(self) -> u64 {
+        (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_MANIFEST)
+    }
+
+    /// Returns the limit for lists of bodies. Positions hardly shrink, but equal velocities or masses do.
+    pub(super) fn bodies(self) -> u64 {
+        (self.packed.saturating_mul(64)).saturating_add(1 << 26)
+    }
+
+    /// Returns the limit for lists of flows. Cells of a fluid at rest shrink to almost nothing, so the constant bounds flows of
+    /// usual sizes.
+    pub(super) fn flows(self) -> u64 {
+        (self.packed.saturating_mul(64)).saturating_add(1 << 28)
+    }
+
+    /// Returns whether `length` bytes can be compressed to the packed size.
+    pub(super) fn holds(self, length: u64) -> bool {
+        let least = length / MOST_RATIO;
+        // Incompressible data is stored in blocks with headers.
+        let most = length + length / 512 + 1024;
+        (least..=most).contains(&self.packed)
+    }
+}

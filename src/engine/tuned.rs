@@ -1,0 +1,167 @@
+//! The fastest recipes found on devices, stored between runs of the program.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::{Error, Result};
+use crate::base::files::{self, OutputFile};
+use crate::compute::{self, DeviceInfo};
+use crate::modes::{ModeInfo, Recipe, Variant};
+
+/// Version of the file format.
+const VERSION: u32 = 1;
+/// Largest length of the file, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The fastest recipes for each device, driver, mode, variant and size class.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tuned(Arc<Vec<Winner>>);
+
+/// The fastest recipe for a device, driver, mode, variant and size class, as stored in the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Winner {
+    device: String,
+    driver: String,
+    mode: String,
+    /// Middle of the size class, in bodies or cells.
+    bodies: usize,
+    variant: String,
+    /// Hash of the kernel. A changed kernel is tuned again.
+    fingerprint: u64,
+    work_group: usize,
+    knobs: std::collections::BTreeMap<String, u32>,
+    pairs_per_second: f64,
+}
+
+/// Contents of the file with the tuned recipes.
+#[derive(Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    winners: Vec<Winner>,
+}
+
+/// Returns the size class of a number of bodies: the nearest power of two.
+fn class(bodies: usize) -> usize {
+    1 << (bodies.max(1) as f64).log2().round() as u32
+}
+
+/// Returns the hash of a variant's sources. Other versions of Rust may hash differently, which only repeats the tuning.
+fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let sources = mode.sources(variant);
+    sources.iter().chain([&compute::ROOT]).for_each(|source| source.text.hash(&mut hasher));
+    hasher.finish()
+}
+
+impl Winner {
+    fn new(device: &DeviceInfo, mode: &ModeInfo, bodies: usize, recipe: &Recipe, speed: f64) -> Self {
+        Self {
+            device: device.name.clone(),
+            driver: device.driver.clone(),
+            mode: mode.name.to_owned(),
+            bodies: class(bodies),
+            variant: recipe.variant.name.to_owned(),
+            fingerprint: fingerprint(mode, recipe.variant),
+            work_group: recipe.work_group,
+            knobs: recipe.knobs().map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
+            pairs_per_second: speed,
+        }
+    }
+
+    /// Returns whether `other` is for the same device, driver, mode, size class and variant.
+    fn replaces(&self, other: &Self) -> bool {
+        let key =
+            |w: &Self| (w.device.clone(), w.driver.clone(), w.mode.clone(), w.bodies, w.variant.clone());
+        key(self) == key(other)
+    }
+
+    /// Returns the recipe for `device`, or `None` if the kernel changed or the device does not support it.
+    fn recipe(&self, device: &DeviceInfo, mode: &'static ModeInfo) -> Option<Recipe> {
+        let variant =
+            mode.variant(&self.variant).filter(|variant| fingerprint(mode, variant) == self.fingerprint)?;
+        Recipe::of_words(variant, device, self.work_group, &self.knobs)
+    }
+}
+
+impl Tuned {
+    /// Returns the path of the list of tuned kernels, or `None` if the user has no cache folder.
+    pub fn path() -> Option<PathBuf> {
+        Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
+    }
+
+    /// Reads the file `path`. A missing file counts as empty.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or has another format. The program works without it.
+    pub fn load(path: &Path) -> Result<Self> {
+        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+        let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
+            return Ok(Self::default());
+        };
+        let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
+        match contents.version {
+            VERSION => Ok(Self(Arc::new(contents.winners))),
+            other => Err(error(std::io::Error::other(format!(
+                "it has version {other}, and this program reads version {VERSION}"
+            )))),
+        }
+    }
+
+    /// Writes the file `path` and its folder. Other recipes in the file stay, because another run may have found them meanwhile.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|source| Error::Io {
+                doing: "write",
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        let mut winners = Vec::clone(&self.0);
+        let others = Self::load(path).unwrap_or_default();
+        winners.extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.replaces(old))).cloned());
+        let contents = Contents { version: VERSION, winners };
+        let text = serde_json::to_vec_pretty(&contents)
+            .map_err(|error| Error::Invalid(format!("tuned kernels cannot be written: {error}")))?;
+        OutputFile::create(path)?.replace(&text)
+    }
+
+    /// Stores the speed of a recipe with `bodies` bodies, in pairs per second, in place of its variant's older recipe.
+    pub fn remember(
+        &mut self,
+        device: &DeviceInfo,
+        mode: &'static ModeInfo,
+        bodies: usize,
+        (recipe, pairs_per_second): (&Recipe, f64),
+    ) {
+        let new = Winner::new(device, mode, bodies, recipe, pairs_per_second);
+        let winners = Arc::make_mut(&mut self.0);
+        winners.retain(|old| !new.replaces(old));
+        winners.push(new);
+    }
+
+    /// Returns the fastest known recipe for `bodies` bodies, of one variant or of all.
+    pub fn recipe(
+        &self,
+        device: &DeviceInfo,
+        mode: &'static ModeInfo,
+        variant: Option<&'static Variant>,
+        bodies: usize,
+    ) -> Option<Recipe> {
+        let is_meant = |winner: &&Winner| {
+            (&winner.device, &winner.driver) == (&device.name, &device.driver)
+                && winner.mode == mode.name
+                && winner.bodies == class(bodies)
+                && variant.is_none_or(|variant| variant.name == winner.variant)
+        };
+        let mut meant: Vec<&Winner> = self.0.iter().filter(is_meant).collect();
+        meant.sort_by(|a, b| b.pairs_per_second.total_cmp(&a.pairs_per_second));
+        meant.into_iter().find_map(|winner| winner.recipe(device, mode))
+    }
+}

@@ -1,0 +1,310 @@
+//! Measures the speed of recipes, for charts and to find the fastest one.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::build::seed;
+use super::resolved::{Resolved, max_bodies};
+use crate::base::error::{Error, Result};
+use crate::base::state::State;
+use crate::compute::{Device, DeviceInfo};
+use crate::engine::config::Config;
+use crate::engine::tuned::Tuned;
+use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
+
+/// Longest time of a search, apart from its last measurement.
+const SEARCH: Duration = Duration::from_secs(25);
+/// Shortest timing, in seconds. Shorter ones are too inaccurate.
+const TIMING: f64 = 0.03;
+/// Length of the first, rough timing of a recipe, in seconds.
+const LOOK: f64 = TIMING / 4.0;
+/// Number of timings, of which the shortest counts.
+const TIMINGS: u32 = 3;
+/// Recipes slower than this share of the fastest one are timed only roughly.
+const CUT_OFF: f64 = 0.8;
+/// Smallest ratio of speeds that counts as an improvement.
+const GAIN: f64 = 1.01;
+/// Steps longer than this, in seconds, are timed only once.
+const LONGEST_STEP: f64 = 1.0;
+/// Smallest number of bodies in [`Study::Bodies`].
+const FEWEST: usize = 256;
+
+/// The measured speed of a recipe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The recipe that was measured.
+    pub recipe: Recipe,
+    /// Number of bodies or cells in the measurement.
+    pub bodies: usize,
+    /// Pairs or cells per second, as [`crate::modes::Work`] counts them.
+    pub pairs_per_second: f64,
+    /// Whether the timing is rough, because another recipe is much faster or a step takes very long.
+    pub is_rough: bool,
+}
+
+impl Trial {
+    /// Returns the fastest measurement of each variant, slowest first.
+    pub fn best_of_each(trials: &[Self]) -> Vec<Self> {
+        let mut sorted = trials.to_vec();
+        sorted.sort_by(|a, b| b.pairs_per_second.total_cmp(&a.pairs_per_second));
+        let mut best: Vec<Self> = Vec::new();
+        for trial in sorted {
+            if !best.iter().any(|better| better.recipe.variant == trial.recipe.variant) {
+                best.insert(0, trial);
+            }
+        }
+        best
+    }
+}
+
+/// Stores the fastest recipe of each variant in `tuned`, without rough measurements.
+pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
+    let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
+    for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
+        tuned.remember(device, mode, bodies, (&recipe, pairs_per_second));
+    }
+}
+
+/// Receives the completed share, from 0 to 1, and each measurement; may end the study.
+pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
+
+/// A series of measurements of the device's speed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Study {
+    /// Searches for the fastest recipe.
+    Tune,
+    /// Measures each variant with several work-group sizes.
+    WorkGroups,
+    /// Measures each variant with several numbers of bodies.
+    Bodies,
+}
+
+impl Study {
+    /// Measures recipes for the mode and the scene of `config`, until `report` ends the study.
+    ///
+    /// # Errors
+    /// Returns an error if the configuration is not possible or the device fails.
+    pub fn run(self, device: &Device, config: &Config, report: Report) -> Result<()> {
+        let config = &self.subject(config);
+        let Resolved { bodies, .. } = Resolved::new(config, &device.info)?;
+        let most = config.mode.info().work.sizes(device.info.kind).telling;
+        match self {
+            Self::Tune => tune(device, config, bodies.min(most), report),
+            Self::WorkGroups => work_groups(device, config, bodies.min(most), report),
+            Self::Bodies => numbers(device, config, 4 * most, report),
+        }
+    }
+
+    /// Returns the configuration to measure for `config`: another scene if the study varies the number of bodies and the scene
+    /// fixes it.
+    pub fn subject(self, config: &Config) -> Config {
+        match (self, config.start.bodies) {
+            (Self::Bodies, Some(_)) => {
+                Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) }
+            }
+            _ => config.clone(),
+        }
+    }
+}
+
+/// The mode, the bodies and the device of a measurement.
+struct Subject<'a> {
+    device: &'a Device,
+    mode: Box<dyn Mode>,
+    state: State,
+}
+
+impl<'a> Subject<'a> {
+    /// Generates the scene of `config` with at most `count` bodies.
+    fn new(device: &'a Device, config: &'a Config, count: usize) -> Self {
+        let mut state = seed(config, count);
+        if let State::Bodies(bodies) = &mut state {
+            bodies.positions.truncate(count);
+            bodies.velocities.truncate(count);
+        }
+        let mut mode = config.mode.clone();
+        mode.even();
+        Self { device, mode, state }
+    }
+
+    /// Returns the guessed recipe of each variant, slowest first.
+    fn guesses(&self) -> Vec<Recipe> {
+        let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
+        self.mode.info().variants.iter().map(guess).collect()
+    }
+
+    /// Measures a recipe, roughly if it is much slower than `to_beat` pairs/s. Returns `None` if the device does not support it.
+    fn measure(&self, recipe: Recipe, to_beat: f64) -> Result<Option<Trial>> {
+        let mut simulation = match self.mode.build(self.device, recipe, &self.state) {
+            Ok(simulation) => simulation,
+            // The recipe needs too many registers or too much local memory.
+            Err(Error::Invalid(_) | Error::Build { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let bodies = self.state.len();
+        let pairs = (self.mode.info().work.in_step)(bodies) * f64::from(self.mode.force_evaluations());
+        // The first steps are slow: some compilers build in them, and solvers that slice long steps learn the speed. So warm up
+        // until two steps take about as long.
+        let (burst, _) = self.mode.info().work.burst;
+        if burst > 1 {
+            // Some kernels run only in longer bursts.
+            time(simulation.as_mut(), burst)?;
+        }
+        let mut step = f64::INFINITY;
+        for _ in 0..5 {
+            let seconds = time(simulation.as_mut(), 1)?;
+            let is_settled = seconds > 0.5 * step || seconds > LONGEST_STEP;
+            step = step.min(seconds);
+            if is_settled {
+                break;
+            }
+        }
+        // A short step mostly waits for the device, so several steps are timed together.
+        let mut steps = 1;
+        while step < LONGEST_STEP && step * f64::from(steps) < LOOK {
+            steps = (LOOK / step).ceil().clamp(2.0 * f64::from(steps), 64.0 * f64::from(steps)) as u32;
+            step = time(simulation.as_mut(), steps)?;
+        }
+        let is_rough = step >= LONGEST_STEP || pairs / step < CUT_OFF * to_beat;
+        if !is_rough {
+            let steps = (TIMING / step).ceil() as u32;
+            for _ in 0..TIMINGS {
+                step = step.min(time(simulation.as_mut(), steps)?);
+            }
+        }
+        Ok(Some(Trial { recipe, bodies, pairs_per_second: pairs / step, is_rough }))
+    }
+}
+
+/// Returns the average time of `steps` steps in a row, in seconds.
+fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
+    let clock = Instant::now();
+    simulation.start(steps);
+    while simulation.advance()? {}
+    simulation.finish()?;
+    Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
+}
+
+/// A number in a recipe that the search varies.
+enum Axis {
+    WorkGroup,
+    Knob(&'static Knob),
+}
+
+impl Axis {
+    fn of(recipe: &Recipe) -> Vec<Self> {
+        let knobs = recipe.knobs().map(|(knob, _)| knob).filter(|knob| !knob.never_hurts);
+        knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
+    }
+
+    /// Returns the recipes that differ from `recipe` only in this number, with similar work-group sizes.
+    fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
+        let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
+        let all: Vec<Recipe> = match self {
+            Self::Knob(knob) => {
+                knob.options.iter().map(|&value| recipe.with_knob(knob.name, value)).collect()
+            }
+            Self::WorkGroup => {
+                let sizes = recipe.work_groups(device).into_iter().filter(is_near);
+                sizes.map(|size| recipe.with_work_group(size)).collect()
+            }
+        };
+        all.into_iter()
+            .filter(|other| other != recipe && other.work_group <= other.max_work_group(device))
+            .collect()
+    }
+}
+
+/// Measures the guesses for all variants, then varies the fastest one number at a time until nothing helps or the time is over.
+fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
+    let start = Instant::now();
+    let subject = Subject::new(device, config, bodies);
+    let mut tried: Vec<Trial> = Vec::new();
+    let mut lead = 0.0;
+    // The fastest variants come first, so that slower ones are timed only roughly.
+    for recipe in subject.guesses().into_iter().rev() {
+        if start.elapsed() > SEARCH {
+            break;
+        }
+        let Some(trial) = subject.measure(recipe, lead)? else { continue };
+        tried.push(trial);
+        lead = trial.pairs_per_second.max(lead);
+        if report(share(start), &trial).is_break() {
+            return Ok(());
+        }
+    }
+    let fastest = |tried: &[Trial]| {
+        tried.iter().copied().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second))
+    };
+    let Some(mut leader) = fastest(&tried) else { return Ok(()) };
+    let mut improves = true;
+    while std::mem::take(&mut improves) {
+        for axis in Axis::of(&leader.recipe) {
+            for recipe in axis.others(&leader.recipe, &device.info) {
+                if start.elapsed() > SEARCH {
+                    return Ok(());
+                }
+                if tried.iter().any(|trial| trial.recipe == recipe) {
+                    continue;
+                }
+                let Some(trial) = subject.measure(recipe, leader.pairs_per_second)? else { continue };
+                tried.push(trial);
+                if trial.pairs_per_second > GAIN * leader.pairs_per_second {
+                    (leader, improves) = (trial, true);
+                }
+                if report(share(start), &trial).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the elapsed share of the time for a search.
+fn share(start: Instant) -> f32 {
+    (start.elapsed().as_secs_f32() / SEARCH.as_secs_f32()).min(1.0)
+}
+
+/// Measures every variant with every work-group size.
+fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
+    let subject = Subject::new(device, config, bodies);
+    let sizes = |recipe: Recipe| {
+        recipe.work_groups(&device.info).into_iter().map(move |size| recipe.with_work_group(size))
+    };
+    let recipes: Vec<Recipe> = subject.guesses().into_iter().flat_map(sizes).collect();
+    for (nth, recipe) in (1..).zip(&recipes) {
+        if let Some(trial) = subject.measure(*recipe, 0.0)?
+            && report(nth as f32 / recipes.len() as f32, &trial).is_break()
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Measures every variant with numbers of bodies up to `most`, while a step does not take too long.
+fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
+    let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
+    let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();
+    let evaluations = f64::from(config.mode.force_evaluations());
+    let in_step = |count| (config.mode.info().work.in_step)(count) * evaluations;
+    let mut slow: Vec<&str> = Vec::new();
+    for (nth, &count) in (1..).zip(&counts) {
+        let subject = Subject::new(device, config, count);
+        for recipe in subject.guesses() {
+            if slow.contains(&recipe.variant.name) {
+                continue;
+            }
+            let Some(trial) = subject.measure(recipe, 0.0)? else { continue };
+            // Twice as many bodies would take too long.
+            if in_step(2 * count) / trial.pairs_per_second > LONGEST_STEP {
+                slow.push(recipe.variant.name);
+            }
+            if report(nth as f32 / counts.len() as f32, &trial).is_break() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Charts of speed measurements: one description, which the panel draws, pictures show and CSV files hold.
+
+use std::io::{self, Write};
+
+use crate::compute::DeviceInfo;
+use crate::engine::config::Config;
+use crate::engine::tuning::{Study, Trial};
+use crate::modes::{ModeInfo, Variant};
+
+/// The horizontal axis of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// Work-items per work-group.
+    WorkGroup,
+    /// Number of bodies or cells.
+    Bodies,
+    /// Position in the order of the trials.
+    Order,
+}
+
+impl Axis {
+    /// Returns the axis title; `things` is what the mode counts, such as "bodies".
+    pub fn title(self, things: &str) -> String {
+        match self {
+            Self::WorkGroup => "work-group size".to_owned(),
+            Self::Bodies => format!("number of {things}"),
+            Self::Order => "recipes tried, in order".to_owned(),
+        }
+    }
+
+    /// Returns the axis as part of a file name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WorkGroup => "work-groups",
+            Self::Bodies => "bodies",
+            Self::Order => "tuning",
+        }
+    }
+
+    /// Returns whether successive values double.
+    pub fn is_logarithmic(self) -> bool {
+        self != Self::Order
+    }
+}
+
+/// Speeds of one mode on one device.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    /// Horizontal axis.
+    pub axis: Axis,
+    /// The mode.
+    pub info: &'static ModeInfo,
+    /// Trials in the order of their measurement.
+    pub trials: Vec<Trial>,
+    /// Name of the scene.
+    pub scene: String,
+    /// Name of the device.
+    pub device: String,
+    /// Driver of the device.
+    pub driver: String,
+}
+
+/// The line of one variant.
+#[derive(Debug, PartialEq)]
+pub struct Line {
+    /// The variant.
+    pub variant: &'static Variant,
+    /// Index of the variant in the mode's list of variants.
+    pub rung: usize,
+    /// Values on the axis in ascending order, with the best trial at each.
+    pub points: Vec<(usize, Trial)>,
+}
+
+impl Chart {
+    /// Creates an empty chart for trials with the mode and the scene of `config`.
+    pub fn new(axis: Axis, config: &Config, device: &DeviceInfo) -> Self {
+        Self {
+            axis,
+            info: config.mode.info(),
+            trials: Vec::new(),
+            scene: config.start.name.clone(),
+            device: device.name.clone(),
+            driver: device.driver.clone(),
+        }
+    }
+
+    /// Creates an empty chart for a study.
+    pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
+        let axis = match study {
+            Study::Tune => Axis::Order,
+            Study::WorkGroups => Axis::WorkGroup,
+            Study::Bodies => Axis::Bodies,
+        };
+        Self::new(axis, &study.subject(config), device)
+    }
+
+    /// Returns a line for each measured variant, in the order of the mode's list.
+    pub fn lines(&self) -> Vec<Line> {
+        let line = |(rung, variant): (usize, &'static Variant)| {
+            let of_variant = |(_, trial): &(usize, &Trial)| trial.recipe.variant == variant;
+            let mut points: Vec<(usize, Trial)> = Vec::new();
+            for (nth, trial) in (1..).zip(&self.trials).filter(of_variant) {
+                let place = match self.axis {
+                    Axis::WorkGroup => trial.recipe.work_group,
+                    Axis::Bodies => trial.bodies,
+                    Axis::Order => nth,
+                };
+                match points.iter_mut().find(|(taken, _)| *taken == place) {
+                    Some((_, best)) if best.pairs_per_second >= trial.pairs_per_second => {}
+                    Some((_, best)) => *best = *trial,
+                    None => points.push((place, *trial)),
+                }
+            }
+            points.sort_by_key(|(place, _)| *place);
+            Line { variant, rung, points }
+        };
+        let lines = self.info.variants.iter().enumerate().map(line);
+        lines.filter(|line| !line.points.is_empty()).collect()
+    }
+
+    /// Returns the unit of the speed, such as `interactions/s`.
+    pub fn unit(&self) -> String {
+        format!("{}/s", self.info.work.unit)
+    }
+
+    /// Returns the number of bodies or cells if all trials have the same number.
+    pub fn bodies(&self) -> Option<usize> {
+        let first = self.trials.first()?.bodies;
+        self.trials.iter().all(|trial| trial.bodies == first).then_some(first)
+    }
+
+    /// Writes all trials of `charts` as CSV: a header, then one line per trial.
+    ///
+    /// # Errors
+    /// Returns the errors of `file`.
+    pub fn write_csv(charts: &[Self], file: &mut dyn Write) -> io::Result<()> {
+        writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second")?;
+        for Self { info, trials, scene, device, driver, .. } in charts {
+            let [device, driver, scene] = [device, driver, scene].map(|text| quoted(text));
+            for Trial { recipe, bodies, pairs_per_second, .. } in trials {
+                let (variant, work_group, knobs) = (recipe.variant.name, recipe.work_group, recipe.words());
+                let unit = info.work.unit;
+                write!(file, "{device},{driver},{},{scene},{variant},{bodies},", info.name)?;
+                writeln!(file, "{work_group},{knobs},{unit},{pairs_per_second:.0}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a field of a CSV file, quoted if it contains a separator, a quote or a line break.
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_keep_their_commas() {
+        assert_eq!(quoted("Portable Computing"), "Portable Computing");
+        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+    }
+}

@@ -1,0 +1,337 @@
+//! Films: sequences of pictures as PNG files, as a GIF, or as an MP4 or WebM that the program `ffmpeg` encodes.
+
+mod palette;
+
+use std::fs::File;
+use std::io::{BufWriter, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use image::{ImageFormat, RgbImage};
+
+use self::palette::Indexed;
+use crate::base::error::{Error, Result};
+use crate::base::files::{Draft, OutputFile};
+
+/// Accepted frame rates in pictures per second.
+pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
+
+/// Maximum width and height of a picture in pixels, in films, files and the window; graphics drivers allow no more.
+pub const MOST_SIDE: u32 = 16_384;
+
+/// File format of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// GIF: plays everywhere; 256 colours per picture.
+    Gif,
+    /// MP4 with H.264, encoded by `ffmpeg`.
+    Mp4,
+    /// WebM with VP9, encoded by `ffmpeg`.
+    Webm,
+    /// One PNG file per picture, without loss.
+    Frames,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 4] = [Self::Gif, Self::Mp4, Self::Webm, Self::Frames];
+
+    /// Returns the name of the format and a remark for the user.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Gif => ("GIF", "plays everywhere; 256 colours per picture, large files"),
+            Self::Mp4 => ("MP4", "H.264, plays nearly everywhere; needs the program ffmpeg"),
+            Self::Webm => ("WebM", "VP9, small, for the web; needs the program ffmpeg"),
+            Self::Frames => ("PNG", "one lossless file per picture"),
+        }
+    }
+
+    /// Returns the file name extension.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Gif => "gif",
+            Self::Mp4 => "mp4",
+            Self::Webm => "webm",
+            Self::Frames => "png",
+        }
+    }
+
+    /// Returns the format that a file name's extension stands for.
+    ///
+    /// # Errors
+    /// Returns an error if the extension is not that of a film.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().unwrap_or_default();
+        let format = Self::ALL.into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()));
+        format.ok_or_else(|| {
+            Error::Invalid(format!(
+                "{}: the name of a film must end in .gif, .mp4 or .webm, or in .png for numbered files such as \
+                 name-%04d.png",
+                path.display()
+            ))
+        })
+    }
+
+    /// Returns the options of the best encoder that `ffmpeg` has.
+    fn codec(self) -> Result<&'static [&'static str]> {
+        let name = self.words().0;
+        let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| {
+            Error::Invalid(format!(
+                "{name} needs the program ffmpeg, which does not start ({error}); on Debian and Ubuntu, \
+                 apt install ffmpeg. GIF and PNG work without it"
+            ))
+        })?;
+        let listed = String::from_utf8_lossy(&output.stdout);
+        let has = |encoder: &str| listed.lines().any(|line| line.split_whitespace().nth(1) == Some(encoder));
+        let codecs: &[&[&str]] = match self {
+            Self::Mp4 => &[
+                &["libx264", "-crf", "18", "-preset", "medium", "-movflags", "+faststart"],
+                &["mpeg4", "-q:v", "2", "-movflags", "+faststart"],
+            ],
+            _ => &[
+                &["libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
+                &["libvpx", "-crf", "10", "-b:v", "8M"],
+            ],
+        };
+        let codec = codecs.iter().copied().find(|codec| has(codec[0]));
+        codec.ok_or_else(|| {
+            let wanted: Vec<_> = codecs.iter().map(|codec| codec[0]).collect();
+            Error::Invalid(format!(
+                "this ffmpeg cannot write {name}: it lacks the encoders {}; install a full ffmpeg, or choose GIF or \
+                 PNG",
+                wanted.join(", ")
+            ))
+        })
+    }
+}
+
+/// A film being written. The file appears under its name only when the film is finished; a film that is dropped
+/// leaves only the PNG files already written.
+pub struct Film {
+    size: (u32, u32),
+    writer: Writer,
+}
+
+enum Writer {
+    /// The names of the files, and the number of pictures so far.
+    Frames(Pattern, u32),
+    /// `shown` counts the pictures so far, from which the delay of the next one follows.
+    Gif {
+        encoder: gif::Encoder<BufWriter<File>>,
+        draft: Draft,
+        rate: u32,
+        shown: u32,
+    },
+    Ffmpeg {
+        child: Running,
+        words: File,
+        draft: Draft,
+    },
+}
+
+impl Film {
+    /// Starts a film of `size` pixels with `rate` pictures per second in the file `path`, whose extension selects the
+    /// format.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written, or if `ffmpeg` is needed and missing.
+    pub fn create(path: &Path, size: (u32, u32), rate: u32) -> Result<Self> {
+        let format = Format::of(path)?;
+        if !RATES.contains(&rate) {
+            let (least, most) = (RATES.start(), RATES.end());
+            return Err(Error::Invalid(format!(
+                "cannot make a film with {rate} pictures per second; choose {least} to {most}"
+            )));
+        }
+        let writer = match format {
+            Format::Frames => {
+                let pattern = Pattern::of(path);
+                OutputFile::create(&pattern.name(1))?;
+                Writer::Frames(pattern, 0)
+            }
+            Format::Gif => {
+                let draft = OutputFile::create(path)?.draft()?;
+                let [width, height] = [size.0, size.1].map(u16::try_from);
+                let (Ok(width), Ok(height)) = (width, height) else {
+                    return Err(Error::Invalid(
+                        "a GIF has at most 65535 × 65535 pixels; choose a smaller size".to_owned(),
+                    ));
+                };
+                let file = BufWriter::new(draft.file()?);
+                let encoder = gif::Encoder::new(file, width, height, &[]);
+                let mut encoder = encoder.map_err(gif_error(&draft))?;
+                let repeats = encoder.set_repeat(gif::Repeat::Infinite);
+                repeats.map_err(gif_error(&draft))?;
+                Writer::Gif { encoder, draft, rate, shown: 0 }
+            }
+            Format::Mp4 | Format::Webm => ffmpeg(format, OutputFile::create(path)?.draft()?, size, rate)?,
+        };
+        Ok(Self { size, writer })
+    }
+
+    /// Adds a picture of the film's size.
+    ///
+    /// # Errors
+    /// Returns an error if the size differs or the picture cannot be written, with the message of `ffmpeg` if that
+    /// failed.
+    pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
+        if picture.dimensions() != self.size {
+            let ((w, h), (width, height)) = (picture.dimensions(), self.size);
+            return Err(Error::Invalid(format!(
+                "a picture of {w} × {h} does not fit a film of {width} × {height}"
+            )));
+        }
+        match &mut self.writer {
+            Writer::Frames(pattern, count) => {
+                *count += 1;
+                let bytes = png(picture)?;
+                OutputFile::create(&pattern.name(*count))?.save(|file| file.write_all(&bytes))
+            }
+            Writer::Gif { encoder, draft, rate, shown } => {
+                let (width, height) = (self.size.0 as u16, self.size.1 as u16);
+                let Indexed { palette, pixels } = Indexed::new(picture);
+                let mut frame = gif::Frame::from_palette_pixels(width, height, pixels, palette, None);
+                // Delays in hundredths of a second, rounded such that the whole film has the right length.
+                let until = |nth: u32| (f64::from(nth) * 100.0 / f64::from(*rate)).round() as u32;
+                frame.delay = (until(*shown + 1) - until(*shown)) as u16;
+                *shown += 1;
+                encoder.write_frame(&frame).map_err(gif_error(draft))
+            }
+            Writer::Ffmpeg { child, words, .. } => {
+                let written = child.0.stdin.as_mut().map_or(Ok(()), |pipe| pipe.write_all(picture));
+                written.map_err(|error| gave_up(&error.to_string(), words))
+            }
+        }
+    }
+
+    /// Finishes the film and gives the file its name.
+    ///
+    /// # Errors
+    /// Returns an error if the end cannot be written; an older file of this name then stays intact.
+    pub fn finish(self) -> Result<()> {
+        match self.writer {
+            Writer::Frames(..) => Ok(()),
+            Writer::Gif { encoder, draft, .. } => {
+                let mut file = encoder.into_inner().map_err(gif_error(&draft))?;
+                file.flush().map_err(draft.error())?;
+                draft.keep()
+            }
+            Writer::Ffmpeg { mut child, mut words, draft } => {
+                drop(child.0.stdin.take());
+                let status = child.0.wait().map_err(|error| gave_up(&error.to_string(), &mut words))?;
+                match status.success() {
+                    true => draft.keep(),
+                    false => Err(gave_up(&status.to_string(), &mut words)),
+                }
+            }
+        }
+    }
+}
+
+fn gif_error(draft: &Draft) -> impl FnOnce(gif::EncodingError) -> Error + use<> {
+    let error = draft.error();
+    move |why| match why {
+        gif::EncodingError::Io(why) => error(why),
+        why => error(std::io::Error::other(why)),
+    }
+}
+
+/// The running `ffmpeg`, which is killed when this value is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Errors are ignored, because the program may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) -> Result<Writer> {
+    let codec = format.codec()?;
+    // If ffmpeg ends before it has read all pictures, SIGPIPE must not end this program.
+    #[cfg(unix)]
+    // SAFETY: no handler is involved.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+    let start = |error: std::io::Error| Error::Invalid(format!("cannot start ffmpeg: {error}"));
+    let words = tempfile::tempfile().map_err(start)?;
+    let mut command = Command::new("ffmpeg");
+    command.args(["-hide_banner", "-loglevel", "error", "-nostats", "-y"]);
+    command.args(["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &format!("{width}x{height}")]);
+    command.args(["-r", &rate.to_string(), "-i", "-", "-an"]);
+    // Players expect colours at half the resolution, which needs even sides.
+    command.args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709,format=yuv420p"]);
+    // Names the colour space explicitly; players would assume the same one for pictures of this size.
+    for kind in ["-colorspace", "-color_primaries", "-color_trc"] {
+        command.args([kind, "bt709"]);
+    }
+    command.arg("-c:v").args(codec);
+    let path = draft.lend(&mut command)?;
+    command.args(["-f", format.extension()]).arg(path);
+    // In a process group of its own, ffmpeg does not receive Ctrl+C; this program ends it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::piped());
+    command.stderr(words.try_clone().map_err(start)?);
+    Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
+}
+
+/// Returns an error with the last message of `ffmpeg`.
+fn gave_up(reason: &str, words: &mut File) -> Error {
+    let mut said = String::new();
+    // If the message cannot be read, the reason stands alone.
+    let _ = words.seek(SeekFrom::Start(0)).and_then(|_| words.take(1 << 16).read_to_string(&mut said));
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    Error::Invalid(format!("ffmpeg failed ({reason}) {last}").trim_end().to_owned())
+}
+
+/// Encodes a picture as PNG.
+///
+/// # Errors
+/// Returns an error if the picture has no pixels.
+pub fn png(picture: &RgbImage) -> Result<Vec<u8>> {
+    let mut png = Cursor::new(Vec::new());
+    let written = picture.write_to(&mut png, ImageFormat::Png);
+    written.map_err(|error| Error::Graphics(format!("cannot encode the picture as PNG: {error}")))?;
+    Ok(png.into_inner())
+}
+
+/// The pattern of numbered file names.
+struct Pattern {
+    path: PathBuf,
+    before: String,
+    digits: usize,
+    after: String,
+}
+
+impl Pattern {
+    /// Parses a file name such as `name-%04d.png`. In a name without a pattern, the number goes before the extension.
+    fn of(path: &Path) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = name.rmatch_indices('%').find_map(|(at, _)| {
+            let (digits, after) = name[at + 1..].split_once('d')?;
+            // Any other percent sign is a character of the name, also that of `50%done`.
+            let is_word = !digits.starts_with('0') && after.starts_with(char::is_alphanumeric);
+            let digits = match digits.as_bytes() {
+                [] => 1,
+                [digit] | [b'0', digit] if digit.is_ascii_digit() => usize::from(digit - b'0').max(1),
+                _ => return None,
+            };
+            (!is_word).then(|| (name[..at].to_owned(), digits, after.to_owned()))
+        });
+        let (before, digits, after) = place.unwrap_or_else(|| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let extension = path.extension().unwrap_or_default().to_string_lossy();
+            (format!("{stem}-"), 4, format!(".{extension}"))
+        });
+        Self { path: path.to_owned(), before, digits, after }
+    }
+
+    fn name(&self, nth: u32) -> PathBuf {
+        let Self { path, before, digits, after } = self;
+        path.with_file_name(format!("{before}{nth:0digits$}{after}"))
+    }
+}

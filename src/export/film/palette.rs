@@ -1,0 +1,282 @@
+//! Chooses the 256 colours of a picture in a GIF, and assigns one to each pixel.
+//!
+//! Colours are weighted by the light they carry and not only by area: otherwise a dark sky would take nearly all of
+//! them, and stars would lose their colours. The picture is dithered, so that areas keep their colour on average.
+
+use std::collections::BTreeMap;
+
+use image::RgbImage;
+
+/// Maximum number of colours of a picture in a GIF.
+const MOST: usize = 256;
+/// Bits per channel that distinguish shades; colours that differ by less count as equal.
+const BITS: u32 = 6;
+/// Exponent of the area in a shade's weight: 1 weighs shades by their area, 0 ignores the area.
+const AREA_EXPONENT: f32 = 0.75;
+/// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors
+/// in a smooth area would add up until one pixel gets a very different colour: dots on a smooth planet.
+const HANDED_ON: f32 = 0.75;
+/// Light that black is counted with, in levels, so that large dark areas keep some colours.
+const LEAST_LIGHT: f32 = 8.0;
+
+/// A picture of at most 256 colours.
+pub(super) struct Indexed {
+    /// Red, green and blue of each colour.
+    pub palette: Vec<u8>,
+    /// Index of each pixel's colour in the palette.
+    pub pixels: Vec<u8>,
+}
+
+impl Indexed {
+    /// Converts a picture: exactly if it has few enough colours, otherwise approximately.
+    pub(super) fn new(picture: &RgbImage) -> Self {
+        exact(picture).unwrap_or_else(|| {
+            let palette = choose(shades(picture));
+            Self { pixels: dither(picture, &palette), palette: palette.concat() }
+        })
+    }
+}
+
+/// Returns the picture with its own colours; `None` if it has too many.
+fn exact(picture: &RgbImage) -> Option<Indexed> {
+    let mut places = BTreeMap::new();
+    let mut pixels = Vec::with_capacity(picture.len() / 3);
+    for pixel in picture.pixels() {
+        let next = places.len();
+        let place = *places.entry(pixel.0).or_insert(next);
+        pixels.push(u8::try_from(place).ok()?);
+    }
+    let mut palette = vec![0; 3 * places.len()];
+    for (colour, place) in places {
+        palette[3 * place..][..3].copy_from_slice(&colour);
+    }
+    Some(Indexed { palette, pixels })
+}
+
+/// A group of nearly equal colours: mean and weight.
+#[derive(Clone, Copy, Default)]
+struct Shade {
+    colour: [f32; 3],
+    weight: f32,
+}
+
+/// Returns the index of the shade of a colour.
+fn key(colour: [u8; 3]) -> usize {
+    colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
+}
+
+/// Returns the shades of a picture. The weight of a shade grows with its light and, less than linearly, with its
+/// area.
+fn shades(picture: &RgbImage) -> Vec<Shade> {
+    let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
+    for pixel in picture.pixels() {
+        let (count, sum) = &mut sums[key(pixel.0)];
+        *count += 1;
+        for (sum, level) in sum.iter_mut().zip(pixel.0) {
+            *sum += u64::from(level);
+        }
+    }
+    let shade = |(count, sum): (u64, [u64; 3])| {
+        let colour = sum.map(|sum| sum as f32 / count as f32);
+        let light = colour.into_iter().fold(0.0, f32::max);
+        Shade { colour, weight: (count as f32).powf(AREA_EXPONENT) * (light + LEAST_LIGHT) }
+    };
+    sums.into_iter().filter(|(count, _)| *count > 0).map(shade).collect()
+}
+
+/// A group of shades that become one colour.
+struct Group {
+    shades: Vec<Shade>,
+    mean: [f32; 3],
+    /// Weighted squared distance from the mean along red, green and blue.
+    spread: [f32; 3],
+}
+
+impl Group {
+    fn new(shades: Vec<Shade>) -> Self {
+        let total: f32 = shades.iter().map(|shade| shade.weight).sum();
+        let mut mean = [0.0; 3];
+        for shade in &shades {
+            for (mean, level) in mean.iter_mut().zip(shade.colour) {
+                *mean += level * shade.weight / total;
+            }
+        }
+        let mut spread = [0.0; 3];
+        for shade in &shades {
+            for axis in 0..3 {
+                spread[axis] += shade.weight * (shade.colour[axis] - mean[axis]).powi(2);
+            }
+        }
+        Self { shades, mean, spread }
+    }
+
+    fn total_spread(&self) -> f32 {
+        self.spread.iter().sum()
+    }
+
+    /// Splits the group at the mean, along the axis of the largest spread.
+    fn split(self) -> [Self; 2] {
+        let axis = (0..3).max_by(|&a, &b| self.spread[a].total_cmp(&self.spread[b])).unwrap_or(0);
+        let is_below = |shade: &Shade| shade.colour[axis] < self.mean[axis];
+        let (below, above) = self.shades.into_iter().partition(is_below);
+        [Self::new(below), Self::new(above)]
+    }
+}
+
+/// Chooses colours: repeatedly splits the group with the largest spread, until there are enough groups.
+fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
+    let mut groups = vec![Group::new(shades)];
+    while groups.len() < MOST {
+        let spreads = groups.iter().map(Group::total_spread).enumerate();
+        let Some((widest, spread)) = spreads.max_by(|(_, a), (_, b)| a.total_cmp(b)) else { break };
+        // No group can be split: each has a single shade.
+        if spread <= 0.0 || groups[widest].shades.len() < 2 {
+            break;
+        }
+        let halves = groups.swap_remove(widest).split();
+        groups.extend(halves);
+    }
+    groups.into_iter().map(|group| group.mean.map(|level| level.round() as u8)).collect()
+}
+
+/// Finds the nearest colour of a palette, and remembers it for each shade.
+struct Nearest<'p> {
+    palette: &'p [[u8; 3]],
+    found: Vec<Option<u8>>,
+}
+
+impl Nearest<'_> {
+    fn of(&mut self, colour: [u8; 3]) -> u8 {
+        let palette = self.palette;
+        *self.found[key(colour)].get_or_insert_with(|| {
+            // The shade's darkest colour stretched to the full range, so that black and white are exact.
+            let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
+            let distance = |other: &[u8; 3]| -> i32 {
+                shade.iter().zip(other).map(|(a, &b)| (a - i32::from(b)).pow(2)).sum()
+            };
+            let nearest = palette.iter().enumerate().min_by_key(|(_, other)| distance(other));
+            nearest.map_or(0, |(place, _)| place as u8)
+        })
+    }
+}
+
+/// Assigns a palette colour to each pixel and passes the error to its neighbours: R. W. Floyd and L. Steinberg, "An
+/// adaptive algorithm for spatial grey scale" (1976), every other row from right to left.
+fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
+    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let mut nearest = Nearest { palette, found: vec![None; 1 << (3 * BITS)] };
+    let mut pixels = vec![0; width * height];
+    // Errors passed to this row and to the next, with an extra column at each end.
+    let [mut here, mut below] = [(); 2].map(|()| vec![[0.0_f32; 3]; width + 2]);
+    for (y, row) in picture.rows().enumerate() {
+        let row: Vec<_> = row.map(|pixel| pixel.0).collect();
+        let (first, ahead) = if y % 2 == 0 { (0, 1) } else { (width - 1, -1) };
+        for nth in 0..width {
+            let x = first.abs_diff(nth);
+            let mut wanted = [0; 3];
+            for axis in 0..3 {
+                wanted[axis] = (f32::from(row[x][axis]) + here[x + 1][axis]).round().clamp(0.0, 255.0) as u8;
+            }
+            let place = nearest.of(wanted);
+            pixels[y * width + x] = place;
+            let next = (x + 1).wrapping_add_signed(ahead);
+            let before = (x + 1).wrapping_add_signed(-ahead);
+            for axis in 0..3 {
+                let colour = f32::from(palette[usize::from(place)][axis]);
+                let off = HANDED_ON * (f32::from(wanted[axis]) - colour);
+                here[next][axis] += off * 7.0 / 16.0;
+                below[before][axis] += off * 3.0 / 16.0;
+                below[x + 1][axis] += off * 5.0 / 16.0;
+                below[next][axis] += off / 16.0;
+            }
+        }
+        std::mem::swap(&mut here, &mut below);
+        below.fill([0.0; 3]);
+    }
+    pixels
+}
+
+#[cfg(test)]
+mod tests {
+    use image::Rgb;
+
+    use super::*;
+
+    const GOLD: Rgb<u8> = Rgb([255, 200, 60]);
+
+    /// A dark sky of many shades, a galaxy from blue to pink, and a few golden stars, each a pixel.
+    fn sky() -> RgbImage {
+        let mut seed = 1_u32;
+        let mut random = move |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % below
+        };
+        RgbImage::from_fn(320, 200, |x, y| {
+            let radius = f64::from((x.abs_diff(160)).pow(2) + (y.abs_diff(100)).pow(2)).sqrt();
+            let glow = (220.0 * (-radius / 9.0).exp()) as u32;
+            let mut shade = |least: u32, share: u32| (least + random(24) + glow * share / 8).min(255) as u8;
+            if x % 40 == 7 && y % 25 == 3 {
+                GOLD
+            } else {
+                Rgb([(2, 6), (4, 3), (9, 7)].map(|(a, b)| shade(a, b)))
+            }
+        })
+    }
+
+    fn shown(indexed: &Indexed) -> Vec<[u8; 3]> {
+        let colours: Vec<[u8; 3]> = indexed.palette.chunks(3).map(|rgb| [rgb[0], rgb[1], rgb[2]]).collect();
+        indexed.pixels.iter().map(|&place| colours[usize::from(place)]).collect()
+    }
+
+    fn distance(a: [u8; 3], b: [u8; 3]) -> f64 {
+        a.iter().zip(b).map(|(&a, b)| f64::from(a.abs_diff(b)).powi(2)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn a_few_golden_stars_stay_golden_in_a_dark_sky() {
+        let picture = sky();
+        let shown = shown(&Indexed::new(&picture));
+        let off: Vec<_> = picture
+            .pixels()
+            .zip(&shown)
+            .filter(|(was, _)| **was == GOLD)
+            .map(|(_, is)| distance(GOLD.0, *is))
+            .collect();
+        assert_eq!(off.len(), 64, "the picture has 64 golden pixels, one in a thousand");
+        let worst = off.into_iter().fold(0.0, f64::max);
+        assert!(worst < 12.0, "the farthest from gold is {worst} levels off");
+        // The dark sky also keeps its colours.
+        let sky: Vec<_> = picture.pixels().zip(&shown).map(|(was, is)| distance(was.0, *is)).collect();
+        let mean = sky.iter().sum::<f64>() / sky.len() as f64;
+        assert!(mean < 8.0, "{mean} levels off on average");
+    }
+
+    #[test]
+    fn areas_have_their_colour_on_average() {
+        let picture = RgbImage::from_fn(256, 256, |x, y| Rgb([x as u8, y as u8, (x / 2 + y / 2) as u8]));
+        let shown = shown(&Indexed::new(&picture));
+        for (left, top) in [(16, 16), (100, 30), (40, 200), (200, 200)] {
+            let places = || (top..top + 32).flat_map(|y| (left..left + 32).map(move |x| (x, y)));
+            let sum = |colour: &dyn Fn(usize, usize) -> [u8; 3]| {
+                places().fold([0u32; 3], |sum, (x, y)| {
+                    let colour = colour(x, y);
+                    std::array::from_fn(|axis| sum[axis] + u32::from(colour[axis]))
+                })
+            };
+            let was = sum(&|x, y| picture.get_pixel(x as u32, y as u32).0);
+            let is = sum(&|x, y| shown[y * 256 + x]);
+            for (was, is) in was.into_iter().zip(is) {
+                let off = f64::from(was.abs_diff(is)) / 1024.0;
+                assert!(off < 1.5, "{off} levels at {left}, {top}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_colours_are_kept_as_they_are() {
+        let picture = RgbImage::from_fn(32, 16, |x, y| Rgb([x as u8 * 8, 3, (y / 2) as u8 * 30]));
+        let indexed = Indexed::new(&picture);
+        assert_eq!(indexed.palette.len(), 256 * 3);
+        assert!(picture.pixels().zip(shown(&indexed)).all(|(was, is)| was.0 == is));
+    }
+}

@@ -1,0 +1,4 @@
+//! Files for other programs: films and charts.
+
+pub mod chart;
+pub mod film;

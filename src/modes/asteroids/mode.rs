@@ -1,0 +1,133 @@
+//! Row of the asteroids mode in the table of modes.
+
+use super::carried::CARRIES;
+use super::columns::Columns;
+use super::parameters::{Asteroids, Substeps};
+use super::simulation::AsteroidSimulation;
+use super::solver::SecondPass;
+use super::variants::{VARIANTS, auto_variant};
+use super::{edit, share};
+use crate::base::bodies::Bodies;
+use crate::base::edit::{Edit, GravitySample};
+use crate::base::error::Result;
+use crate::base::params;
+use crate::base::state::State;
+use crate::compute::Device;
+use crate::modes::kernels::source;
+use crate::modes::packed::PackedPoints;
+use crate::modes::{
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Start, Work, checks,
+};
+use crate::scene;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "asteroids",
+    summary: "Bodies with a size orbit a planet and collide.",
+    work: Work::pairs("pairs", None),
+    error: (
+        "Step error",
+        "Relative error of a step: the motion of up to 256 random bodies is recomputed in double precision. 1e-6 means one part in a million.",
+    ),
+    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 2, 0.0)),
+    kernels: &[source!("asteroids/contact.cl"), source!("asteroids/motion.cl")],
+    variants: &VARIANTS,
+    scenes: &scene::ASTEROIDS,
+    checks: starts_to_check,
+    series: None,
+    carries: CARRIES,
+    default: || Box::new(Asteroids::default()),
+    auto_variant,
+};
+
+/// Returns the initial states for `check`: scenes in which few bodies touch, a box around a planet in which all bodies
+/// overlap, and scenes with substeps.
+fn starts_to_check(info: &'static ModeInfo) -> Result<Vec<Start>> {
+    let telling = |scene, name: &str, set: &[(&str, &str)]| -> Result<Vec<Start>> {
+        let mut starts = checks::of_bodies(info, &[scene])?;
+        starts.retain(|start| start.telling);
+        for start in &mut starts {
+            for (key, value) in set {
+                params::set(start.mode.as_mut(), key, value)?;
+            }
+            start.name += name;
+        }
+        Ok(starts)
+    };
+    let crowd = [("radius", "0.06"), ("planet_mass", "1"), ("planet_radius", "0.1")];
+    let starts = [
+        checks::of_bodies(info, &["belt", "box"])?,
+        telling("box", " crowded around a planet", &crowd)?,
+        telling("belt", ", but substeps=4", &[("substeps", "4")])?,
+        telling(
+            "belt",
+            ", but contact_law=simple substeps=2",
+            &[("contact_law", "simple"), ("substeps", "2")],
+        )?,
+    ];
+    Ok(starts.into_iter().flatten().collect())
+}
+
+impl Mode for Asteroids {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
+    }
+
+    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(share::together(self, device_recipes, state.bodies()?)?))
+    }
+
+    fn time_step(&self) -> f64 {
+        f64::from(self.dt)
+    }
+
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        Err("Collisions lose information, so steps cannot be undone.")
+    }
+
+    fn even(&mut self) {
+        self.substeps = Substeps::Fixed(1);
+    }
+
+    fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
+        edit::edit(self, bodies, extra, edit)
+    }
+
+    /// Keeps all lists: sizes and contacts stay valid, and the list of substeps names its parameters.
+    fn unsettle(&self, _: &mut Extra) {}
+
+    fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {
+        Some(self.field_of(at))
+    }
+
+    fn conserves_energy(&self) -> bool {
+        self.restitution == 1.0 && self.friction == 0.0 && self.push == 0.0 && self.decay == 1.0
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        // Positions and velocities twice, and once more sorted or in columns; contacts; groups; the packed picture; the
+        // cell list or the list of touching pairs; the first pass's results for the second pass.
+        7 * size_of::<[f32; 4]>()
+            + size_of::<f32>()
+            + PackedPoints::BYTES_PER_BODY
+            + Columns::BYTES_PER_BODY
+            + SecondPass::BYTES_PER_BODY
+    }
+
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        self.reference_steps(state.bodies_mut()?, steps);
+        Ok(())
+    }
+
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(self.reference_sums(state.bodies()?))
+    }
+}

@@ -1,0 +1,172 @@
+//! Solvers, which find and resolve contacts: the trait that each family of kernels implements, and its inputs.
+
+use std::ops::Range;
+
+use crate::base::error::Result;
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
+use crate::modes::Recipe;
+
+/// Finds the contacts of bodies and takes a step with them. One implementation per family of kernels.
+pub(super) trait Solver {
+    /// Returns the number of work-items of the first pass over all bodies.
+    fn items(&self) -> usize;
+
+    /// Queues the next slice of the work-items `range` of the first pass over all bodies, without waiting for the device.
+    /// Returns the work-item at which the slice after it begins.
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
+
+    /// Queues the next slice of the work-items `range` of the first pass over the bodies of one of several devices;
+    /// `is_first` if no slice of the pass is queued yet.
+    fn evaluate_share(
+        &mut self,
+        lane: &mut Lane,
+        pass: &ContactPass,
+        _is_first: bool,
+        range: Range<usize>,
+    ) -> Result<usize> {
+        self.evaluate(lane, pass, range)
+    }
+
+    /// Returns the name of the kernel of the second pass.
+    fn second_kernel(&self) -> &'static str {
+        "resolve"
+    }
+
+    /// Returns the arguments of the kernel of the second pass.
+    fn second_args<'a>(&'a self, pass: &ContactPass<'a>) -> Vec<Arg<'a>> {
+        pass.args(pass.from.map(Arg::from))
+    }
+}
+
+/// A pass over the bodies.
+pub(super) struct ContactPass<'a> {
+    pub bodies: usize,
+    /// Coefficients of the contact law, as `kernels/asteroids/contact.cl` takes them.
+    pub coefficients: Arg<'static>,
+    /// Radius of a body of mean mass: the parameter `radius`.
+    pub radius: f32,
+    /// Radius of the largest body.
+    pub largest: f32,
+    /// Positions and velocities before the step.
+    pub from: [&'a Buffer<[f32; 4]>; 2],
+    /// Positions and velocities after the step, and contacts.
+    pub to: [Arg<'a>; 3],
+    /// The second pass, under the contact law `match`.
+    pub second: Option<&'a SecondPass>,
+}
+
+impl<'a> ContactPass<'a> {
+    /// Returns the number of bodies as an argument.
+    pub(super) fn count(&self) -> Arg<'static> {
+        Arg::Uint(self.bodies as u32)
+    }
+
+    /// Returns the arguments that every kernel of a pass takes first, for the positions and velocities `from`.
+    pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
+        let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
+        let shared = shared.as_ref().map_or(&[][..], |shared| shared);
+        [&[self.count(), self.coefficients], &from[..], &self.to, shared].concat()
+    }
+}
+
+/// The second pass of a step, with its input from the first pass.
+pub(super) struct SecondPass {
+    pub kernel: Kernel,
+    /// The best partner, counts and flags of each body, as `kernels/asteroids/contact.cl` packs them.
+    pub roles: Buffer<[u32; 4]>,
+    /// Bodies that each body touches: the first partners of all bodies, then the second partners, and so on.
+    partners: Buffer<u32>,
+}
+
+impl SecondPass {
+    /// Largest number of partners in the list of a body: enough for equal spheres that touch one sphere, and some overlapping
+    /// ones. For bodies with more partners, the second pass searches again.
+    const PARTNERS: usize = 16;
+    /// Device memory of the second pass per body, in bytes: its roles and its list of partners.
+    pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
+    /// Cost of a body in the second pass, in pairs of bodies.
+    pub(super) const COST: f64 = 16.0;
+
+    /// Returns the macros that the kernels of both passes are compiled with.
+    pub(super) fn defines() -> [(&'static str, String); 2] {
+        [("MATCH", "1".to_owned()), ("PARTNERS", Self::PARTNERS.to_string())]
+    }
+
+    pub(super) fn new(setup: &Setup, kernel: &'static str) -> Result<Self> {
+        let Setup { device, program, recipe, bodies: count } = *setup;
+        let kernel = program.kernel(kernel)?;
+        kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
+        let (roles, partners) = (Buffer::new(device, count)?, Buffer::new(device, Self::PARTNERS * count)?);
+        Ok(Self { kernel, roles, partners })
+    }
+}
+
+/// Inputs for building a solver.
+pub(super) struct Setup<'a> {
+    pub device: &'a Device,
+    pub program: &'a Program,
+    pub recipe: Recipe,
+    pub bodies: usize,
+}
+
+/// Constructor of a variant's solver; [`Variant::solver`](crate::modes::Variant::solver) holds it.
+pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
+
+/// The kernel `advance`, which makes the first pass.
+pub(super) struct Advance {
+    kernel: Kernel,
+    recipe: Recipe,
+}
+
+impl Advance {
+    pub(super) fn new(setup: &Setup) -> Result<Self> {
+        let (kernel, recipe) = (setup.program.kernel("advance")?, setup.recipe);
+        kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
+        Ok(Self { kernel, recipe })
+    }
+
+    /// Returns the number of work-items of a pass over `bodies`.
+    pub(super) fn items(&self, bodies: usize) -> usize {
+        self.recipe.items(bodies)
+    }
+
+    /// Returns the number of pairs that a work-item tests if it tests all pairs.
+    pub(super) fn pairs_per_item(&self, bodies: usize) -> f64 {
+        bodies as f64 * self.recipe.bodies_per_item()
+    }
+
+    /// Queues the next slice; `cost` is the cost of a work-item in pairs.
+    pub(super) fn slice(
+        &self,
+        lane: &mut Lane,
+        args: &[Arg],
+        cost: f64,
+        range: Range<usize>,
+    ) -> Result<usize> {
+        let group = self.recipe.work_group;
+        lane.slice(Pass { kernel: &self.kernel, args, items: range.end, group, cost }, range.start)
+    }
+}
+
+/// Tests all pairs with one kernel.
+pub(super) struct AllPairs {
+    advance: Advance,
+    bodies: usize,
+}
+
+impl AllPairs {
+    pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
+        Ok(Box::new(Self { advance: Advance::new(setup)?, bodies: setup.bodies }))
+    }
+}
+
+impl Solver for AllPairs {
+    fn items(&self) -> usize {
+        self.advance.items(self.bodies)
+    }
+
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
+        let args = pass.args(pass.from.map(Arg::from));
+        self.advance.slice(lane, &args, self.advance.pairs_per_item(self.bodies), range)
+    }
+}

@@ -1,0 +1,91 @@
+//! Conserved quantities and other readings of a simulation.
+
+use crate::base::format;
+
+/// Sums over all bodies that are not held out, or over all free cells.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct Diagnostics {
+    /// Σ ½ m v².
+    pub kinetic: f64,
+    /// Potential energy of all pairs and of fixed masses such as a planet.
+    pub potential: f64,
+    /// Σ m v.
+    pub momentum: [f64; 3],
+    /// Σ m |v|: the scale of the momentum.
+    pub momentum_scale: f64,
+    /// Σ m x × v, about the origin.
+    pub angular_momentum: [f64; 3],
+    /// Number of bodies held out because their numbers were no longer finite.
+    pub nonfinite: usize,
+    /// Further readings of the mode.
+    pub readings: Vec<Reading>,
+}
+
+/// A named number that a mode reports.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Reading {
+    /// Key in reports.
+    pub key: &'static str,
+    /// Label on the screen.
+    #[serde(skip)]
+    pub label: &'static str,
+    /// The value.
+    pub value: f64,
+    /// Unit behind the number, with a leading space; empty for a plain number.
+    #[serde(skip)]
+    pub unit: &'static str,
+    /// Explanation for the tooltip.
+    #[serde(skip)]
+    pub help: &'static str,
+    /// Whether the value calls for a warning.
+    pub warns: bool,
+    /// Cause and remedy as a sentence, if the value calls for a warning and they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
+    /// Whether the value counts things.
+    #[serde(skip)]
+    pub counts: bool,
+}
+
+impl Reading {
+    /// Creates a reading without a warning.
+    pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
+        Self { key, label, value, unit: "", help, warns: false, advice: None, counts: false }
+    }
+
+    /// Creates a reading that counts things.
+    pub fn count(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
+        Self { counts: true, ..Self::new(key, label, value, help) }
+    }
+
+    /// Adds a warning with its cause and remedy, if `warns`.
+    pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
+        Self { warns, advice: warns.then_some(advice), ..self }
+    }
+
+    /// Returns the value with three significant digits, or as a whole number if it counts things.
+    pub fn text(&self) -> String {
+        let is_count = self.counts && self.value >= 0.0 && self.value.fract() == 0.0;
+        if is_count { format::count(self.value as u64) } else { format::significant(self.value, 3) }
+    }
+}
+
+impl Diagnostics {
+    /// Returns the sum of kinetic and potential energy.
+    pub fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reading;
+
+    #[test]
+    fn a_reading_that_counts_has_no_decimals() {
+        for (value, text) in [(5.0, "5"), (12_345.0, "12\u{2009}345"), (f64::NAN, "NaN")] {
+            assert_eq!(Reading::count("collisions", "", value, "").text(), text);
+        }
+        assert_eq!(Reading::new("virial_ratio", "", 1.0, "").text(), "1.00");
+    }
+}

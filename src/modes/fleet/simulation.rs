@@ -1,0 +1,407 @@
+//! Several devices as one simulation: shares the work, exchanges data and adapts the shares.
+
+use std::time::Instant;
+
+use super::search::Search;
+use super::shared::{Assignment, Need, Plan, SharedSimulation};
+use super::shares::{Speeds, split};
+use super::trials::Trials;
+use crate::base::bodies::Points;
+use crate::base::edit::Attractor;
+use crate::base::error::Result;
+use crate::base::flow::Stroke;
+use crate::base::state::State;
+use crate::compute::{Device, Pending, Staging};
+use crate::modes::accuracy::Sample;
+use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
+
+/// Length of a burst while speeds are measured, in seconds: long compared with a launch.
+const MEASURED_SECONDS: f64 = 0.01;
+/// Length of a burst afterwards, in seconds: how soon shares follow a change of speed.
+const BURST_SECONDS: f64 = 0.25;
+/// Longest time to feed devices before commands are read, in seconds.
+const LOOK_SECONDS: f64 = 0.1;
+
+/// Simulations on several devices that step as one.
+pub(in crate::modes) struct Fleet<P> {
+    pub(super) parts: Vec<P>,
+    pub(super) plan: Plan,
+    pub(super) staging: Staging,
+    speeds: Speeds,
+    search: Search,
+    /// Slower kinds of devices, which are timed before they take part.
+    trials: Trials,
+    /// Numbers of the devices that take part, in the order of their shares.
+    pub(super) participants: Vec<usize>,
+    /// One assignment for each of `participants`.
+    pub(super) assignments: Vec<Assignment>,
+    /// Devices for the next burst, if shares or participants are to change.
+    wanted: Option<Vec<usize>>,
+    /// What the first participant has received from the others since the last step.
+    pub(super) gathered: Option<Need>,
+    /// Steps of the requested burst, and those not yet begun.
+    asked: u32,
+    left: u32,
+    burst: Option<Burst>,
+    /// Sum of `rounds` over the steps of the requested burst so far.
+    rounds: f64,
+    /// Whether the next call of `advance` may wait for devices.
+    may_wait: bool,
+    /// Seconds that a step takes; 0 if unknown.
+    step_seconds: f64,
+    seconds: f64,
+    sharing: Sharing,
+}
+
+/// A burst in progress on all participants.
+struct Burst {
+    steps: u32,
+    start: Instant,
+    /// The next stage, and whether it has begun.
+    stage: usize,
+    begun: bool,
+}
+
+impl<P: SharedSimulation> Fleet<P> {
+    /// Creates a fleet from simulations of the same state.
+    pub(crate) fn new(mut parts: Vec<P>) -> Self {
+        let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
+        let plan = parts[0].plan();
+        let guesses: Vec<f64> = parts.iter_mut().map(|part| part.lane().rate()).collect();
+        let (participants, trials): (Vec<usize>, _) = match Search::is_off() {
+            true => ((0..parts.len()).collect(), Trials::default()),
+            false => Trials::of(&guesses),
+        };
+        let speeds = Speeds::guess(guesses);
+        let members = devices.iter().map(|device| Member::new(&device.info)).collect();
+        let mut fleet = Self {
+            staging: Staging::new(devices),
+            plan,
+            speeds,
+            search: Search::new(participants.clone()),
+            trials,
+            // Every simulation starts with the whole state.
+            participants: vec![0],
+            assignments: vec![Assignment { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
+            wanted: None,
+            gathered: Some(Need::LastStep),
+            asked: 0,
+            left: 0,
+            burst: None,
+            rounds: 0.0,
+            may_wait: false,
+            step_seconds: 0.0,
+            seconds: 0.0,
+            sharing: Sharing { members, ..Sharing::default() },
+            parts,
+        };
+        (fleet.participants, fleet.assignments) = fleet.arranged(participants);
+        fleet
+    }
+
+    /// Divides the work of a step among `participants`, without devices that would get none.
+    fn arranged(&self, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
+        participants.truncate(self.plan.units.max(1));
+        let work = self.speeds.shares(&participants, self.plan.units.max(1));
+        let own = match self.plan.grain {
+            Some(grain) => {
+                // The last unit may be smaller or larger than the others.
+                let Plan { units, count, .. } = self.plan;
+                let end = |unit: usize| if unit == units { count } else { unit * grain };
+                work.iter().map(|work| end(work.start)..end(work.end)).collect()
+            }
+            None => split(self.plan.count, &vec![1.0; participants.len()]),
+        };
+        let of = participants.len();
+        let assignment = |(nth, (work, own))| Assignment { work, own, nth, of };
+        let assignments = work.into_iter().zip(own).enumerate().map(assignment).collect();
+        (participants, assignments)
+    }
+
+    /// Returns the first participant, which answers for the fleet.
+    fn lead(&mut self) -> &mut P {
+        &mut self.parts[self.participants[0]]
+    }
+
+    /// Returns the simulations of the participants, in order.
+    fn participating(&mut self) -> Vec<&mut P> {
+        let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
+        self.participants.iter().filter_map(|&device| places[device].take()).collect()
+    }
+
+    /// Makes `participants` take part with shares by the known speeds, and sends each the data that it lacks.
+    fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
+        let (participants, assignments) = self.arranged(participants);
+        let owned = |assignments: &[Assignment]| {
+            assignments.iter().map(|assignment| assignment.own.clone()).collect::<Vec<_>>()
+        };
+        if participants != self.participants || owned(&assignments) != owned(&self.assignments) {
+            self.spread(&participants, &assignments)?;
+            for &device in &participants {
+                let host_state = self.lead().host_state()?;
+                self.parts[device].adopt(host_state);
+            }
+        }
+        (self.participants, self.assignments) = (participants, assignments);
+        Ok(())
+    }
+
+    /// Begins the next of the bursts that make up the requested one.
+    fn begin_burst(&mut self) -> Result<Burst> {
+        if let Some(participants) = self.wanted.take() {
+            self.assign(participants)?;
+        }
+        let knows = self.search.is_settled() && self.step_seconds > 0.0;
+        let seconds = if knows { BURST_SECONDS } else { MEASURED_SECONDS };
+        let most = match self.participants.len() {
+            // Shares no longer change, so that the burst need not be cut.
+            1 if self.search.is_settled() => f64::INFINITY,
+            _ if self.step_seconds > 0.0 => seconds / self.step_seconds,
+            _ => 1.0,
+        };
+        let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
+        let steps = self.left.min(most);
+        self.left -= steps;
+        for &device in &self.participants {
+            self.parts[device].start(steps);
+        }
+        self.gathered = None;
+        Ok(Burst { steps, start: Instant::now(), stage: 0, begun: false })
+    }
+
+    /// Feeds all participants; returns whether the burst has ended.
+    fn feed(&mut self, burst: &mut Burst) -> Result<bool> {
+        let is_alone = self.participants.len() == 1;
+        if is_alone {
+            return Ok(!self.lead().advance()?);
+        }
+        if !self.lead().remains() {
+            return Ok(true);
+        }
+        let all = self.feed_stage(burst)?;
+        if !all {
+            for &device in &self.participants {
+                self.parts[device].lane().throttle()?;
+            }
+            return Ok(false);
+        }
+        self.exchange(burst.stage)?;
+        (burst.stage, burst.begun) = (burst.stage + 1, false);
+        if burst.stage == self.lead().stages() {
+            burst.stage = 0;
+            for &device in &self.participants {
+                self.parts[device].end_pass()?;
+            }
+        }
+        Ok(!self.lead().remains())
+    }
+
+    /// Queues more of the stage on each participant; returns whether all of it is queued.
+    fn feed_stage(&mut self, burst: &mut Burst) -> Result<bool> {
+        if burst.stage == 0 && !burst.begun {
+            P::agree(&mut self.participating())?;
+        }
+        let mut all = true;
+        for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
+            let part = &mut self.parts[device];
+            if !burst.begun {
+                part.begin(burst.stage, assignment)?;
+            }
+            all &= part.feed()?;
+        }
+        burst.begun = true;
+        for &device in &self.participants {
+            self.parts[device].lane().submit()?;
+        }
+        Ok(all)
+    }
+
+    /// Records the speeds of a burst, and plans changes of shares or participants.
+    fn end_burst(&mut self, burst: &Burst) -> Result<()> {
+        let Self { trials, parts, plan, speeds, participants, .. } = self;
+        if let Some(joins) = trials.look(parts, plan, speeds, participants)? {
+            self.wanted = Some(self.search.join(joins));
+        }
+        let is_alone = self.participants.len() == 1;
+        let (goes_on, is_whole) = (self.left + burst.steps < self.asked, burst.steps == self.asked);
+        P::sum_up(&mut self.participating(), goes_on, is_whole)?;
+        let rounds = self.lead().rounds();
+        self.rounds += rounds * f64::from(burst.steps);
+        if is_alone && self.search.is_settled() {
+            let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
+            self.seconds += seconds;
+            for (device, member) in self.sharing.members.iter_mut().enumerate() {
+                member.share = f64::from(u8::from(device == only));
+                member.step_ms *= member.share;
+            }
+            // This does not wait: it counts the work that has ended.
+            if seconds > 0.0 {
+                self.sharing.members[only].step_ms = seconds / f64::from(burst.steps) * 1e3;
+            }
+            (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
+            return Ok(());
+        }
+        for &device in &self.participants {
+            self.parts[device].lane().finish()?;
+        }
+        // Speeds are compared by rounds, because a later burst may have more of them in a step.
+        let steps = f64::from(burst.steps);
+        let step = burst.start.elapsed().as_secs_f64() / steps;
+        self.seconds += step * steps;
+        self.step_seconds = step;
+        let round = step / rounds;
+        let mut slowest = 0.0f64;
+        self.sharing.members.iter_mut().for_each(|member| (member.share, member.step_ms) = (0.0, 0.0));
+        for (nth, &device) in self.participants.iter().enumerate() {
+            let seconds = self.parts[device].take_seconds() / steps;
+            let units = if is_alone { self.plan.units } else { self.assignments[nth].work.len() };
+            self.speeds.note(device, units, seconds / rounds);
+            slowest = slowest.max(seconds);
+            let member = &mut self.sharing.members[device];
+            (member.share, member.step_ms) = (units as f64 / self.plan.units as f64, seconds * 1e3);
+        }
+        self.sharing.exchange_ms = if is_alone { 0.0 } else { (step - slowest).max(0.0) * 1e3 };
+        self.sharing.efficiency =
+            (self.plan.units as f64 / self.speeds.together(&self.participants) / round).min(1.0);
+        let participants = self.search.note(round, &self.speeds, self.plan.units);
+        self.sharing.is_settled = self.search.is_settled();
+        if participants.is_some() {
+            self.wanted = participants;
+            return Ok(());
+        }
+        let shares: Vec<_> = self.assignments.iter().map(|assignment| assignment.work.clone()).collect();
+        if !is_alone && self.speeds.is_uneven(&self.participants, &shares) {
+            self.wanted = Some(self.participants.clone());
+        }
+        Ok(())
+    }
+}
+
+impl<P: SharedSimulation> Simulation for Fleet<P> {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        // The picture depends on the parameters.
+        self.gathered = None;
+        self.parts.iter_mut().try_for_each(|part| part.set(mode))
+    }
+
+    fn start(&mut self, steps: u32) {
+        (self.asked, self.left, self.burst, self.may_wait) = (steps, steps, None, false);
+        self.rounds = 0.0;
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        let clock = Instant::now();
+        loop {
+            let mut burst = match self.burst.take() {
+                Some(burst) => burst,
+                None if self.left == 0 => return Ok(false),
+                None => self.begin_burst()?,
+            };
+            if !std::mem::replace(&mut self.may_wait, true) && self.participants.len() > 1 {
+                // The caller can do other work while the devices compute.
+                self.feed_stage(&mut burst)?;
+                self.burst = Some(burst);
+                return Ok(true);
+            }
+            match self.feed(&mut burst)? {
+                true => self.end_burst(&burst)?,
+                false => self.burst = Some(burst),
+            }
+            let remains = self.burst.is_some() || self.left > 0;
+            if !remains || clock.elapsed().as_secs_f64() > LOOK_SECONDS {
+                return Ok(remains);
+            }
+        }
+    }
+
+    fn progress(&self) -> f32 {
+        let done = self.asked - self.left - self.burst.as_ref().map_or(0, |burst| burst.steps);
+        let under_way = self
+            .burst
+            .as_ref()
+            .map_or(0.0, |burst| burst.steps as f32 * self.parts[self.participants[0]].progress());
+        (done as f32 + under_way) / self.asked.max(1) as f32
+    }
+
+    fn rounds(&self) -> f64 {
+        match self.asked - self.left {
+            0 => 1.0,
+            steps => self.rounds / f64::from(steps),
+        }
+    }
+
+    fn take_seconds(&mut self) -> f64 {
+        std::mem::take(&mut self.seconds)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        for &device in &self.participants {
+            self.parts[device].finish()?;
+        }
+        if self.participants.len() == 1 {
+            self.seconds += self.lead().take_seconds();
+        }
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<State> {
+        self.gather(Need::State)?;
+        self.lead().state()
+    }
+
+    fn extra(&mut self) -> Result<Extra> {
+        self.gather(Need::State)?;
+        self.lead().extra()
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.resume(extra))
+    }
+
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
+        self.gather(Need::Picture)?;
+        self.lead().publish(points)
+    }
+
+    fn series(&mut self) -> Result<Vec<f64>> {
+        self.lead().series()
+    }
+
+    fn is_painted_by(&self, stroke: &Stroke) -> bool {
+        self.parts.first().is_none_or(|part| part.is_painted_by(stroke))
+    }
+
+    fn paint(&mut self, stroke: &Stroke) -> Result<()> {
+        self.gathered = None;
+        self.parts.iter_mut().try_for_each(|part| part.paint(stroke))
+    }
+
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        self.gather(Need::State)?;
+        self.lead().body(body)
+    }
+
+    /// Changes the velocities of all bodies on each device, although a device knows only those of its own bodies: it
+    /// receives the others before they matter.
+    fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
+        self.gathered = None;
+        self.participants.iter().try_for_each(|&device| self.parts[device].attract(attractor, time))
+    }
+
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        if self.burst.is_some() || self.left > 0 {
+            return Ok(None);
+        }
+        self.gather(Need::LastStep)?;
+        self.lead().sample(chosen)
+    }
+
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
+        self.gather(Need::Sums)?;
+        self.lead().diagnostics()
+    }
+
+    fn sharing(&self) -> Option<&Sharing> {
+        Some(&self.sharing)
+    }
+}

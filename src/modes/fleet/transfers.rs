@@ -1,0 +1,140 @@
+//! Data transfers between the devices of a fleet.
+
+use std::ops::Range;
+
+use super::shared::{Assignment, Need, Plan, SharedSimulation, Traffic};
+use super::simulation::Fleet;
+use crate::base::error::Result;
+use crate::compute::Exchange;
+
+impl<P: SharedSimulation> Fleet<P> {
+    /// Sends new participants the data that their assignments need.
+    pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
+        let Self { parts, participants: old, assignments, staging, plan, .. } = self;
+        let members: Vec<usize> = old.iter().chain(participants).copied().collect();
+        let mut exchange = Exchange::new(parts.len(), &members);
+        for (&to, assignment) in participants.iter().zip(new) {
+            for (&from, before) in old.iter().zip(assignments.iter()).filter(|(from, _)| **from != to) {
+                let [sender, receiver] = [from, to].map(|device| &parts[device]);
+                if !old.contains(&to) {
+                    for (field, into) in sender.shared().into_iter().zip(receiver.shared()) {
+                        exchange.copy((from, field), (to, into), before.own.clone());
+                    }
+                }
+                for range in wanted(&assignment.own, plan).into_iter().map(|range| both(&range, &before.own))
+                {
+                    for (field, into) in sender.kept(Need::State).into_iter().zip(receiver.kept(Need::State))
+                    {
+                        exchange.copy((from, field), (to, into), range.clone());
+                    }
+                }
+                if from == old[0]
+                    && let (Some((field, count)), Some((into, _))) = (sender.apart(), receiver.apart())
+                {
+                    exchange.copy((from, field), (to, into), 0..count);
+                }
+            }
+        }
+        staging.run(&exchange)?;
+        drop(exchange);
+        for device in members {
+            self.parts[device].lane().finish()?;
+        }
+        Ok(())
+    }
+
+    /// Sends the first participant the data of the others that `need` requires.
+    pub(super) fn gather(&mut self, need: Need) -> Result<()> {
+        if self.gathered >= Some(need) || self.participants.len() == 1 {
+            return Ok(());
+        }
+        for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
+            self.parts[device].show(need, &assignment.own)?;
+        }
+        self.collect(need)?;
+        self.gathered = Some(need);
+        Ok(())
+    }
+
+    fn collect(&mut self, need: Need) -> Result<()> {
+        let Self { parts, participants, assignments, staging, .. } = self;
+        let mut exchange = Exchange::new(parts.len(), participants);
+        for (&from, assignment) in participants.iter().zip(assignments.iter()).skip(1) {
+            for (field, into) in parts[from].kept(need).into_iter().zip(parts[participants[0]].kept(need)) {
+                exchange.copy((from, field), (participants[0], into), assignment.own.clone());
+            }
+        }
+        staging.run(&exchange)
+    }
+
+    /// Exchanges data after a stage.
+    pub(super) fn exchange(&mut self, stage: usize) -> Result<()> {
+        let Self { parts, participants, assignments, staging, plan, .. } = self;
+        let mut exchange = Exchange::new(parts.len(), participants);
+        let traffic: Vec<Traffic> = participants.iter().map(|&device| parts[device].traffic(stage)).collect();
+        let others = |nth: usize| (0..participants.len()).filter(move |&other| other != nth);
+        for (nth, assignment) in assignments.iter().enumerate() {
+            let own = &assignment.own;
+            match &traffic[nth] {
+                Traffic::All(fields) => {
+                    for (at, field) in fields.iter().enumerate() {
+                        let slot = exchange.read(participants[nth], *field, own.clone());
+                        for other in others(nth) {
+                            if let Traffic::All(into) = &traffic[other] {
+                                exchange.write(participants[other], into[at], own.clone(), slot);
+                            }
+                        }
+                    }
+                }
+                Traffic::Edges(field) => {
+                    let [before, behind] =
+                        [participants.len() - 1, 1].map(|step| (nth + step) % participants.len());
+                    let edge = plan.edge.min(own.len());
+                    for (rows, to) in
+                        [(own.start..own.start + edge, before), (own.end - edge..own.end, behind)]
+                    {
+                        if let Traffic::Edges(into) = &traffic[to] {
+                            exchange.copy((participants[nth], *field), (participants[to], *into), rows);
+                        }
+                    }
+                }
+                Traffic::Sums { into, stride, .. } => {
+                    for (nth_other, other) in others(nth).enumerate() {
+                        if let Traffic::Sums { parts, .. } = &traffic[other] {
+                            let slot = exchange.read(participants[other], *parts, own.clone());
+                            exchange.write(
+                                participants[nth],
+                                *into,
+                                nth_other * stride..nth_other * stride + own.len(),
+                                slot,
+                            );
+                        }
+                    }
+                }
+                Traffic::ToFirst(field) => {
+                    if let (1.., Traffic::ToFirst(into)) = (nth, &traffic[0]) {
+                        exchange.copy((participants[nth], *field), (participants[0], *into), own.clone());
+                    }
+                }
+                Traffic::Nothing => {}
+            }
+        }
+        match traffic[0] {
+            Traffic::Nothing => Ok(()),
+            _ => staging.run(&exchange),
+        }
+    }
+}
+
+/// Returns the rows needed to step `own`: in a grid also neighboring rows.
+fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
+    let beside = |row: usize| row % plan.count..row % plan.count + 1;
+    let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));
+    let behind = (0..plan.edge).map(|nth| beside(own.end + nth));
+    [own.clone()].into_iter().chain(before).chain(behind).collect()
+}
+
+fn both(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = a.start.max(b.start);
+    start..a.end.min(b.end).max(start)
+}

@@ -1,0 +1,62 @@
+//! Lists that snapshots keep of a fluid besides its state, and the checks of these lists.
+
+use super::grid::{Grid, Layout};
+use crate::base::bodies::FINITE_LIMIT;
+use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
+use crate::modes::{CarriedList, Carries, carried};
+
+/// Number of last steps of a burst whose mean speeds are kept: a multiple of every `FluidSimulation::summed_steps`.
+pub(super) const SERIES: usize = 1 << 20;
+
+/// Positions of the tracers.
+pub(super) const TRACERS: &str = "tracers";
+/// Mean speeds of the last burst.
+pub(super) const SPEEDS_TOLD: &str = "mean_speeds";
+/// Packed cells of `half`, in old snapshots, whose whole populations in f32 cannot represent every 16-bit deviation.
+pub(super) const HALVES: &str = "halves";
+
+/// Rows for the lists, with the check of each.
+pub(super) const CARRIES: &[CarriedList] = &[
+    CarriedList {
+        name: TRACERS,
+        most: |_| 2 * MAX_TRACERS,
+        check: |with, list| {
+            let tracers = with.mode.values().float("tracers").unwrap_or_default() as usize;
+            carried::has(list, 2 * tracers)?;
+            flow_of(with)?.check_tracers(list.as_chunks().0)
+        },
+    },
+    CarriedList {
+        name: SPEEDS_TOLD,
+        most: |_| SERIES,
+        check: |with, list| match list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed))
+            || flow_of(with)?.has_blown_up()
+        {
+            true => Ok(()),
+            false => Err("a mean speed must be at least 0".to_owned()),
+        },
+    },
+    CarriedList {
+        name: HALVES,
+        most: |cells| Grid::of(Layout::Halves, cells, 1.0, false).len(),
+        check: |with, list| {
+            let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
+            let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
+            carried::has(list, grid.len())?;
+            let words: &[u32] = bytemuck::cast_slice(list);
+            // Whole populations in single precision resolve deviations to about 1e-7 of the density.
+            let is_same = |(i, cell): (usize, &[f32; SPEEDS])| {
+                let pairs = grid.cell(words, i).into_iter().zip(cell);
+                pairs.into_iter().all(|(half, h)| (half - h).abs() <= 1e-6 * density)
+            };
+            match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
+                true => Ok(()),
+                false => Err("it does not match the cells of the flow".to_owned()),
+            }
+        },
+    },
+];
+
+fn flow_of<'a>(with: &Carries<'a>) -> Result<&'a Flow, String> {
+    with.state.flow().map_err(|error| error.to_string())
+}

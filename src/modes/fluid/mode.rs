@@ -1,0 +1,117 @@
+//! Row of the fluid mode in the table of modes.
+
+use super::carried::CARRIES;
+use super::grid::{CELL, GRID, check_walls};
+use super::parameters::Fluid;
+use super::simulation::FluidSimulation;
+use super::variants::{VARIANTS, auto_variant};
+use super::{check, reference, share};
+use crate::base::error::Result;
+use crate::base::flow::{Flow, SPEEDS};
+use crate::base::state::State;
+use crate::compute::Device;
+use crate::modes::{DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Work};
+use crate::scene;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "fluid",
+    summary: "A fluid flows around obstacles.",
+    work: Work::cells(),
+    error: (
+        "Step error",
+        "Relative error of a step: up to 256 random cells are recomputed in double precision. 1e-6 means one part in a million.",
+    ),
+    limit: Limit::Copies { bytes: BYTES_PER_UPDATE },
+    kernels: &[CELL, GRID],
+    variants: &VARIANTS,
+    scenes: &scene::FLUID,
+    checks: |_| Ok(check::starts()),
+    series: Some(Series {
+        key: "mean_speed",
+        label: "Mean speed",
+        help: "Mean speed over the free cells, in cells per step, since the scene began",
+        broken: "the flow blew up: its speed was too high or its viscosity too low for the grid. Restart it with a lower relaxation ω, \
+                 a weaker push or a slower inlet",
+    }),
+    carries: CARRIES,
+    default: || Box::new(Fluid::default()),
+    auto_variant,
+};
+
+/// Least memory traffic of a step for one cell, in bytes: nine numbers read and nine written.
+const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
+
+impl Mode for Fluid {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    /// Takes the tracers of the flow, cut or filled up with new ones to the number in the parameters.
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        let flow = state.flow()?;
+        check_walls(&flow.walls)?;
+        Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &self.tracers_of(flow))?))
+    }
+
+    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+        let flow = state.flow()?;
+        check_walls(&flow.walls)?;
+        Ok(Box::new(share::together(self, device_recipes, flow, &self.tracers_of(flow))?))
+    }
+
+    fn time_step(&self) -> f64 {
+        1.0
+    }
+
+    fn unseen(&mut self) {
+        self.tracers = 0.0;
+    }
+
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        Err("Viscosity destroys information, so steps cannot be undone.")
+    }
+
+    fn conserves_energy(&self) -> bool {
+        false
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        // The populations twice, with padding; the obstacle flag, the field that is drawn, and the pixel.
+        2 * self.bytes_in_a_buffer() + size_of::<u8>() + size_of::<[f32; 4]>() + size_of::<f32>()
+    }
+
+    fn bytes_in_a_buffer(&self) -> usize {
+        (SPEEDS + 1) * size_of::<f32>()
+    }
+
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        Fluid::reference(self, state.flow_mut()?, steps);
+        Ok(())
+    }
+
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(reference::sums(state.flow()?))
+    }
+}
+
+impl Fluid {
+    fn tracers_of(&self, flow: &Flow) -> Vec<[f32; 2]> {
+        let mut tracers = flow.tracers.clone();
+        tracers.resize(self.tracers as usize, [-1.0; 2]);
+        tracers
+    }
+
+    /// Builds the simulation of a flow with the flow's own tracers on `device`, stepped by `recipe`.
+    ///
+    /// # Errors
+    /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.
+    pub fn build(&self, device: &Device, recipe: Recipe, flow: &Flow) -> Result<FluidSimulation> {
+        check_walls(&flow.walls)?;
+        FluidSimulation::new(device, self, recipe, flow, &flow.tracers)
+    }
+}

@@ -1,0 +1,90 @@
+//! Carried lists of gravity, and the checks of lists from files.
+
+use crate::base::bodies::{Bodies, FINITE_LIMIT};
+use crate::base::edit::Edit;
+use crate::base::error::{Error, Result};
+use crate::modes::CarriedList;
+use crate::modes::carried;
+
+/// List of accelerations, with the energy error of each body.
+pub(super) const ACCELERATION: &str = "acceleration";
+pub(super) const COMMON_MASS: &str = "common_mass";
+
+/// Rows of the carried lists.
+pub(super) const CARRIES: &[CarriedList] = &[
+    CarriedList {
+        name: ACCELERATION,
+        most: |[bodies, _]| 4 * bodies,
+        // A larger acceleration would throw the body out of bounds, where it is held out.
+        check: |with, list| {
+            let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
+            let expected = "an acceleration that leaves the body within bounds for a step, and an energy that is at least 0";
+            carried::each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
+                let [pull @ .., missed] = row;
+                let is_bounded = pull.iter().all(|a| f64::from(a.abs()) <= most);
+                is_held_out || is_bounded && (0.0..=f32::MAX).contains(missed)
+            })
+        },
+    },
+    CarriedList {
+        name: COMMON_MASS,
+        most: |_| 1,
+        check: |with, list| {
+            carried::has(list, 1)?;
+            let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
+            let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
+            match is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]) {
+                true => Ok(()),
+                false => Err(format!("not every body with mass has the common mass {:e}", list[0])),
+            }
+        },
+    },
+    CarriedList {
+        name: LOW_PARTS,
+        most: |[bodies, _]| 8 * bodies,
+        check: |with, list| {
+            let bodies = with.bodies()?;
+            carried::has(list, 8 * bodies.len())?;
+            check_low_parts(bodies, list.as_chunks().0)
+        },
+    },
+];
+
+/// List of the low parts of all positions, then of all velocities, if `compensated` is on: four numbers for each body
+/// as in [`Bodies`], of which the last is 0.
+pub(super) const LOW_PARTS: &str = "low_parts";
+
+/// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that a
+/// person sets has no low part.
+pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
+    if low.len() != 8 * before {
+        return Err(Error::Invalid(format!(
+            "the list {LOW_PARTS} does not have the expected {} numbers",
+            8 * before
+        )));
+    }
+    let velocities = low.split_off(4 * before);
+    let mut rows = [std::mem::take(low), velocities];
+    for (nth, row) in rows.iter_mut().enumerate() {
+        match edit {
+            Edit::Launch(_) => row.resize(4 * after, 0.0),
+            Edit::Remove(body) => drop(row.drain(4 * body..4 * body + 4)),
+            Edit::Change { body, velocity: Some(_), .. } if nth == 1 => row[4 * body..4 * body + 4].fill(0.0),
+            Edit::Change { .. } => {}
+        }
+    }
+    *low = rows.concat();
+    Ok(())
+}
+
+/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that
+/// those of velocities are finite. A velocity may since have become smaller than its low part, by an edit or by decay.
+fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> std::result::Result<(), String> {
+    let (places, velocities) = low.split_at(bodies.len());
+    let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);
+    let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
+    match bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite) {
+        true => Ok(()),
+        false => Err("its numbers are larger than rounding errors can be".to_owned()),
+    }
+}

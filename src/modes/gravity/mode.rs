@@ -1,0 +1,136 @@
+//! Gravity's row in the table of modes.
+
+use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
+use super::parameters::Gravity;
+use super::simulation::GravitySimulation;
+use super::step::{FORCE, planes};
+use super::variants::{VARIANTS, auto_variant};
+use super::{mutual, share};
+use crate::base::bodies::Bodies;
+use crate::base::edit::{Edit, GravitySample};
+use crate::base::error::Result;
+use crate::base::state::State;
+use crate::compute::{Device, KernelSource};
+use crate::modes::kernels::source;
+use crate::modes::packed::PackedPoints;
+use crate::modes::{
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Work, checks, edits,
+};
+use crate::scene;
+
+/// The mode's row.
+pub static INFO: ModeInfo = ModeInfo {
+    name: "gravity",
+    summary: "Every body attracts every other body.",
+    work: Work::pairs("interactions", Some(20.0)),
+    error: (
+        "Force error",
+        "Relative error of the forces: those on up to 256 random bodies are recomputed in double precision. 1e-6 means one part in a million.",
+    ),
+    limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
+    kernels: &[FORCE, COLUMNS],
+    variants: &VARIANTS,
+    scenes: &scene::GRAVITY,
+    checks: |info| {
+        let mut starts = checks::of_bodies(info, &["galaxy"])?;
+        starts.extend(checks::at_all_scales(info, "galaxy")?);
+        Ok(starts)
+    },
+    series: None,
+    carries: CARRIES,
+    default: || Box::new(Gravity::default()),
+    auto_variant,
+};
+
+/// The force on several bodies at once.
+const COLUMNS: KernelSource = source!("gravity/columns.cl");
+
+impl Mode for Gravity {
+    fn info(&self) -> &'static ModeInfo {
+        &INFO
+    }
+
+    fn boxed(&self) -> Box<dyn Mode> {
+        Box::new(self.clone())
+    }
+
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        let bodies = state.bodies()?;
+        Ok(Box::new(GravitySimulation::new(device, self, (recipe, &[recipe]), bodies)?))
+    }
+
+    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+        Ok(Box::new(share::together(self, device_recipes, state.bodies()?)?))
+    }
+
+    fn time_step(&self) -> f64 {
+        f64::from(self.dt)
+    }
+
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str> {
+        if !self.integrator.is_symmetric() {
+            return Err("Only the integrators leapfrog and yoshida can run backwards. Choose one of them.");
+        }
+        if self.decay != 1.0 {
+            return Err(
+                "A decay below 1 destroys energy, so steps cannot be undone. Set Decay to 1 to run backwards.",
+            );
+        }
+        Ok(Box::new(Self { dt: -self.dt, ..self.clone() }))
+    }
+
+    fn edit(&self, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
+        let spin = |mass: f32, radius: f32| {
+            let softened = radius * radius + self.eps * self.eps;
+            (self.g * mass / (softened * softened.sqrt())).sqrt()
+        };
+        let before = bodies.len();
+        edits::apply(bodies, edit, 0.0, spin)?;
+        self.unsettle(extra);
+        if let Some(low) = extra.get_mut(LOW_PARTS) {
+            edit_low_parts(low, edit, before, bodies.len())?;
+        }
+        Ok(())
+    }
+
+    fn unsettle(&self, extra: &mut Extra) {
+        // What rounding cut off belongs to the bodies, whatever steps them.
+        extra.retain(|name, _| self.compensated && name == LOW_PARTS);
+    }
+
+    fn force_evaluations(&self) -> u32 {
+        self.integrator.evaluations()
+    }
+
+    fn field(&self, at: glam::DVec3, others: &[[f32; 4]], except: Option<usize>) -> Option<GravitySample> {
+        Some(self.field_of(at, others, except))
+    }
+
+    fn conserves_energy(&self) -> bool {
+        self.decay == 1.0 && !self.flat
+    }
+
+    fn bytes_per_body(&self) -> usize {
+        // Positions twice, velocities, accelerations, low parts; what `mutual` needs; what is drawn; the potential.
+        (3 + planes(self)) * size_of::<[f32; 4]>()
+            + mutual::BYTES_PER_BODY
+            + PackedPoints::BYTES_PER_BODY
+            + size_of::<f64>()
+    }
+
+    fn bytes_in_a_buffer(&self) -> usize {
+        planes(self) * size_of::<[f32; 4]>()
+    }
+
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {
+        let bodies = state.bodies_mut()?;
+        for _ in 0..steps {
+            self.reference_step(bodies);
+        }
+        Ok(())
+    }
+
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
+        Ok(self.reference_sums(state.bodies()?))
+    }
+}

@@ -1,0 +1,127 @@
+//! How a family of kernels evaluates gravity: the trait that each family implements, and what it works on.
+
+use std::ops::Range;
+
+use super::parameters::{Gravity, Softening};
+use super::step::{Step, step_defines};
+use crate::base::bodies::Bodies;
+use crate::base::error::Result;
+use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program};
+use crate::modes::fleet::{Assignment, Plan, Traffic};
+use crate::modes::{Extra, Mode, Recipe};
+
+/// Evaluates the forces of a pass and takes a step with them. One implementation per family of kernels.
+pub(super) trait Solver {
+    /// Returns the number of work-items of a pass over all bodies.
+    fn items(&self) -> usize;
+
+    /// Queues the next slice of the work-items `range` of a pass over all bodies, without waiting for the device.
+    /// Returns the work-item at which the slice after it begins.
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
+
+    /// Queues the sum over all others of mass × potential for each body, which the energy is computed from.
+    /// `all_pairs` sums directly, with `args`.
+    fn potential(&mut self, lane: &mut Lane, all_pairs: &Kernel, args: &[Arg], bodies: usize) -> Result<()> {
+        let (group, cost) = (Pass::CHEAP_GROUP, bodies as f64);
+        lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })
+    }
+
+    /// Returns the number of interactions that one evaluation of all forces computes.
+    fn work(&self) -> f64;
+
+    /// Returns the lists that a snapshot must keep for the same bits.
+    fn carried(&self) -> Extra {
+        Extra::new()
+    }
+
+    /// Restores the lists of [`Solver::carried`].
+    ///
+    /// # Errors
+    /// Returns an error if a list is not valid, or the device fails.
+    fn resume(&mut self, _extra: &Extra, _device: &Device, _params: &Gravity) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns how a pass is divided among devices.
+    fn plan(&self) -> Plan;
+
+    /// Returns the number of stages of a pass that devices share.
+    fn stages(&self) -> usize {
+        1
+    }
+
+    /// Returns the work-items of a stage that belong to `assignment`.
+    fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
+
+    /// Queues the next slice of the work-items `range` of a stage of a pass that devices share, as [`Solver::evaluate`]
+    /// does for a whole pass.
+    fn evaluate_share(
+        &mut self,
+        lane: &mut Lane,
+        pass: &ForcePass,
+        _share: (usize, &Assignment),
+        range: Range<usize>,
+    ) -> Result<usize> {
+        self.evaluate(lane, pass, range)
+    }
+
+    /// Returns what devices exchange after a stage; `None` for the new positions.
+    fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
+        None
+    }
+}
+
+/// A pass that evaluates forces.
+pub(super) struct ForcePass<'a> {
+    /// Square of the softening length.
+    pub eps2: Arg<'static>,
+    /// The step that is taken with the forces.
+    pub step: Step,
+    /// Positions, positions after the step, velocities, and accelerations.
+    pub state: [Arg<'a>; 4],
+}
+
+impl ForcePass<'_> {
+    /// Returns the coefficients of the step for sums over masses in units of `mass`.
+    pub(super) fn coefficients(&self, mass: f32) -> Arg<'static> {
+        Arg::Float8(self.step.coefficients(mass))
+    }
+}
+
+/// What a solver is made from.
+pub(super) struct Setup<'a> {
+    pub device: &'a Device,
+    pub params: &'a Gravity,
+    pub recipe: Recipe,
+    /// Recipes of all devices that step together, `recipe` among them.
+    pub recipes: &'a [Recipe],
+    pub bodies: &'a Bodies,
+}
+
+/// The constructor of a variant's solver, as it stands in the variant's row.
+pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
+
+/// Builds the program of a recipe; `has_equal_masses` if all masses are equal and stand outside the sums.
+pub(super) fn program(
+    device: &Device,
+    recipe: Recipe,
+    params: &Gravity,
+    has_equal_masses: bool,
+) -> Result<Program> {
+    let mut defines = recipe.defines();
+    defines.push((softening(params), "1".to_owned()));
+    defines.extend(step_defines(params));
+    if has_equal_masses {
+        defines.push(("EQUAL_MASS", "1".to_owned()));
+    }
+    let files = params.info().sources(recipe.variant);
+    Program::build_with_root(device, &files, &defines)
+}
+
+/// Returns the name of the softening law in kernels.
+pub(super) fn softening(params: &Gravity) -> &'static str {
+    match params.softening {
+        Softening::Plummer => "SOFTENING_PLUMMER",
+        Softening::Clamp => "SOFTENING_CLAMP",
+    }
+}

@@ -1,0 +1,410 @@
+//! What a mode consists of: its row in the table, its parameters, and its simulation on a device.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use super::accuracy::Sample;
+use super::kernels::sources;
+use super::{DeviceRecipe, Diagnostics, Limit, Recipe, Series, Sharing, Variant, Work};
+use crate::base::bodies::{Bodies, Points};
+use crate::base::edit::{Attractor, Edit, GravitySample};
+use crate::base::error::{Error, Result};
+use crate::base::flow::Stroke;
+use crate::base::params::{self, ParamValues, Params};
+use crate::base::state::State;
+use crate::compute::{Device, DeviceInfo, KernelSource, Pending};
+use crate::scene::Scene;
+
+/// A row of [`MODES`](super::MODES): what the program knows about a mode.
+#[derive(Debug)]
+pub struct ModeInfo {
+    /// The name in `--mode` and the panel.
+    pub name: &'static str,
+    /// One line about what the mode simulates.
+    pub summary: &'static str,
+    /// What the mode steps, and what counts as work.
+    pub work: Work,
+    /// Label and explanation of the relative error that [`Simulation::sample`] measures.
+    pub error: (&'static str, &'static str),
+    /// The hardware limit of the mode's speed.
+    pub limit: Limit,
+    /// Kernel sources that each variant is built with, between the prelude and the variant's own file.
+    pub kernels: &'static [KernelSource],
+    /// Variants, slowest first.
+    pub variants: &'static [Variant],
+    /// Built-in scenes; the first is the default.
+    pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
+    /// Initial states for `check`, which together cover every behavior of the mode.
+    pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
+    /// A quantity that the mode reports for each step, if any.
+    pub series: Option<Series>,
+    /// Rows for the lists of [`Simulation::extra`].
+    pub carries: &'static [CarriedList],
+    /// Creates the mode with default parameters.
+    pub default: fn() -> Box<dyn Mode>,
+    /// Returns the variant that `auto` takes on a device for a number of bodies or cells.
+    pub auto_variant: fn(&DeviceInfo, usize) -> &'static Variant,
+}
+
+/// Modes are equal if they are the same row of the table.
+impl PartialEq for ModeInfo {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl ModeInfo {
+    /// Returns the variant called `name`.
+    pub fn variant(&self, name: &str) -> Option<&'static Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// Returns the source files of a variant, in the order in which they are compiled.
+    pub fn sources(&self, variant: &Variant) -> Vec<KernelSource> {
+        sources(&[self.kernels, &[variant.source()]].concat())
+    }
+
+    /// Returns the mode with the parameters that `scene` sets, all others at their defaults. The scene must be valid,
+    /// which [`ModeInfo::try_mode_for`] checks.
+    pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
+        let mode = self.try_mode_for(scene);
+        debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
+        mode.unwrap_or_else(|_| (self.default)())
+    }
+
+    /// Returns the mode with the parameters that `scene` sets, all others at their defaults.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no such parameter, or a value is out of range.
+    pub fn try_mode_for(&self, scene: &Scene) -> Result<Box<dyn Mode>> {
+        let mut mode = (self.default)();
+        for (key, value) in &scene.params {
+            params::set(mode.as_mut(), key, value)?;
+        }
+        Ok(mode)
+    }
+
+    /// Returns the scene called `name`.
+    pub fn scene(&self, name: &str) -> Option<&'static Arc<Scene>> {
+        self.scenes.iter().find(|scene| scene.name == name)
+    }
+
+    /// Returns the row of the carried list `name`.
+    pub fn carried(&self, name: &str) -> Option<&'static CarriedList> {
+        self.carries.iter().find(|list| list.name == name)
+    }
+}
+
+/// An initial state from which every variant is compared with the reference.
+pub struct Start {
+    /// Description of the state, shown in reports.
+    pub name: String,
+    /// The mode with its parameters.
+    pub mode: Box<dyn Mode>,
+    /// The initial state.
+    pub state: State,
+    /// Number of steps to take.
+    pub steps: u32,
+    /// Whether quick runs include this start.
+    pub telling: bool,
+}
+
+/// Description of a list of numbers that a snapshot keeps besides the [`State`].
+#[derive(Debug)]
+pub struct CarriedList {
+    /// Name of the list in [`Extra`] and in files.
+    pub name: &'static str,
+    /// Returns the largest possible length of the list, for a grid of `[nx, ny]` cells; `n` bodies count as `[n, 1]`.
+    /// It bounds what is read from a file.
+    pub most: fn([usize; 2]) -> usize,
+    /// Checks the list; an error says what is wrong and what is expected.
+    pub check: fn(&Carries, &[f32]) -> std::result::Result<(), String>,
+}
+
+/// What a carried list must agree with.
+pub struct Carries<'a> {
+    /// The mode with its parameters.
+    pub mode: &'a dyn Mode,
+    /// The bodies or the flow, already checked.
+    pub state: &'a State,
+    /// All carried lists; some may not be checked yet.
+    pub extra: &'a Extra,
+}
+
+impl<'a> Carries<'a> {
+    /// Returns the bodies.
+    ///
+    /// # Errors
+    /// Returns an error if the state is a flow.
+    pub fn bodies(&self) -> std::result::Result<&'a Bodies, String> {
+        self.state.bodies().map_err(|error| error.to_string())
+    }
+
+    /// Returns the list `name`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such list.
+    pub fn other(&self, name: &str) -> std::result::Result<&'a [f32], String> {
+        self.extra.get(name).map(Vec::as_slice).ok_or_else(|| format!("there is no list {name:?}"))
+    }
+}
+
+/// A mode: its parameters, and everything that follows from them.
+pub trait Mode: Params + Any + Send + Sync {
+    /// Returns the mode's row in [`MODES`](super::MODES).
+    fn info(&self) -> &'static ModeInfo;
+
+    /// Returns a copy of the parameters.
+    fn boxed(&self) -> Box<dyn Mode>;
+
+    /// Puts `state` on `device`, to be stepped by `recipe`.
+    ///
+    /// # Errors
+    /// Returns an error with the compiler's log if a kernel does not build, or if the device cannot hold the state, or
+    /// if the mode cannot step such a state.
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>>;
+
+    /// Puts `state` on several devices, which step it together, each with its own recipe. [`Variant::together`] must
+    /// allow the combination of variants. The default uses only the first device.
+    ///
+    /// # Errors
+    /// Returns an error in the cases of [`Mode::build`].
+    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+        self.build(&device_recipes[0].device, device_recipes[0].recipe, state)
+    }
+
+    /// Returns the simulated time of one step.
+    fn time_step(&self) -> f64;
+
+    /// Returns the number of force evaluations in a step. [`Work::in_step`] counts the work of one evaluation.
+    fn force_evaluations(&self) -> u32 {
+        1
+    }
+
+    /// Returns the mode with time reversed: `n` of its steps undo `n` steps, up to rounding.
+    ///
+    /// # Errors
+    /// Returns a sentence that explains why the mode cannot run backwards.
+    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str>;
+
+    /// Turns off everything that only pictures need.
+    fn unseen(&mut self) {}
+
+    /// Makes every step cost the same, for speed measurements.
+    fn even(&mut self) {}
+
+    /// Applies an edit by a person to the bodies and to the lists that belong to them.
+    ///
+    /// # Errors
+    /// Returns an error if the edit is not possible.
+    fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
+        Err(Error::Invalid("this mode has no bodies".to_owned()))
+    }
+
+    /// Drops the lists of `extra` that no longer hold after a change of bodies, parameters or recipe.
+    fn unsettle(&self, extra: &mut Extra) {
+        extra.clear();
+    }
+
+    /// Returns acceleration and potential of gravity at the position `at`, in f64, from bodies at `others`, `(x, y, z,
+    /// m)`, without the body `except`; `None` for modes without gravity.
+    fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<GravitySample> {
+        None
+    }
+
+    /// Returns whether the total energy should be constant with the current parameters.
+    fn conserves_energy(&self) -> bool;
+
+    /// Returns the device memory that one body or cell takes, in bytes.
+    fn bytes_per_body(&self) -> usize;
+
+    /// Returns the bytes that one body or cell takes in the largest buffer.
+    fn bytes_in_a_buffer(&self) -> usize {
+        size_of::<[f32; 4]>()
+    }
+
+    /// Takes steps in f64 on the host: the reference that kernels are compared with.
+    ///
+    /// # Errors
+    /// Returns an error if the mode cannot step such a state.
+    fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
+
+    /// Computes conserved quantities in f64 on the host.
+    ///
+    /// # Errors
+    /// Returns an error if the mode cannot step such a state.
+    fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics>;
+}
+
+impl dyn Mode {
+    /// Returns the parameters of the mode `M`.
+    ///
+    /// # Errors
+    /// Returns an error if they belong to another mode.
+    pub(super) fn of<M: Mode>(&self) -> Result<&M> {
+        let any: &dyn Any = self;
+        any.downcast_ref().ok_or_else(|| {
+            Error::Invalid(format!("these are parameters of {}, not of the current mode", self.info().name))
+        })
+    }
+
+    /// Returns all parameters with their values.
+    pub fn values(&self) -> ParamValues {
+        ParamValues::collect(self.boxed().as_mut())
+    }
+}
+
+impl Clone for Box<dyn Mode> {
+    fn clone(&self) -> Self {
+        self.boxed()
+    }
+}
+
+impl PartialEq for dyn Mode {
+    fn eq(&self, other: &Self) -> bool {
+        self.info() == other.info() && self.values() == other.values()
+    }
+}
+
+/// `derive(PartialEq)` needs this for a struct with a `Box<dyn Mode>` (rust-lang/rust#31740).
+impl PartialEq<&Self> for Box<dyn Mode> {
+    fn eq(&self, other: &&Self) -> bool {
+        **self == ***other
+    }
+}
+
+impl fmt::Debug for dyn Mode {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} {:?}", self.info().name, self.values())
+    }
+}
+
+/// Lists of numbers that the next steps depend on besides the [`State`], by name. Each has its row in
+/// [`ModeInfo::carries`].
+pub type Extra = BTreeMap<String, Vec<f32>>;
+
+/// A mode that runs on a device.
+pub trait Simulation {
+    /// Takes over changed live parameters, from the next burst on.
+    ///
+    /// # Errors
+    /// Returns an error if `mode` is not the mode that built this simulation.
+    fn set(&mut self, mode: &dyn Mode) -> Result<()>;
+
+    /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
+    fn start(&mut self, steps: u32);
+
+    /// Queues the next part of the burst, at most about 100 ms of work, and returns whether work remains. Waits only
+    /// while two earlier parts are still running, so that a short burst never waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device refuses the work.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// Returns the fraction of the burst that is queued, 0 to 1.
+    fn progress(&self) -> f32;
+
+    /// Waits for all queued work.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn finish(&mut self) -> Result<()>;
+
+    /// Returns how many times an average step of the last burst evaluated [`Work::in_step`]: more than once if steps
+    /// are divided into substeps.
+    fn rounds(&self) -> f64 {
+        1.0
+    }
+
+    /// Returns the device time of the steps that ended since the last call, in seconds.
+    fn take_seconds(&mut self) -> f64;
+
+    /// Returns the state after the last complete burst. Waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn state(&mut self) -> Result<State>;
+
+    /// Returns the lists that the next steps and the picture depend on besides [`Simulation::state`]. Waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn extra(&mut self) -> Result<Extra>;
+
+    /// Restores the lists of [`Simulation::extra`] from a simulation of the same state. With the same recipe, the next
+    /// steps then give the same bits.
+    ///
+    /// # Errors
+    /// Returns an error if a list is not valid, or the device fails.
+    fn resume(&mut self, extra: &Extra) -> Result<()>;
+
+    /// Queues the read-back of what is drawn into the memory of `points`, which is overwritten. The copy shows the
+    /// state before any step that is started later. Only one copy may be pending at a time.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
+
+    /// Returns how devices share the work; `None` on a single device.
+    fn sharing(&self) -> Option<&Sharing> {
+        None
+    }
+
+    /// Returns the quantity of [`ModeInfo::series`] for each step of the last burst. Waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn series(&mut self) -> Result<Vec<f64>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns whether [`Simulation::paint`] may change anything.
+    fn is_painted_by(&self, _stroke: &Stroke) -> bool {
+        true
+    }
+
+    /// Makes the cells that the stroke covers solid or free.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no obstacles, no free cell would remain, or the device fails.
+    fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
+        Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
+    }
+
+    /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of an existing body after the last complete burst; `None` for
+    /// modes without bodies. Waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
+        Ok(match self.state()? {
+            State::Bodies(bodies) => Some([bodies.positions[body], bodies.velocities[body]]),
+            State::Flow(_) => None,
+        })
+    }
+
+    /// Queues the change that a point which attracts or repels makes to all velocities in `time`. Must be called
+    /// between bursts.
+    ///
+    /// # Errors
+    /// Returns an error if the mode has no bodies, or the device refuses the work.
+    fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
+        Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
+    }
+
+    /// Returns what the last step did to the bodies or cells `chosen`, except those held out, beside the exact result
+    /// in f64. Reads what the step left in memory, so that no state changes. Returns `None` if no burst has completed
+    /// with the current parameters. Waits.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
+
+    /// Computes conserved quantities on the device. Waits; the potential costs about as much as a step.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    fn diagnostics(&mut self) -> Result<Diagnostics>;
+}

@@ -1,0 +1,275 @@
+//! Kernel variants, their compile-time parameters (knobs), and recipes: a variant with values for all its knobs.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use super::accuracy::WORRYING;
+use crate::base::error::{Error, Result};
+use crate::compute::{DeviceInfo, KernelSource};
+
+/// A kernel variant: one way to compute the same step.
+#[derive(Debug)]
+pub struct Variant {
+    /// The name in `--variant` and the panel.
+    pub name: &'static str,
+    /// One line about the idea.
+    pub summary: &'static str,
+    /// Path of the source file under `kernels/`.
+    pub file: &'static str,
+    /// Text of the source file.
+    pub source: &'static str,
+    /// Compile-time parameters besides the work-group size.
+    pub knobs: &'static [Knob],
+    /// Returns a good work-group size for a device.
+    pub work_group: fn(&DeviceInfo) -> usize,
+    /// Name of the knob for the width of a work-group that covers a rectangle of cells.
+    pub width_knob: Option<&'static str>,
+    /// Returns the number of bodies or cells that a work-group steps.
+    pub bodies_per_group: fn(&Recipe) -> usize,
+    /// Sides of a pair that one reciprocal root serves: 2 if both bodies of a pair are updated at once.
+    pub sides: f64,
+    /// Largest relative error that passes `check`.
+    pub tolerance: f64,
+    /// Relative error that is normal for an approximate variant; `None` for a variant that is exact up to rounding.
+    pub normal_error: Option<f64>,
+    /// Returns the local memory that a work-group needs, in bytes.
+    pub local_bytes: fn(&Recipe) -> usize,
+    /// Whether several devices can share a step.
+    pub together: Together,
+    /// Whether the mode's hardware limit applies: it does not to variants that skip pairs or memory traffic.
+    pub has_limit: bool,
+    /// Mode-specific data from which the mode builds the solver. Only the mode knows its type.
+    pub solver: &'static (dyn Any + Send + Sync),
+}
+
+/// Variants are equal if their names and sources are.
+impl PartialEq for Variant {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, self.file, self.source) == (other.name, other.file, other.source)
+    }
+}
+
+impl Variant {
+    /// Returns whether a relative error is larger than is normal for the variant.
+    pub fn is_worrying(&self, relative_error: f64) -> bool {
+        relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
+    }
+
+    /// Returns what the mode builds the solver from.
+    ///
+    /// # Errors
+    /// Returns an error if the variant belongs to another mode.
+    pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
+        let solver = self.solver.downcast_ref();
+        solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
+    }
+
+    pub(super) fn source(&self) -> KernelSource {
+        KernelSource { file: self.file, text: self.source }
+    }
+}
+
+/// Builds the row of the variant in `kernels/MODE/NAME.cl`, with one body to a work-item and no local memory.
+macro_rules! variant {
+    ($mode:literal, $name:literal, $solver:expr, $summary:literal) => {
+        crate::modes::Variant {
+            name: $name,
+            summary: $summary,
+            file: concat!($mode, "/", $name, ".cl"),
+            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", $name, ".cl")),
+            knobs: &[],
+            work_group: |device| match device.kind {
+                crate::compute::DeviceKind::Cpu => 64,
+                _ => 256,
+            },
+            width_knob: None,
+            bodies_per_group: |recipe| recipe.work_group,
+            sides: 1.0,
+            tolerance: crate::modes::accuracy::TOLERANCE,
+            normal_error: None,
+            local_bytes: |_| 0,
+            together: crate::modes::Together::Freely,
+            has_limit: true,
+            solver: $solver,
+        }
+    };
+}
+pub(super) use variant;
+
+/// Whether several devices can share a step of a variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Together {
+    /// Devices may use different variants.
+    Freely,
+    /// All devices must use the same variant.
+    Alike,
+    /// The variant runs on a single device.
+    No,
+}
+
+/// A compile-time parameter of a variant's kernels. It changes only the speed.
+#[derive(Debug)]
+pub struct Knob {
+    /// The name in `--knob` and the panel.
+    pub name: &'static str,
+    /// Name of the macro in the kernel; empty if only the host uses the value.
+    pub define: &'static str,
+    /// One line about the meaning.
+    pub summary: &'static str,
+    /// Allowed values.
+    pub options: &'static [u32],
+    /// Whether the guess is always the fastest value, so that tuning can skip the knob.
+    pub never_hurts: bool,
+    /// Returns a good value for a device and a number of bodies.
+    pub guess: fn(&DeviceInfo, usize) -> u32,
+}
+
+impl Knob {
+    /// Returns whether the knob is an on/off switch.
+    pub fn is_switch(&self) -> bool {
+        self.options == [0, 1]
+    }
+}
+
+/// Returns the least common multiple of two numbers.
+pub(super) fn common_multiple(a: usize, b: usize) -> usize {
+    let divisor = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    a / divisor(a, b).max(1) * b
+}
+
+/// The most knobs that a variant may have.
+pub const MAX_KNOBS: usize = 5;
+
+/// A variant with a work-group size and values for all knobs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recipe {
+    /// The kernel variant.
+    pub variant: &'static Variant,
+    /// Work-items in a work-group.
+    pub work_group: usize,
+    /// Values of the variant's knobs, in its order; the rest is 0.
+    values: [u32; MAX_KNOBS],
+}
+
+impl Recipe {
+    /// Returns a good recipe for a device and a number of bodies.
+    pub fn guess(variant: &'static Variant, device: &DeviceInfo, bodies: usize) -> Self {
+        let mut values = [0; MAX_KNOBS];
+        for (value, knob) in values.iter_mut().zip(variant.knobs) {
+            *value = (knob.guess)(device, bodies);
+        }
+        let mut recipe = Self { variant, work_group: 1, values };
+        recipe.work_group = (variant.work_group)(device).min(recipe.max_work_group(device));
+        recipe
+    }
+
+    /// Parses a recipe; returns `None` if a knob is missing, unknown or out of range, or the work-group is too large
+    /// for the device.
+    pub fn of_words(
+        variant: &'static Variant,
+        device: &DeviceInfo,
+        work_group: usize,
+        knobs: &BTreeMap<String, u32>,
+    ) -> Option<Self> {
+        let mut recipe = Self::guess(variant, device, 1);
+        for knob in variant.knobs {
+            let value = knobs.get(knob.name).filter(|value| knob.options.contains(value))?;
+            recipe = recipe.with_knob(knob.name, *value);
+        }
+        let fits = (1..=recipe.max_work_group(device)).contains(&work_group);
+        (fits && knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(work_group))
+    }
+
+    /// Returns the value of the knob `name`; 0 if the variant has no such knob.
+    pub fn knob(&self, name: &str) -> u32 {
+        self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)
+    }
+
+    /// Returns the recipe with another value of the knob `name`, if the variant has it.
+    #[must_use]
+    pub fn with_knob(mut self, name: &str, value: u32) -> Self {
+        if let Some(at) = self.variant.knobs.iter().position(|knob| knob.name == name) {
+            self.values[at] = value;
+        }
+        self
+    }
+
+    /// Returns the recipe with another work-group size.
+    #[must_use]
+    pub fn with_work_group(self, work_group: usize) -> Self {
+        Self { work_group, ..self }
+    }
+
+    /// Returns every knob with its value.
+    pub fn knobs(&self) -> impl Iterator<Item = (&'static Knob, u32)> + use<> {
+        self.variant.knobs.iter().zip(self.values)
+    }
+
+    /// Returns the values of the knobs by name.
+    pub fn values(&self) -> BTreeMap<&'static str, u32> {
+        self.knobs().map(|(knob, value)| (knob.name, value)).collect()
+    }
+
+    /// Returns the knobs in the syntax of `--knob`.
+    pub fn words(&self) -> String {
+        self.knobs().map(|(knob, value)| format!("{}={value}", knob.name)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the macros that the kernels are compiled with.
+    pub(super) fn defines(&self) -> Vec<(&'static str, String)> {
+        let compiled = self.knobs().filter(|(knob, _)| !knob.define.is_empty());
+        let knobs = compiled.map(|(knob, value)| (knob.define, value.to_string()));
+        std::iter::once(("WORK_GROUP", self.work_group.to_string())).chain(knobs).collect()
+    }
+
+    /// Returns the number of bodies or cells that a work-group steps.
+    pub fn bodies_per_group(&self) -> usize {
+        (self.variant.bodies_per_group)(self)
+    }
+
+    /// Returns the number of work-items that step `bodies`, in whole work-groups.
+    pub(super) fn items(&self, bodies: usize) -> usize {
+        bodies.div_ceil(self.bodies_per_group()) * self.work_group
+    }
+
+    /// Returns the number of bodies that a work-item steps: below 1 if several work-items share a body.
+    pub(super) fn bodies_per_item(&self) -> f64 {
+        self.bodies_per_group() as f64 / self.work_group as f64
+    }
+
+    /// Returns the largest work-group that fits a device with these knobs.
+    pub fn max_work_group(&self, device: &DeviceInfo) -> usize {
+        let fits = |size: &usize| {
+            (self.variant.local_bytes)(&self.with_work_group(*size)) as u64 <= device.local_bytes
+        };
+        (1..=device.max_work_group).rev().find(fits).unwrap_or(1)
+    }
+
+    /// Returns the work-group sizes to offer: powers of two, and the largest.
+    pub fn work_groups(&self, device: &DeviceInfo) -> Vec<usize> {
+        let most = self.max_work_group(device);
+        let mut sizes: Vec<usize> = (0..).map(|k| 1 << k).take_while(|&size| size <= most).collect();
+        if sizes.last() != Some(&most) {
+            sizes.push(most);
+        }
+        sizes
+    }
+
+    /// Returns recipes with every combination of the knobs that are sizes, and with each switch flipped.
+    pub fn relatives(&self) -> Vec<Self> {
+        let mut all = vec![*self];
+        for knob in self.variant.knobs.iter().filter(|knob| !knob.is_switch()) {
+            let with =
+                |recipe: Self| knob.options.iter().map(move |&value| recipe.with_knob(knob.name, value));
+            all = all.into_iter().flat_map(with).collect();
+        }
+        let switches = self.knobs().filter(|(knob, _)| knob.is_switch());
+        all.extend(switches.map(|(knob, value)| self.with_knob(knob.name, 1 - value)));
+        all
+    }
+}

@@ -1,0 +1,153 @@
+//! The generators of asteroid scenes.
+
+use super::balls::{Balls, cube_root, param};
+use super::disc::Disc;
+use super::packing::Packing;
+use crate::base::bodies::Bodies;
+use crate::base::state::State;
+use crate::scene::frame::centre;
+use crate::scene::generator::{Argument, Arguments, Generator, Setup};
+use crate::scene::random::Random;
+
+/// Generators that scenes for asteroids may name.
+pub(crate) static GENERATORS: &[Generator] = &[
+    Generator {
+        name: "disc",
+        arguments: &[
+            Argument::new("inner", 0.6, 0.01..=100.0),
+            Argument::new("ratio", 2.0, 1.01..=100.0),
+            Argument::new("gap_from", 0.0, 0.0..=1.0),
+            Argument::new("gap_to", 0.0, 0.0..=0.99),
+            Argument::new("tilt", 0.1, 0.001..=0.5),
+            Argument::new("filling", 0.1, 0.001..=0.2),
+            Argument::new("spread", 1.0, 1.0..=1e4),
+        ],
+        make: disc,
+    },
+    Generator { name: "clouds", arguments: &[], make: |setup, _| clouds(setup).into() },
+    Generator { name: "billiards", arguments: &[], make: |setup, _| billiards(setup).into() },
+    Generator { name: "pack", arguments: &[], make: |setup, _| dense_box(setup).into() },
+    Generator { name: "shooter", arguments: &[], make: |setup, _| shooter(setup).into() },
+];
+
+/// A belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest, 1 for equal
+/// masses.
+///
+/// The scene `belt` has restitution 0.7, above the 0.63 at which shear and collisions balance (Goldreich and Tremaine
+/// 1978, Icarus 34, 227), so it stays thick and slowly spreads. In `rings` the edges over the planet's radius are
+/// about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division. Its restitution of 0.1 keeps the rings
+/// cold, so that the division closes slowly.
+fn disc(setup: &Setup, arguments: &Arguments) -> State {
+    let [inner, ratio, from, to, tilt, filling, spread] =
+        ["inner", "ratio", "gap_from", "gap_to", "tilt", "filling", "spread"].map(|name| arguments.get(name));
+    let disc = Disc { inner, ratio, gap: [from, to], tilt, filling };
+    disc.fill(setup, &Balls::spread(setup, spread)).into()
+}
+
+/// Two balls of bodies that move towards each other. Every other body is in the second ball.
+fn clouds(setup: &Setup) -> Bodies {
+    const FILLING: f64 = 0.08;
+    const SPEED: f64 = 1.0;
+    let balls = Balls::spread(setup, 10.0);
+    let size = param(setup, "radius") * cube_root(setup.bodies as f64 / (2.0 * FILLING));
+    let distance = 1.2 * size + 1.1 * balls.largest();
+    let random = &mut Random::new(setup.seed);
+    let mut packing = balls.packing();
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for (i, &(m, ball)) in balls.0.iter().enumerate() {
+        let side = if i % 2 == 0 { -1.0 } else { 1.0 };
+        let at = packing.put(ball, || {
+            let [x, y, z] = random.ball().map(|c| c * size);
+            [x + side * distance, y, z]
+        });
+        bodies.push(at, [-side * SPEED, 0.0, 0.0], m);
+        bodies.velocities[i][3] = (i % 2) as f64;
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// Random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies that
+/// are less than 2·√3·`SHAKE` radii apart could touch.
+const SHAKE: f64 = 0.01;
+
+/// A cue ball, body 0, and a triangle with rows of 1, 2, 3 … balls, the last row perhaps incomplete.
+///
+/// Against more than five rows the cue ball gets heavier with the number of balls, or it would have no effect. It is
+/// at most 343 times as heavy, which is seven times as large: a larger one would fill its cells of the cell list with
+/// too many other balls. The balls do not quite touch, so that the collisions follow one another.
+fn billiards(setup: &Setup) -> Bodies {
+    const SLACK: f64 = 0.1;
+    const SPEED: f64 = 2.0;
+    const HEAVIEST: f64 = 343.0;
+    let mut rows = 0;
+    while rows * (rows + 1) / 2 + 1 < setup.bodies {
+        rows += 1;
+    }
+    let weight = ((rows * rows) as f64 / 25.0).clamp(1.0, HEAVIEST);
+    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { weight } else { 1.0 }));
+    let random = &mut Random::new(setup.seed);
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    let (mut row, mut column) = (0, 0);
+    for (i, &(m, ball)) in balls.0.iter().enumerate() {
+        let ([x, y], speed) = if i == 0 {
+            ([-1.5 * ball - 2.0 * param(setup, "radius"), 0.0], SPEED)
+        } else {
+            let pitch = (1.0 + SLACK) * ball;
+            let at = [f64::from(row) * 3f64.sqrt() * pitch, f64::from(2 * column - row) * pitch];
+            (row, column) = if column == row { (row + 1, 0) } else { (row, column + 1) };
+            (at, 0.0)
+        };
+        let [dx, dy] = [(); 2].map(|()| SHAKE * ball * random.signed());
+        bodies.push([x + dx, y + dy, 0.0], [speed, 0.0, 0.0], m);
+        bodies.velocities[i][3] = f64::from(i != 0);
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// Hexagonal close packing with a little slack.
+fn dense_box(setup: &Setup) -> Bodies {
+    const SLACK: f64 = 0.02;
+    let mut side = 1;
+    while side * side * side < setup.bodies {
+        side += 1;
+    }
+    let ball = param(setup, "radius");
+    let pitch = (1.0 + SLACK) * ball;
+    let random = &mut Random::new(setup.seed);
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    for n in 0..setup.bodies {
+        let [i, j, k] = [n % side, n / side % side, n / (side * side)];
+        let lattice = [
+            (2 * i + (j + k) % 2) as f64,
+            3f64.sqrt() * (j as f64 + (k % 2) as f64 / 3.0),
+            (8f64 / 3.0).sqrt() * k as f64,
+        ];
+        let at = lattice.map(|c| c * pitch + SHAKE * ball * random.signed());
+        bodies.push(at, [0.0; 3], 1.0 / setup.bodies as f64);
+    }
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// A ball of resting bodies, and a shooter, body 0, that is as heavy as 64 others, or as all of them.
+fn shooter(setup: &Setup) -> Bodies {
+    const FILLING: f64 = 0.1;
+    const SPEED: f64 = 4.0;
+    let heavy = (setup.bodies as f64 - 1.0).clamp(1.0, 64.0);
+    let balls = Balls::new(setup, (0..setup.bodies).map(|i| if i == 0 { heavy } else { 1.0 }));
+    let size = param(setup, "radius") * cube_root(setup.bodies as f64 / FILLING);
+    let random = &mut Random::new(setup.seed);
+    let mut bodies = Bodies::with_capacity(setup.bodies);
+    let [(m, ball), others @ ..] = &balls.0[..] else { return Bodies::default() };
+    bodies.push([-1.3 * size - 2.0 * ball, 0.0, 0.0], [SPEED, 0.0, 0.0], *m);
+    let mut packing = Packing::new(others.len(), others.first().map_or(0.0, |(_, ball)| *ball));
+    for (m, ball) in others {
+        let at = packing.put(*ball, || random.ball().map(|c| c * size));
+        bodies.push(at, [0.0; 3], *m);
+    }
+    bodies.velocities[1..].iter_mut().for_each(|v| v[3] = 1.0);
+    centre(&mut bodies);
+    bodies.to_f32()
+}

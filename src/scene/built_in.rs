@@ -1,0 +1,50 @@
+//! The scenes that come with the program.
+
+use std::sync::{Arc, LazyLock};
+
+use super::description::Scene;
+use super::file;
+
+/// Embeds scenes of `assets/scenes/`, given by file name without `.toml`, with their thumbnails of
+/// `assets/thumbnails/`.
+macro_rules! scenes {
+    ($($name:literal),* $(,)?) => {
+        ::std::sync::LazyLock::new(|| {
+            vec![$(embedded(
+                $name,
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/scenes/", $name, ".toml")),
+                include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/thumbnails/", $name, ".png")),
+            )),*]
+        })
+    };
+}
+/// Parses an embedded scene. An invalid scene file panics here; tests/files/scenes reads every one.
+fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
+    match file::parse(name, text) {
+        Ok(file) => Arc::new(Scene { thumbnail, ..file.scene }),
+        Err(error) => unreachable!("assets/scenes/{name}.toml: {error}"),
+    }
+}
+
+/// Every scene of the mode; the first is the default.
+pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
+    "galaxy",
+    "collision",
+    "milky-way-andromeda",
+    "plummer",
+    "cold-sphere",
+    "cube",
+    "ring",
+    "solar-system",
+    "two-body",
+    "figure-eight",
+    "pythagorean",
+];
+
+/// Every scene of the mode; the first is the default.
+pub static ASTEROIDS: LazyLock<Vec<Arc<Scene>>> =
+    scenes!["belt", "rings", "clouds", "billiards", "box", "shooter"];
+
+/// Every scene of the mode; the first is the default.
+pub static FLUID: LazyLock<Vec<Arc<Scene>>> =
+    scenes!["cylinder", "step", "porous", "channel", "box-128", "box-256", "box-wall"];

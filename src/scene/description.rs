@@ -1,0 +1,126 @@
+//! The description of a scene: names, parameters, and the origin of its bodies or its fluid.
+
+use std::sync::Arc;
+
+use super::generator::{Arguments, Generator, Setup};
+use super::gravity;
+use super::orbits::Orbits;
+use crate::base::bodies::Bodies;
+use crate::base::error::Plain;
+use crate::base::flow::{Flow, Walls};
+use crate::base::state::State;
+
+/// A scene: the state that a simulation starts from, and how it is presented.
+#[derive(Clone)]
+pub struct Scene {
+    /// Name in `--scene`, or name of the file.
+    pub name: String,
+    /// Title in the gallery.
+    pub title: String,
+    /// One-line description.
+    pub summary: String,
+    /// Parameters that suit the scene, as pairs of key and value in the form that `--set` accepts.
+    pub params: Vec<(String, String)>,
+    /// Number of bodies or cells if the scene has a fixed number.
+    pub bodies: Option<usize>,
+    /// Number of steps that the file asks for.
+    pub steps: Option<u32>,
+    /// Steps per picture where the device is fast enough. Set in scenes whose time step is small; otherwise the mode
+    /// decides.
+    pub pace: Option<u32>,
+    /// Origin of the bodies or of the fluid.
+    pub origin: Origin,
+    /// Thumbnail as PNG; empty for scenes without one.
+    pub thumbnail: &'static [u8],
+}
+
+/// Origin of the bodies or of the fluid of a scene.
+#[derive(Debug, Clone)]
+pub enum Origin {
+    /// Made by a generator, in any number.
+    Made(&'static Generator, Arguments),
+    /// Bodies from a file.
+    Bodies(Arc<Bodies>),
+    /// Bodies on Kepler orbits, given at G = 1. Their speeds are scaled to the current G.
+    Orbits(Arc<Orbits>),
+    /// A fluid at rest between walls from a file.
+    Walls(Arc<Walls>),
+}
+
+/// Prints the name only: bodies and thumbnails are long.
+impl std::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "Scene({})", self.name)
+    }
+}
+
+/// Compares scenes by address: a file that is read again is a different scene.
+impl PartialEq for Scene {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Scene {
+    /// Returns the name with `/`, `\` and `:` replaced, so that it can be part of a file name.
+    pub fn file_name(&self) -> String {
+        self.name.replace(['/', '\\', ':'], "-")
+    }
+
+    /// Returns a scene that holds `bodies`.
+    pub fn of_bodies(name: impl Into<String>, bodies: impl Into<Arc<Bodies>>) -> Arc<Self> {
+        let bodies = bodies.into();
+        let count = bodies.len();
+        Self::of(name.into(), "bodies from a file", Some(count), Origin::Bodies(bodies))
+    }
+
+    /// Returns a scene with a fluid at rest between `walls`. The file asks for `steps` steps.
+    pub fn of_walls(name: impl Into<String>, walls: impl Into<Arc<Walls>>, steps: u32) -> Arc<Self> {
+        let walls = walls.into();
+        let cells = walls.cells();
+        let scene = Self::of(name.into(), "grid from a file", Some(cells), Origin::Walls(walls));
+        Arc::new(Self { steps: Some(steps), ..Scene::clone(&scene) })
+    }
+
+    fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
+        let name = label(&name, MOST_NAME);
+        let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
+        Arc::new(Self {
+            name,
+            title,
+            summary,
+            params,
+            bodies,
+            steps: None,
+            pace: None,
+            origin,
+            thumbnail: &[],
+        })
+    }
+
+    /// Returns whether the scene depends on the seed.
+    pub fn is_random(&self) -> bool {
+        matches!(self.origin, Origin::Made(..))
+    }
+
+    /// Makes the bodies, or the fluid at rest.
+    pub fn generate(&self, setup: &Setup) -> State {
+        match &self.origin {
+            Origin::Made(generator, arguments) => (generator.make)(setup, arguments),
+            Origin::Bodies(bodies) => Bodies::clone(bodies).into(),
+            Origin::Orbits(orbits) => gravity::orbiting(setup, orbits).into(),
+            Origin::Walls(walls) => {
+                Flow::at_rest(Walls::clone(walls), setup.params.float("density").unwrap_or(1.0), 0).into()
+            }
+        }
+    }
+}
+
+/// Maximum number of characters of a scene's name or title.
+pub(crate) const MOST_NAME: usize = 200;
+pub(super) const MOST_SUMMARY: usize = 1000;
+
+/// Returns text from a file in a form that can be displayed: at most `most` characters, without control characters.
+pub(crate) fn label(text: &str, most: usize) -> String {
+    Plain(text, most).to_string()
+}

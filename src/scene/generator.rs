@@ -1,0 +1,97 @@
+//! Generators: functions that make the bodies or the walls of a scene.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use super::csv::quoted;
+use crate::base::error::{Error, Result};
+use crate::base::params::ParamValues;
+use crate::base::state::State;
+
+/// Input of a generator.
+#[derive(Debug, Clone)]
+pub struct Setup<'a> {
+    /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
+    pub bodies: usize,
+    /// Seed of the random numbers. A seed gives the same bodies in every version and on every platform.
+    pub seed: u64,
+    /// Parameters of the mode. Orbital speeds depend on `g` and `eps`.
+    pub params: &'a ParamValues,
+}
+
+/// A function that makes bodies, or walls for a fluid, and the arguments that it accepts.
+#[derive(Debug)]
+pub struct Generator {
+    /// Name in scene files.
+    pub name: &'static str,
+    /// Arguments that a scene file may set.
+    pub arguments: &'static [Argument],
+    /// Makes the bodies or the walls.
+    pub make: fn(&Setup, &Arguments) -> State,
+}
+
+/// A numeric argument of a generator.
+#[derive(Debug)]
+pub struct Argument {
+    /// Name in scene files.
+    pub name: &'static str,
+    /// Value if the scene file does not set the argument.
+    pub default: f64,
+    /// Accepted values.
+    pub range: RangeInclusive<f64>,
+}
+
+impl Argument {
+    pub(super) const fn new(name: &'static str, default: f64, range: RangeInclusive<f64>) -> Self {
+        Self { name, default, range }
+    }
+}
+
+/// A value for each argument of a generator.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Arguments(BTreeMap<&'static str, f64>);
+
+impl Arguments {
+    /// Takes values from `given`, and defaults for all other arguments of `generator`.
+    ///
+    /// # Errors
+    /// Returns an error if `given` names an unknown argument, or if a value is out of range.
+    pub fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
+        let mut values: BTreeMap<_, _> =
+            generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();
+        for (name, value) in given {
+            let known =
+                || generator.arguments.iter().map(|argument| argument.name).collect::<Vec<_>>().join(", ");
+            let argument =
+                generator.arguments.iter().find(|argument| argument.name == name).ok_or_else(|| {
+                    let name = quoted(name);
+                    Error::Invalid(format!(
+                        "{} has no argument {name}; its arguments are: {}",
+                        generator.name,
+                        known()
+                    ))
+                })?;
+            if !argument.range.contains(value) {
+                let (from, to) = (argument.range.start(), argument.range.end());
+                return Err(Error::Invalid(format!(
+                    "{name} = {value} is not allowed: {name} takes {from} to {to}"
+                )));
+            }
+            values.insert(argument.name, *value);
+        }
+        Ok(Self(values))
+    }
+
+    /// Returns the value of an argument; 0 if the generator has no argument of this name.
+    pub(super) fn get(&self, name: &str) -> f64 {
+        debug_assert!(self.0.contains_key(name), "no argument {name}");
+        self.0.get(name).copied().unwrap_or(0.0)
+    }
+
+    /// Returns the arguments of `generator` that differ from their defaults.
+    pub(super) fn non_default(&self, generator: &Generator) -> BTreeMap<String, f64> {
+        let values = generator.arguments.iter().map(|argument| (argument, self.get(argument.name)));
+        let others = values.filter(|(argument, value)| argument.default != *value);
+        others.map(|(argument, value)| (argument.name.to_owned(), value)).collect()
+    }
+}

@@ -1,0 +1,169 @@
+//! The generators of gravity scenes, and the periods of the scenes that repeat.
+
+use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
+
+use super::galaxy::Galaxy;
+use super::law::Law;
+use crate::base::bodies::Bodies;
+use crate::base::params::ParamValues;
+use crate::base::state::State;
+use crate::scene::frame::{centre, scale, shift, turn};
+use crate::scene::generator::{Argument, Arguments, Generator, Setup};
+use crate::scene::orbits::Orbits;
+use crate::scene::random::Random;
+
+/// Generators that scenes for gravity may name.
+pub(crate) static GENERATORS: &[Generator] = &[
+    Generator {
+        name: "galaxy",
+        arguments: &[Argument::new("bulge", 0.6, 0.0..=1.0), Argument::new("scale", 1.0, SIZES)],
+        make: galaxy,
+    },
+    Generator {
+        name: "galaxies",
+        arguments: &[
+            Argument::new("share", 0.5, 0.0..=1.0),
+            Argument::new("bulge", 0.3, 0.0..=1.0),
+            Argument::new("scale", 0.5, SIZES),
+            Argument::new("second_scale", 0.5, SIZES),
+            Argument::new("distance", 4.0, SIZES),
+            Argument::new("pericentre", 0.65, SIZES),
+        ],
+        make: galaxies,
+    },
+    Generator {
+        name: "plummer",
+        arguments: &[],
+        make: |setup, _| finish(setup, super::plummer::sphere).into(),
+    },
+    Generator { name: "cube", arguments: &[], make: cube },
+    Generator { name: "ball", arguments: &[], make: ball },
+    Generator { name: "ring", arguments: &[], make: ring },
+    Generator { name: "two-body", arguments: &[], make: two_body },
+    Generator { name: "figure-eight", arguments: &[], make: figure_eight },
+];
+
+/// Accepted lengths of generator arguments, in N-body units.
+const SIZES: RangeInclusive<f64> = 0.01..=100.0;
+
+/// Runs a generator that works at G = 1, scales the velocities to the current G, and brings the centre of mass to
+/// rest at the origin.
+fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> Bodies {
+    let law = Law::of(setup.params);
+    let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
+    scale(&mut bodies, 1.0, law.g.sqrt());
+    centre(&mut bodies);
+    bodies.to_f32()
+}
+
+/// A disc around a bulge that also stands for the halo. With less than half of the mass in the bulge, the disc would
+/// turn into a bar within two turns; with more it stays round and grows many arms.
+fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
+    let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
+    finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random)).into()
+}
+
+/// Two galaxies on a parabolic orbit, whose point masses would pass at the distance `pericentre`. The first has the
+/// given share of the mass. Both spin with the orbit, which makes long tails (Toomre and Toomre 1972, ApJ 178, 623),
+/// and are tilted by 22.6° and 53.1°.
+fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
+    let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
+    let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
+    let bodies = finish(setup, |n, law, random| {
+        let share = |count: usize| count as f64 / n as f64;
+        let count = (n as f64 * arguments.get("share")) as usize;
+        let mut first = Galaxy::new(share(count), bulge, scale, law).bodies(count, random);
+        let mut second = Galaxy::new(share(n - count), bulge, second_scale, law).bodies(n - count, random);
+        turn(&mut first, [1, 2], [12.0 / 13.0, 5.0 / 13.0]);
+        turn(&mut second, [2, 0], [3.0 / 5.0, 4.0 / 5.0]);
+        // A parabolic orbit at total mass 1 has v² = 2/r, and everywhere r·v_along = √(2·pericentre).
+        let along = (2.0 * pericentre).sqrt() / distance;
+        let inward = (2.0 / distance - along * along).max(0.0).sqrt();
+        shift(&mut second, [distance, 0.0, 0.0], [-inward, along, 0.0]);
+        second.velocities.iter_mut().for_each(|v| v[3] += 2.0);
+        first.positions.append(&mut second.positions);
+        first.velocities.append(&mut second.velocities);
+        first
+    });
+    bodies.into()
+}
+
+/// Returns bodies on orbits, with speeds scaled to the current G and the centre of mass at rest.
+pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> Bodies {
+    finish(setup, |_, _, _| orbits.bodies().clone())
+}
+
+/// A uniform cube of side 2 at rest. A ball of this density would collapse within π/2·√(R³/2GM) ≈ 1.5.
+fn cube(setup: &Setup, _: &Arguments) -> State {
+    finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed()))).into()
+}
+
+/// A uniform ball of radius 1 at rest. It collapses within π/2·√(R³/2GM) ≈ 1.1.
+fn ball(setup: &Setup, _: &Arguments) -> State {
+    finish(setup, |n, _, random| at_rest(n, || random.ball())).into()
+}
+
+fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
+    let mut bodies = Bodies::with_capacity(n);
+    (0..n).for_each(|_| bodies.push(place(), [0.0; 3], 1.0 / n as f64));
+    bodies
+}
+
+/// A heavy body and a uniform annulus around it with 1 % of the mass, light enough to stay a ring.
+fn ring(setup: &Setup, _: &Arguments) -> State {
+    const MASS: f64 = 0.01;
+    const INNER2: f64 = 0.85 * 0.85;
+    const OUTER2: f64 = 1.15 * 1.15;
+    finish(setup, |n, law, random| {
+        let centre = if n == 1 { 1.0 } else { 1.0 - MASS };
+        let mut bodies = Bodies::with_capacity(n);
+        bodies.push([0.0; 3], [0.0; 3], centre);
+        for _ in 1..n {
+            let r = (INNER2 + (OUTER2 - INNER2) * random.unit()).sqrt();
+            let [x, y] = random.direction();
+            let v = r * (centre * law.omega2(r)).sqrt();
+            bodies.push([r * x, r * y, 0.0], [-v * y, v * x, 0.0], MASS / (n - 1) as f64);
+        }
+        bodies
+    })
+    .into()
+}
+
+/// Masses ¾ and ¼ at the distance 1, on circular orbits of the softened force; see [`two_body_period`].
+fn two_body(setup: &Setup, _: &Arguments) -> State {
+    finish(setup, |_, law, _| {
+        let v = law.omega2(1.0).sqrt();
+        let mut bodies = Bodies::with_capacity(2);
+        bodies.push([-0.25, 0.0, 0.0], [0.0, -0.25 * v, 0.0], 0.75);
+        bodies.push([0.75, 0.0, 0.0], [0.0, 0.75 * v, 0.0], 0.25);
+        bodies
+    })
+    .into()
+}
+
+/// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. Here s is the softened force over the
+/// distance, (r² + eps²)^(−3/2) or max(r, eps)^(−3). The period is infinite at G = 0.
+pub fn two_body_period(params: &ParamValues) -> f64 {
+    let law = Law::of(params);
+    TAU / (law.g * law.omega2(1.0)).sqrt()
+}
+
+/// Period of the scene `figure-eight` at G = 1. It is proportional to 1/√G.
+pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
+
+/// Three bodies of mass 1 on one closed path (Chenciner and Montgomery 2000, Annals of Mathematics 152, 881; initial
+/// conditions found by Simó).
+fn figure_eight(setup: &Setup, _: &Arguments) -> State {
+    const X: [f64; 2] = [0.970_004_36, -0.243_087_53];
+    const V: [f64; 2] = [-0.932_407_37, -0.864_731_46];
+    finish(setup, |_, _, _| {
+        let mut bodies = Bodies::with_capacity(3);
+        let [vx, vy] = V.map(|c| -c / 2.0);
+        bodies.push([X[0], X[1], 0.0], [vx, vy, 0.0], 1.0);
+        bodies.push([-X[0], -X[1], 0.0], [vx, vy, 0.0], 1.0);
+        bodies.push([0.0; 3], [V[0], V[1], 0.0], 1.0);
+        bodies
+    })
+    .into()
+}

@@ -1,0 +1,226 @@
+//! Writes snapshots on a separate thread, and saves the simulation when the program ends or crashes.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use super::messages::{Moment, Notice, Save};
+use super::notifier::Notifier;
+use crate::base::error::{Error, Result};
+use crate::engine::Engine;
+use crate::engine::snapshot::{EXTENSION, Snapshot};
+
+/// Message after saving a flow that has blown up and cannot continue.
+const BLOWN_UP: &str = "Saved, but the flow has blown up: after opening the file, restart the scene";
+
+/// State of the worker when it ends.
+pub(super) struct Ending {
+    /// Whether the current burst of steps is incomplete.
+    pub is_bursting: bool,
+    /// Whether the worker ends because of an error.
+    pub has_failed: bool,
+    /// Files that the user asked for, each with its camera position.
+    pub requested: Vec<(PathBuf, String)>,
+    /// Last camera position, if there is a window.
+    pub view: Option<String>,
+    /// When to stop waiting for the end of the burst.
+    pub deadline: Instant,
+}
+
+/// Writes snapshots, and knows the autosave file.
+#[derive(Default)]
+pub(super) struct Autosave {
+    writer: Option<JoinHandle<()>>,
+    /// The autosave file and the last camera position.
+    file: Option<(PathBuf, String)>,
+    /// When the last autosave of this run began.
+    saved: Option<Instant>,
+}
+
+impl Autosave {
+    /// Autosaves to the file `path` from now on.
+    pub(super) fn set_file(&mut self, path: PathBuf) {
+        self.file = Some((path, String::new()));
+    }
+
+    /// Starts to write a snapshot of `engine`. An autosave is skipped while another snapshot is being written.
+    ///
+    /// # Errors
+    /// Returns an error if the device fails.
+    pub(super) fn save(&mut self, engine: &mut Engine, save: Save, notifier: &Notifier) -> Result<()> {
+        let is_busy = self.writer.as_ref().is_some_and(|writer| !writer.is_finished());
+        let path = match (save.path, &mut self.file) {
+            (Some(path), _) => path,
+            (None, Some((path, view))) if !is_busy => {
+                view.clone_from(&save.view);
+                path.clone()
+            }
+            (None, _) => return Ok(()),
+        };
+        self.join_writer();
+        let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
+        let (saved, is_autosave, is_first) = (self.saved, self.is_autosave(&path), self.begin(&path));
+        let moment = moment(engine);
+        let report = {
+            let (path, notifier) = (path.clone(), notifier.clone());
+            move |outcome| {
+                notifier.send(Notice::Saved { path, is_asked_for: !is_autosave, moment, outcome });
+            }
+        };
+        let write = {
+            let (report, notifier) = (report.clone(), notifier.clone());
+            move || {
+                let outcome = write(&snapshot, &path, &path, is_first);
+                let is_useless = !is_autosave && outcome.is_ok() && has_blown_up(&snapshot);
+                report(outcome);
+                if is_useless {
+                    notifier.send(Notice::Said(BLOWN_UP));
+                }
+            }
+        };
+        match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
+            Ok(thread) => self.writer = Some(thread),
+            Err(error) => {
+                self.saved = saved;
+                report(Err(Error::Invalid(format!("cannot start a thread to write the snapshot: {error}"))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the autosave and the requested files before the worker ends. If the current burst takes too long, the files hold
+    /// the last checkpoint. After a failure the autosave file does not change: the last checkpoint is written beside it.
+    pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
+        self.join_writer();
+        let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
+        if self.file.is_none() && requested.is_empty() {
+            return;
+        }
+        let completed = || -> Result<Option<Snapshot>> {
+            while is_bursting && engine.advance()? {
+                if Instant::now() > deadline {
+                    return Ok(None);
+                }
+            }
+            engine.snapshot().map(Some)
+        };
+        let whole = match has_failed {
+            true => Err(()),
+            false => match catch_unwind(AssertUnwindSafe(completed)) {
+                Ok(Ok(whole)) => Ok(whole),
+                Ok(Err(error)) => {
+                    tracing::warn!("{error}");
+                    Err(())
+                }
+                // The panic was already printed.
+                Err(_) => Err(()),
+            },
+        };
+        let is_complete = matches!(whole, Ok(Some(_)));
+        let snapshot = whole.as_ref().ok().cloned().flatten().unwrap_or_else(|| engine.last_snapshot());
+        for (path, view) in requested {
+            let is_first = self.begin(&path);
+            let outcome = write(&Snapshot { view, ..snapshot.clone() }, &path, &path, is_first);
+            notifier.send(Notice::Saved { path, is_asked_for: true, moment: moment(engine), outcome });
+        }
+        let is_newer = self.saved.is_some_and(|saved| saved > engine.checkpoint().taken());
+        if let Some((path, last_view)) = self.file.clone().filter(|_| is_complete || !is_newer) {
+            let is_first = self.begin(&path);
+            let snapshot = Snapshot { view: view.unwrap_or(last_view), ..snapshot };
+            let file = if whole.is_ok() { path.clone() } else { crashed(&path) };
+            if let Err(error) = write(&snapshot, &file, &path, is_first) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+
+    /// Waits for the snapshot that is being written.
+    fn join_writer(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            // A panic of the thread was already printed.
+            let _ = writer.join();
+        }
+    }
+
+    fn is_autosave(&self, path: &Path) -> bool {
+        self.file.as_ref().is_some_and(|(file, _)| file == path)
+    }
+
+    /// Notes that `path` is being written. Returns whether `path` is the autosave file, which an earlier run may have written.
+    fn begin(&mut self, path: &Path) -> bool {
+        self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
+    }
+}
+
+impl Drop for Autosave {
+    fn drop(&mut self) {
+        self.join_writer();
+    }
+}
+
+fn moment(engine: &Engine) -> Moment {
+    (engine.generation(), engine.clock().0, engine.changes())
+}
+
+fn has_blown_up(snapshot: &Snapshot) -> bool {
+    snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
+}
+
+/// Writes `file`, which is the autosave file `path` or stands beside it. Sets the files of an earlier run aside if `is_first`.
+fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
+    if is_first {
+        set_aside(path)?;
+    }
+    snapshot.save(file)
+}
+
+/// Creates the folder of the autosave file `path`, and renames what an earlier run left there to its [`previous`] name.
+fn set_aside(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(error)?;
+    if let Some(left) = [crashed(path), path.to_owned()].into_iter().find(|file| file.is_file()) {
+        // The old file is lost only if the file system refuses to rename it.
+        let _ = fs::rename(left, previous(path));
+    }
+    Ok(())
+}
+
+/// Returns the name under which the autosave of an earlier run is set aside.
+pub fn previous(path: &Path) -> PathBuf {
+    path.with_extension(format!("previous.{EXTENSION}"))
+}
+
+/// Returns the name of the crash save beside the autosave file `path`.
+pub fn crashed(path: &Path) -> PathBuf {
+    path.with_extension(format!("crash.{EXTENSION}"))
+}
+
+/// Returns the newest file that an earlier run left for the autosave file `path`: a crash save, the autosave, or the autosave
+/// that was set aside.
+pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
+    [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_run_sets_a_crash_save_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("autosave.gravitile");
+        assert_eq!(left_by_earlier_run(&path), None);
+        set_aside(&path).unwrap();
+        fs::write(&path, "autosave").unwrap();
+        fs::write(crashed(&path), "crash").unwrap();
+        set_aside(&path).unwrap();
+        assert_eq!(fs::read_to_string(previous(&path)).unwrap(), "crash");
+        assert_eq!(left_by_earlier_run(&path), Some(path.clone()));
+        set_aside(&path).unwrap();
+        assert_eq!(fs::read_to_string(previous(&path)).unwrap(), "autosave");
+        assert_eq!(left_by_earlier_run(&path), Some(previous(&path)));
+    }
+}

@@ -1,0 +1,99 @@
+//! The window's handle of the simulation's thread.
+
+use std::thread::JoinHandle;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::frame::Frame;
+use super::messages::{Command, Notice};
+use super::notifier::Notifier;
+use super::worker;
+use crate::base::error::{Error, Result};
+use crate::engine::Engine;
+
+/// Handle of a simulation on its own thread. Dropping the handle ends the thread.
+pub struct Session {
+    commands: Sender<Command>,
+    frames: triple_buffer::Output<Frame>,
+    notices: Receiver<Notice>,
+    worker: Option<JoinHandle<()>>,
+    has_failed: bool,
+}
+
+impl Session {
+    /// Starts a thread that builds its engine with `engine` and calls `wake` after each new frame or notice.
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses a thread.
+    pub fn spawn(
+        engine: impl FnOnce() -> Result<Engine> + Send + 'static,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let (commands, inbox) = unbounded();
+        let (news, notices) = unbounded();
+        let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
+        let notifier = Notifier::new(news, wake);
+        let body = move || match engine() {
+            Ok(engine) => worker::run(engine, inbox, input, notifier),
+            Err(error) => notifier.send(Notice::Failed(error)),
+        };
+        let worker = std::thread::Builder::new()
+            .name("simulation".to_owned())
+            .spawn(body)
+            .map_err(|error| Error::Invalid(format!("cannot start the simulation's thread: {error}")))?;
+        Ok(Self { commands, frames, notices, worker: Some(worker), has_failed: false })
+    }
+
+    /// Sends a command. After a failure of the simulation the command is ignored.
+    pub fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+
+    /// Returns the newest frame, and whether it is new since the last call. Taking a new frame allows the worker to make
+    /// another one.
+    pub fn frame(&mut self) -> (&Frame, bool) {
+        let fresh = self.frames.update();
+        if fresh {
+            self.send(Command::FrameTaken);
+        }
+        (self.frames.output_buffer_mut(), fresh)
+    }
+
+    /// Returns the frame that [`Session::frame`] returned last.
+    pub fn shown(&mut self) -> &Frame {
+        self.frames.output_buffer_mut()
+    }
+
+    /// Returns the notices since the last call. If the thread ended without a notice, the last one is a failure.
+    pub fn notices(&mut self) -> Vec<Notice> {
+        let mut notices: Vec<Notice> = self.notices.try_iter().collect();
+        self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));
+        if !self.has_failed && self.worker.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.has_failed = true;
+            notices.push(Notice::Failed(Error::Invalid(
+                "the simulation's thread ended unexpectedly".to_owned(),
+            )));
+        }
+        notices
+    }
+
+    /// Ends the simulation and waits for its thread. `view` is the last camera position. Returns the last notices.
+    pub fn close(mut self, view: String) -> Vec<Notice> {
+        self.end(Some(view));
+        self.notices.try_iter().collect()
+    }
+
+    fn end(&mut self, view: Option<String>) {
+        self.send(Command::Quit(view));
+        if let Some(worker) = self.worker.take() {
+            // A panic of the thread was already printed.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end(None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Measures the device's limit for a mode, once, while the simulation runs: a separate thread builds the kernel, and short turns
+//! between two frames time it.
+
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+
+use crate::base::error::{Error, Result};
+use crate::compute::{Device, Probe};
+use crate::modes::ModeInfo;
+
+/// Time between two turns. A turn takes about 10 ms, so at this interval the picture does not stutter.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// Measured limits of the modes, and the measurement that is under way.
+pub(super) struct LimitProbe {
+    modes: Vec<(&'static ModeInfo, State)>,
+    next_turn: Instant,
+    /// The last thread that builds a kernel, even if its result is no longer needed.
+    builder: Option<JoinHandle<()>>,
+}
+
+enum State {
+    Building(Receiver<Result<Probe>>),
+    Timing(Box<Probe>),
+    /// Pairs or cells per second; `None` if the measurement failed.
+    Known(Option<f64>),
+}
+
+impl LimitProbe {
+    pub(super) fn new() -> Self {
+        Self { modes: Vec::new(), next_turn: Instant::now() + EVERY, builder: None }
+    }
+
+    /// Returns the limit of a mode in pairs or cells per second, once it is known.
+    pub(super) fn limit(&self, info: &'static ModeInfo) -> Option<f64> {
+        self.modes.iter().find_map(|(mode, state)| match state {
+            State::Known(limit) if *mode == info => *limit,
+            _ => None,
+        })
+    }
+
+    /// Discards unfinished measurements for other modes, because they take much memory.
+    pub(super) fn keep_only(&mut self, info: &'static ModeInfo) {
+        self.modes.retain(|(mode, state)| *mode == info || matches!(state, State::Known(_)));
+    }
+
+    /// Gives up the current measurement, because a pause may be long.
+    pub(super) fn give_up(&mut self) {
+        self.modes.retain(|(_, state)| matches!(state, State::Known(_)));
+    }
+
+    /// Returns whether a turn of the measurement, which needs an idle device, is due. Starts to build the kernel if necessary.
+    pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
+        // Only one thread builds a kernel at a time.
+        let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
+        match self.modes.iter().find(|(mode, _)| *mode == info) {
+            None => {
+                if is_built {
+                    self.build(device.clone(), info);
+                }
+                false
+            }
+            Some((_, State::Building(_))) => is_built,
+            Some((_, State::Timing(_))) => Instant::now() >= self.next_turn,
+            Some((_, State::Known(_))) => false,
+        }
+    }
+
+    fn build(&mut self, device: Device, info: &'static ModeInfo) {
+        let (sender, probe) = bounded(1);
+        let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
+        let builder = std::thread::Builder::new().name("limit".to_owned()).spawn(body);
+        let state = if builder.is_ok() { State::Building(probe) } else { State::Known(None) };
+        self.builder = builder.ok();
+        self.modes.push((info, state));
+    }
+
+    /// Runs one short turn of the measurement.
+    pub(super) fn turn(&mut self, info: &'static ModeInfo) {
+        let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
+        *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {
+            tracing::warn!("cannot measure the limit of {}: {error}", info.name);
+            State::Known(None)
+        });
+        self.next_turn = Instant::now() + EVERY;
+    }
+}
+
+impl State {
+    fn next(self, info: &ModeInfo) -> Result<Self> {
+        match self {
+            State::Building(probe) => match probe.recv() {
+                Ok(probe) => Ok(State::Timing(Box::new(probe?))),
+                Err(_) => Err(Error::Invalid("its thread ended unexpectedly".to_owned())),
+            },
+            State::Timing(mut probe) => Ok(match probe.turn()? {
+                true => State::Timing(probe),
+                false => State::Known(Some(info.limit.at(probe.rate()))),
+            }),
+            State::Known(limit) => Ok(State::Known(limit)),
+        }
+    }
+}
+
+impl Drop for LimitProbe {
+    /// Waits for the thread, because some drivers crash if they work while the program ends.
+    fn drop(&mut self) {
+        if let Some(builder) = self.builder.take() {
+            // A panic of the thread was already printed.
+            let _ = builder.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compute::{self, DeviceKind};
+
+    #[test]
+    fn a_pause_frees_the_memory_of_the_measurement() {
+        let found = compute::list().unwrap().into_iter().find(|found| found.info.kind == DeviceKind::Cpu);
+        let device = found.expect("there is a CPU device").open().unwrap();
+        let info = &crate::modes::fluid::INFO;
+        let mut probe = LimitProbe::new();
+        let build = |probe: &mut LimitProbe| {
+            while !probe.is_due(&device, info) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        build(&mut probe);
+        probe.turn(info);
+        assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));
+        probe.give_up();
+        assert!(probe.modes.is_empty());
+        // A kernel that was given up is built again.
+        assert!(!probe.is_due(&device, info));
+        probe.give_up();
+        build(&mut probe);
+        probe.turn(info);
+        assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));
+    }
+}

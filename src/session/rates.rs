@@ -1,0 +1,96 @@
+//! Speeds over about the last second.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Time over which speeds are averaged: long enough to be steady, short enough to follow a slider.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// Measures steps and device time per second of wall-clock time.
+#[derive(Debug)]
+pub(super) struct RateCounter {
+    /// Time, step and total device seconds of each sample in the time window.
+    notes: VecDeque<(Instant, u64, f64)>,
+    start: Instant,
+    /// Device time and wall-clock time from the start to the last note, in seconds.
+    seconds: f64,
+    elapsed: f64,
+}
+
+/// Speeds, which are zero before the second note.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    pub steps_per_second: f64,
+    /// Device time of a step, in seconds.
+    pub step_seconds: f64,
+    /// Share of the time that the device was busy.
+    pub busy: f64,
+}
+
+impl RateCounter {
+    pub(super) fn new() -> Self {
+        Self { notes: VecDeque::new(), start: Instant::now(), seconds: 0.0, elapsed: 0.0 }
+    }
+
+    /// Forgets the speeds, because the cost of a step changed.
+    pub(super) fn reset(&mut self) {
+        self.notes.clear();
+    }
+
+    /// Notes that `step` is reached, and the device time since the last note in seconds.
+    pub(super) fn note(&mut self, now: Instant, step: u64, device_seconds: f64) {
+        self.seconds += device_seconds;
+        self.elapsed = (now - self.start).as_secs_f64();
+        self.notes.push_back((now, step, self.seconds));
+        while self.notes.len() > 2 && now - self.notes[1].0 > WINDOW {
+            self.notes.pop_front();
+        }
+    }
+
+    /// Returns the speeds over about the last second.
+    pub(super) fn rates(&self) -> Rates {
+        let (Some(first), Some(last)) = (self.notes.front(), self.notes.back()) else {
+            return Rates::default();
+        };
+        let steps = last.1.abs_diff(first.1) as f64;
+        let (seconds, device_seconds) = ((last.0 - first.0).as_secs_f64(), last.2 - first.2);
+        match steps > 0.0 && seconds > 0.0 {
+            true => Rates {
+                steps_per_second: steps / seconds,
+                step_seconds: device_seconds / steps,
+                busy: (device_seconds / seconds).min(1.0),
+            },
+            false => Rates::default(),
+        }
+    }
+
+    /// Returns the share of time during which the device was busy, from the start to the last note.
+    pub(super) fn busy(&self) -> f64 {
+        if self.elapsed > 0.0 { (self.seconds / self.elapsed).min(1.0) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_are_those_of_the_last_second() {
+        let mut counter = RateCounter::new();
+        let start = Instant::now();
+        assert_eq!(counter.rates().steps_per_second, 0.0);
+        for (tenths, step, seconds) in [(0, 0, 0.0), (10, 10, 0.5), (20, 40, 0.3)] {
+            counter.note(start + Duration::from_millis(100 * tenths), step, seconds);
+        }
+        let Rates { steps_per_second, step_seconds, busy } = counter.rates();
+        assert!(
+            (steps_per_second - 20.0).abs() < 1e-9 && (step_seconds - 0.02).abs() < 1e-9,
+            "{steps_per_second}"
+        );
+        assert!((busy - 0.4).abs() < 1e-9, "{busy}");
+        counter.note(start + Duration::from_millis(2_500), 40, 0.0);
+        assert!((counter.rates().steps_per_second - 20.0).abs() < 1e-9, "30 steps in 1.5 s");
+        counter.reset();
+        assert_eq!(counter.rates().steps_per_second, 0.0);
+    }
+}

@@ -1,0 +1,167 @@
+//! Bursts of steps, and seeking.
+
+use super::stepper::Now;
+use super::thread::Worker;
+use crate::base::error::{Error, Result};
+use crate::base::params::ChangeEffect;
+use crate::engine::config::Config;
+use crate::session::messages::{Command, Notice};
+
+impl Worker {
+    /// Starts the next burst, or stops if the goal of a seek or step 0 is reached.
+    pub(super) fn start_burst(&mut self) -> Result<()> {
+        if let Some(goal) = self.stepper.goal {
+            self.set_direction(goal < self.now().step)?;
+        }
+        let (now, costs) = (self.now(), self.costs());
+        match self.stepper.next_burst(self.engine.config(), now, costs) {
+            0 => self.check_arrival(),
+            steps => self.begin_burst(steps),
+        }
+    }
+
+    pub(super) fn begin_burst(&mut self, steps: u32) -> Result<()> {
+        self.attract_for(steps)?;
+        self.engine.start(steps);
+        (self.stepper.burst, self.stepper.is_bursting) = (steps, true);
+        Ok(())
+    }
+
+    /// Returns the length of the next burst while the simulation runs.
+    pub(super) fn burst_length(&mut self) -> u32 {
+        let (now, costs) = (self.now(), self.costs());
+        self.stepper.burst_length(self.engine.config(), now, costs)
+    }
+
+    /// Completes the current burst. Returns false if a command made the burst useless or the program quits.
+    pub(super) fn complete_burst(&mut self) -> Result<bool> {
+        self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
+    }
+
+    /// Completes the current burst for a command about the current state. Returns false if another command replaces the state.
+    /// A file to resume does not, because the file may be wrong.
+    pub(super) fn settle(&mut self) -> Result<bool> {
+        self.complete_unless(|worker, command| {
+            !matches!(command, Command::Resume(_))
+                && command.replaces_run(|config| worker.engine.reseeds(config))
+        })
+    }
+
+    /// Completes the current burst for a configuration that keeps the bodies. Returns false if a later one replaces the bodies.
+    pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
+        self.complete_unless(|worker, command| match command {
+            Command::Configure(config) => worker.engine.reseeds(config),
+            _ => false,
+        })
+    }
+
+    /// Completes the current burst whatever comes later. Returns false if the program quits.
+    pub(super) fn finish_burst(&mut self) -> Result<bool> {
+        self.complete_unless(|_, _| false)
+    }
+
+    fn complete_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
+        if !self.stepper.is_bursting {
+            return Ok(true);
+        }
+        let is_complete = self.advance_unless(is_pointless)?;
+        if is_complete {
+            self.check_arrival()?;
+        }
+        Ok(is_complete)
+    }
+
+    /// Computes the current burst slice by slice. Between slices it receives commands, and returns false if a command makes the
+    /// burst useless or the program quits.
+    pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
+        while self.engine.advance()? {
+            self.queue.receive();
+            if self.queue.quits_now() || self.queue.discards_burst(|command| is_pointless(self, command)) {
+                return Ok(false);
+            }
+        }
+        self.stepper.is_bursting = false;
+        (self.publisher.is_stale, self.publisher.has_new_series) = (true, true);
+        Ok(true)
+    }
+
+    /// Seeks the step `goal`: forwards, or by the shorter way back, which is backwards if the mode can, or from the start. Edits
+    /// by hand would be missing on the way from the start, so seeking is refused if no other way exists.
+    pub(super) fn seek(&mut self, goal: u64) -> Result<()> {
+        if !self.settle()? {
+            return Ok(());
+        }
+        let Now { step, .. } = self.now();
+        let can_go_back = self.config().mode.backwards().is_ok();
+        let is_touched = self.engine.is_touched();
+        if goal < step && !(can_go_back && (step - goal <= goal || is_touched)) {
+            if is_touched {
+                self.stepper.goal = None;
+                let text = format!(
+                    "time cannot run backwards here, and restarting to reach step {goal} would lose the changes made by hand; \
+                     restart the scene (R) to discard them"
+                );
+                self.notifier.send(Notice::Refused(Error::Invalid(text)));
+                return Ok(());
+            }
+            self.restart();
+            if self.measurements.energy_is_cheap(self.engine.work_in_step()) {
+                // The drift is measured from the start, wherever the next frame is.
+                self.measure_energy()?;
+            }
+        }
+        self.stepper.single_steps = 0;
+        self.stepper.goal = Some(goal).filter(|goal| *goal != self.now().step);
+        self.publisher.is_stale = true;
+        Ok(())
+    }
+
+    /// Restarts the scene from its first step.
+    pub(super) fn restart(&mut self) {
+        let outcome = self.engine.restart().map(|()| Some(ChangeEffect::Reseed));
+        let wanted = self.config().clone();
+        self.conclude(outcome, wanted);
+    }
+
+    /// Stops seeking at the current step.
+    pub(super) fn stop_seeking(&mut self) -> Result<()> {
+        // The current burst keeps its direction.
+        if self.stepper.goal.is_some() && self.settle()? && self.stepper.goal.take().is_some() {
+            self.publisher.is_stale = true;
+            self.set_direction(self.config().reverse)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the direction of the next burst.
+    fn set_direction(&mut self, backwards: bool) -> Result<()> {
+        if self.engine.is_backwards() != backwards {
+            self.engine.set_direction(backwards)?;
+            self.measurements.accuracy.forget();
+            self.measurements.rates.reset();
+        }
+        Ok(())
+    }
+
+    /// Stops at the goal, and pauses at step 0 when time goes backwards.
+    fn check_arrival(&mut self) -> Result<()> {
+        let Now { step, .. } = self.now();
+        if self.stepper.goal == Some(step) {
+            self.stop_seeking()?;
+        }
+        if step == 0 && self.stepper.goal.is_none() && self.engine.is_backwards() && self.wants_steps() {
+            let in_force = Box::new(self.pause()?);
+            self.notifier
+                .send(Notice::Paused { text: "The simulation is back at its start, step 0.", in_force });
+        }
+        Ok(())
+    }
+
+    /// Pauses the simulation, and returns the configuration.
+    pub(super) fn pause(&mut self) -> Result<Config> {
+        let paused = Config { running: false, ..self.config().clone() };
+        self.engine.configure(paused.clone())?;
+        self.stepper.stop();
+        Ok(paused)
+    }
+}

@@ -1,0 +1,99 @@
+//! The selected body, and edits that last longer than one command.
+
+use crate::base::edit::Attractor;
+
+/// A pointer that attracts or repels bodies.
+pub(super) struct Attraction {
+    pub attractor: Attractor,
+    /// Steps of the last burst for which the pointer has not acted yet.
+    pub owed: f64,
+    /// Whether the pointer has acted, so that there is something to undo.
+    pub has_acted: bool,
+}
+
+/// State of the selection and of edits that last longer than one command.
+#[derive(Default)]
+pub(super) struct EditState {
+    /// Index of the body whose properties each frame reports.
+    pub selected: Option<usize>,
+    /// `None` if the window knows the current numbers of bodies; otherwise whether a frame with the new numbers was published.
+    renumbered: Option<bool>,
+    /// The pointer that attracts or repels bodies while the simulation runs.
+    pub attraction: Option<Attraction>,
+    /// Whether the next stroke of the brush is undone together with the last one.
+    pub stroke_goes_on: bool,
+}
+
+impl EditState {
+    /// Returns whether the window may still use outdated numbers of bodies.
+    pub(super) fn is_renumbered(&self) -> bool {
+        self.renumbered.is_some()
+    }
+
+    /// Notes that a frame with the current numbers was published.
+    pub(super) fn published(&mut self) {
+        self.renumbered = self.renumbered.map(|_| true);
+    }
+
+    /// Notes that the window took the newest frame.
+    pub(super) fn frame_taken(&mut self) {
+        self.renumbered = self.renumbered.filter(|is_published| !is_published);
+    }
+
+    /// Notes that `body` was removed and the bodies behind it moved up.
+    pub(super) fn removed(&mut self, body: usize) {
+        self.renumbered = Some(false);
+        self.selected = match self.selected {
+            Some(selected) if selected > body => Some(selected - 1),
+            selected => selected.filter(|selected| *selected != body),
+        };
+    }
+
+    /// Forgets everything about the bodies, which were replaced.
+    pub(super) fn reset(&mut self) {
+        *self = Self { renumbered: Some(false), ..Self::default() };
+    }
+
+    /// Starts, moves or ends the attraction. Returns the attraction that ended. Without bodies none starts.
+    pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
+        match (attractor, &mut self.attraction) {
+            (Some(attractor), Some(attraction)) => attraction.attractor = attractor,
+            (Some(attractor), None) if has_bodies => {
+                self.attraction = Some(Attraction { attractor, owed: 0.0, has_acted: false });
+            }
+            (Some(_), None) => {}
+            (None, _) => return self.attraction.take(),
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_valid_again_once_a_frame_with_them_was_taken() {
+        let mut edits = EditState { selected: Some(5), ..EditState::default() };
+        edits.removed(3);
+        assert_eq!((edits.selected, edits.is_renumbered()), (Some(4), true));
+        edits.frame_taken();
+        assert!(edits.is_renumbered(), "that frame was older");
+        edits.published();
+        edits.frame_taken();
+        assert!(!edits.is_renumbered());
+        edits.removed(4);
+        assert_eq!(edits.selected, None);
+    }
+
+    #[test]
+    fn an_attraction_moves_and_ends_and_needs_bodies() {
+        let at = |x| Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 1.0 };
+        let mut edits = EditState::default();
+        assert!(edits.attract(Some(at(1.0)), false).is_none() && edits.attraction.is_none());
+        edits.attract(Some(at(1.0)), true);
+        edits.attract(Some(at(2.0)), true);
+        assert_eq!(edits.attract(None, true).map(|ended| ended.attractor), Some(at(2.0)));
+        assert!(edits.attract(None, true).is_none());
+    }
+}

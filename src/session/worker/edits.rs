@@ -1,0 +1,117 @@
+//! Edits of bodies and obstacles by hand, and undo.
+
+use super::thread::Worker;
+use crate::base::edit::{Attractor, Edit, EditKind};
+use crate::base::error::{Error, Result};
+use crate::base::flow::Stroke;
+use crate::base::params::ChangeEffect;
+use crate::base::state::Matter;
+use crate::session::messages::Notice;
+
+impl Worker {
+    /// Changes the bodies. An edit that names a body is ignored if the window does not know the current numbers.
+    pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
+        let is_late = self.edits.is_renumbered() && !matches!(edit, Edit::Launch(_));
+        if is_late || !self.settle()? {
+            return Ok(());
+        }
+        let outcome = self.engine.edit(&edit);
+        if let (Ok(()), Edit::Remove(body)) = (&outcome, edit) {
+            self.edits.removed(body);
+        }
+        self.conclude_edit(outcome);
+        Ok(())
+    }
+
+    pub(super) fn undo(&mut self) -> Result<()> {
+        if !self.settle()? {
+            return Ok(());
+        }
+        match self.engine.undo() {
+            Ok(true) => {
+                self.edits.reset();
+                self.stepper.stop();
+                let (mode, step) = (self.config().mode.info().name, self.now().step);
+                self.publisher.history.go_back(mode, step);
+                self.conclude_edit(Ok(()));
+            }
+            Ok(false) => self.notifier.send(Notice::Said("There is nothing to undo.")),
+            Err(error) => self.conclude_edit(Err(error)),
+        }
+        Ok(())
+    }
+
+    /// Forgets outdated results after an edit, or reports that the edit is not possible. A lost device shows at its next use.
+    fn conclude_edit(&mut self, outcome: Result<()>) {
+        match outcome {
+            Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
+            Err(error) => self.notifier.send(Notice::Refused(error)),
+        }
+        self.publisher.is_stale = true;
+    }
+
+    /// Reports that an edit is not possible; returns failures of a device.
+    fn refuse_unless_lost(&mut self, error: Error) -> Result<()> {
+        match error {
+            Error::OpenCl { .. } => Err(error),
+            error => {
+                self.notifier.send(Notice::Refused(error));
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds or removes obstacles between two bursts. All strokes of one movement are undone together.
+    pub(super) fn paint(&mut self, stroke: Stroke) -> Result<()> {
+        if !self.settle()? {
+            return Ok(());
+        }
+        self.edits.stroke_goes_on &= !stroke.begins;
+        match self.engine.paint(&stroke, self.edits.stroke_goes_on) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                self.measurements.accuracy.forget();
+                (self.publisher.is_stale, self.edits.stroke_goes_on) = (true, true);
+                Ok(())
+            }
+            Err(error) => self.refuse_unless_lost(error),
+        }
+    }
+
+    /// Starts, moves or ends the attraction of the bodies by the pointer.
+    pub(super) fn set_attractor(&mut self, attractor: Option<Attractor>) -> Result<()> {
+        let is_settled = attractor.is_some() || self.edits.attraction.is_none() || self.settle()?;
+        let has_bodies = self.config().mode.info().work.matter == Matter::Bodies;
+        let ended = self.edits.attract(attractor, has_bodies);
+        if let Some(ended) = ended.filter(|ended| is_settled && ended.owed > 0.0) {
+            self.publisher.is_stale = true;
+            if let Err(error) = self.engine.attract(&ended.attractor, ended.owed) {
+                return self.refuse_unless_lost(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Attracts the bodies for half the next burst and the other half of the last one: kick, drift, kick. The first call can be
+    /// undone.
+    pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
+        let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
+        let half = 0.5 * f64::from(steps);
+        let attractor = &attraction.attractor;
+        let begin = match attraction.has_acted {
+            true => Ok(()),
+            // An attractor that is refused leaves nothing to undo.
+            false => {
+                self.engine.attract(attractor, 0.0).and_then(|()| self.engine.remember(EditKind::Attract))
+            }
+        };
+        match begin.and_then(|()| self.engine.attract(attractor, half + attraction.owed)) {
+            Ok(()) => {
+                (attraction.owed, attraction.has_acted) = (half, true);
+                self.edits.attraction = Some(attraction);
+                Ok(())
+            }
+            Err(error) => self.refuse_unless_lost(error),
+        }
+    }
+}

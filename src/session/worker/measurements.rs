@@ -1,0 +1,150 @@
+//! Measurements beside the steps: speed, energy and momentum, accuracy, and the device's limit.
+
+use std::time::{Duration, Instant};
+
+use crate::base::params::ChangeEffect;
+use crate::modes::Diagnostics;
+use crate::session::accuracy::{AccuracyCheck, VariantLog};
+use crate::session::limit_probe::LimitProbe;
+use crate::session::messages::Moment;
+use crate::session::rates::RateCounter;
+
+/// Largest share of the time that energy and momentum may take.
+const ENERGY_SHARE: f64 = 0.01;
+/// Energy and momentum are not measured if they would delay the steps for longer than this, in seconds.
+const ENERGY_SECONDS: f64 = 0.5;
+/// Speed that is assumed before the first measurement.
+const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
+/// Shortest time between two measurements of the energy.
+const ENERGY_EVERY: Duration = Duration::from_secs(1);
+/// Shortest time between two measurements of the energy while its plot is visible.
+const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
+/// A paused simulation is measured when no command came for this long, so that held keys and dragged sliders stay fast.
+pub(super) const SETTLED: Duration = Duration::from_millis(100);
+
+/// Energy and momentum at a moment of the simulation.
+pub(super) struct Sums {
+    pub diagnostics: Diagnostics,
+    pub energy_drift: Option<f64>,
+    pub moment: Moment,
+}
+
+/// Results of the measurements, and when to measure next.
+pub(super) struct Measurements {
+    pub rates: RateCounter,
+    pub accuracy: AccuracyCheck,
+    pub probe: LimitProbe,
+    pub variants: VariantLog,
+    /// The energy and momentum that were last measured, if any.
+    pub sums: Option<Sums>,
+    next_energy: Instant,
+    /// Time that the last measurement of the energy took in this scene.
+    last_cost: Option<Duration>,
+    energy_every: Duration,
+}
+
+impl Measurements {
+    pub(super) fn new() -> Self {
+        Self {
+            rates: RateCounter::new(),
+            accuracy: AccuracyCheck::new(),
+            probe: LimitProbe::new(),
+            variants: VariantLog::default(),
+            sums: None,
+            next_energy: Instant::now(),
+            last_cost: None,
+            energy_every: ENERGY_EVERY,
+        }
+    }
+
+    /// Returns whether to measure the energy, which costs about as much as a step of `work_in_step` pairs. One moment is
+    /// measured only once.
+    pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
+        Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
+    }
+
+    /// Returns whether the energy at `moment` has not been measured, and can be measured quickly.
+    pub(super) fn lacks_energy(&self, moment: Moment, work_in_step: f64) -> bool {
+        self.energy_is_cheap(work_in_step) && self.sums.as_ref().is_none_or(|sums| sums.moment != moment)
+    }
+
+    pub(super) fn energy_is_cheap(&self, work_in_step: f64) -> bool {
+        let cost = match self.rates.rates().step_seconds {
+            step if step > 0.0 => step,
+            _ => work_in_step / GUESSED_PAIRS_PER_SECOND,
+        };
+        cost < ENERGY_SECONDS
+    }
+
+    /// Stores energy and momentum, which took the time `cost` to measure.
+    pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
+        self.sums = Some(sums);
+        // The first measurement may wait for a compiler and cannot show a drift, so the second one follows soon.
+        let usual = self.last_cost.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
+        let pause = usual.mul_f64(1.0 / ENERGY_SHARE).max(self.energy_every);
+        self.next_energy = Instant::now() + pause;
+    }
+
+    /// Measures the energy more often while its plot is visible.
+    pub(super) fn watch_energy(&mut self, is_watched: bool) {
+        self.energy_every = if is_watched { WATCHED_ENERGY_EVERY } else { ENERGY_EVERY };
+        self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
+    }
+
+    /// Discards results that a change with this effect makes outdated.
+    pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
+        if effect >= Some(ChangeEffect::Live) {
+            // Dragging a slider must not measure in every frame.
+            self.next_energy = self.next_energy.min(Instant::now() + ENERGY_EVERY);
+            self.sums = None;
+            self.accuracy.forget();
+        }
+        if effect >= Some(ChangeEffect::Rebuild) {
+            self.rates.reset();
+            self.accuracy.check_soon();
+        }
+        if effect == Some(ChangeEffect::Reseed) {
+            (self.next_energy, self.last_cost) = (Instant::now(), None);
+        }
+    }
+
+    /// Forgets the results that belong to other devices.
+    pub(super) fn devices_changed(&mut self) {
+        (self.probe, self.variants) = (LimitProbe::new(), VariantLog::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums(moment: Moment) -> Sums {
+        Sums { diagnostics: Diagnostics::default(), energy_drift: None, moment }
+    }
+
+    #[test]
+    fn a_moment_is_measured_once_and_the_second_measurement_comes_soon() {
+        let mut measurements = Measurements::new();
+        assert!(measurements.energy_is_due((1, 0, 0), 1e3));
+        measurements.record_energy(sums((1, 0, 0)), Duration::from_secs(100));
+        assert!(!measurements.lacks_energy((1, 0, 0), 1e3) && measurements.lacks_energy((1, 1, 0), 1e3));
+        assert!(measurements.next_energy <= Instant::now() + ENERGY_EVERY, "its cost may be a compiler's");
+        measurements.record_energy(sums((1, 1, 0)), Duration::from_secs(1));
+        assert!(measurements.next_energy > Instant::now() + Duration::from_secs(90), "1 % of the time");
+    }
+
+    #[test]
+    fn what_would_delay_the_steps_is_not_measured() {
+        assert!(!Measurements::new().energy_is_due((1, 0, 0), 1e12));
+    }
+
+    #[test]
+    fn a_reseed_forgets_all_and_a_view_parameter_nothing() {
+        let mut measurements = Measurements::new();
+        measurements.record_energy(sums((1, 0, 0)), Duration::ZERO);
+        measurements.forget(Some(ChangeEffect::View));
+        assert!(measurements.sums.is_some());
+        measurements.forget(Some(ChangeEffect::Reseed));
+        assert!(measurements.sums.is_none() && measurements.energy_is_due((2, 0, 0), 1e3));
+    }
+}

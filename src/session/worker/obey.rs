@@ -1,0 +1,187 @@
+//! Carries out commands.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::thread::Worker;
+use crate::base::edit::EditKind;
+use crate::base::error::{Error, Result};
+use crate::base::params::ChangeEffect;
+use crate::compute::KernelEdits;
+use crate::engine::config::Config;
+use crate::engine::snapshot::{Carried, Snapshot};
+use crate::session::messages::{Command, Notice, Taken};
+
+impl Worker {
+    pub(super) fn obey(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::Configure(config) => self.configure(*config)?,
+            // A held key requests steps faster than they are computed; the surplus is dropped.
+            Command::Step => {
+                self.stop_seeking()?;
+                self.stepper.single_steps = 1;
+            }
+            Command::GoTo(Some(goal)) => self.seek(goal)?,
+            Command::GoTo(None) => self.stop_seeking()?,
+            Command::Restart => self.restart(),
+            // The window uses outdated numbers of bodies.
+            Command::Select(Some(_)) if self.edits.is_renumbered() => {}
+            Command::Select(body) => (self.edits.selected, self.publisher.is_stale) = (body, true),
+            Command::Edit(edit) => self.edit(edit)?,
+            Command::Pull(attractor) => self.set_attractor(attractor)?,
+            Command::Undo => self.undo()?,
+            Command::Paint(stroke) => self.paint(stroke)?,
+            Command::Save(save) => self.save(save)?,
+            Command::Keep(path) => self.autosave.set_file(path),
+            Command::Still(shot) => self.still(shot)?,
+            Command::Resume(path) => self.resume(&path)?,
+            Command::Kernels(edits) => self.edit_kernels(edits)?,
+            Command::Study(study) => self.study(study)?,
+            Command::EndStudy => {}
+            Command::Watch(is_watched) => self.measurements.watch_energy(is_watched),
+            Command::Picture(picture) => self.stepper.picture = picture,
+            Command::LossHeard => drop(self.unseen_losses.pop_front()),
+            Command::FrameTaken => {
+                self.publisher.screen_is_ready = true;
+                self.edits.frame_taken();
+            }
+            Command::Quit(view) => self.end = Some(view),
+        }
+        Ok(())
+    }
+
+    /// Changes to `config`, or reports that the configuration is not possible.
+    fn configure(&mut self, mut config: Config) -> Result<()> {
+        self.report_losses();
+        self.leave_out_lost(&mut config);
+        // A configuration that keeps the bodies waits for the end of the burst. If a later one replaces the bodies, only the later
+        // one counts.
+        if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
+            return Ok(());
+        }
+        if config.running && !self.config().running {
+            self.measurements.rates.reset();
+            self.stepper.stop();
+        }
+        if config.reverse != self.config().reverse {
+            self.measurements.rates.reset();
+        }
+        let before = self.engine.devices().chosen().to_vec();
+        let outcome = self.engine.configure(config.clone());
+        if self.engine.devices().chosen() != before {
+            self.measurements.devices_changed();
+        }
+        self.conclude(outcome, config);
+        // The new direction may reach the goal in another way.
+        match self.stepper.goal {
+            Some(goal) => self.seek(goal),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes lost devices from a configuration that was made before the window knew of the loss.
+    fn leave_out_lost(&self, config: &mut Config) {
+        let wanted = config.devices.len();
+        config.devices.retain(|place| !self.unseen_losses.contains(place));
+        let in_force = self.config();
+        if config.devices.len() < wanted && config.mode.info() == in_force.mode.info() {
+            config.bodies = config.bodies.or(in_force.bodies);
+        }
+    }
+
+    /// Continues from a snapshot, or reports why not and continues unchanged.
+    fn resume(&mut self, path: &Path) -> Result<()> {
+        let restore = |snapshot: Snapshot| {
+            let view = snapshot.view.clone();
+            self.engine.restore(snapshot).map(|()| view)
+        };
+        let carried = Carried::load(path).and_then(|carried| match carried {
+            Carried::Snapshot(snapshot) => Ok(*snapshot),
+            Carried::Scene(_) => {
+                Err(Error::Invalid(format!("{}: it carries a scene but no snapshot", path.display())))
+            }
+        });
+        match carried.and_then(restore) {
+            Ok(view) => {
+                self.forget(Some(ChangeEffect::Reseed));
+                self.publisher.is_stale = true;
+                self.report_resumed(view)
+            }
+            Err(error) => {
+                self.notifier.send(Notice::ResumeRefused(error));
+                Ok(())
+            }
+        }
+    }
+
+    /// Reports that the simulation continues from a snapshot.
+    pub(super) fn report_resumed(&mut self, view: String) -> Result<()> {
+        let config = Box::new(self.config().clone());
+        let left = self.engine.suspended().cloned().collect();
+        self.notifier.send(Notice::Resumed { config, left, view });
+        if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
+    }
+
+    /// Continues with edited kernels, or reports why not and continues unchanged. Quitting interrupts the trial of the kernels.
+    fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
+        if !self.settle()? {
+            // Edits of kernels also apply to other bodies, so they are kept for later.
+            self.queue.push_back(Command::Kernels(edits));
+            return Ok(());
+        }
+        let before = self.engine.devices().edits();
+        let names: BTreeSet<&String> = before.keys().chain(edits.keys()).collect();
+        let changed = names.into_iter().filter(|name| before.get(*name) != edits.get(*name));
+        let changed: Vec<String> = changed.cloned().collect();
+        let queue = &mut self.queue;
+        let goes_on = || {
+            queue.receive();
+            !queue.quits_now()
+        };
+        let outcome = match self.engine.set_edits_unless(edits, goes_on) {
+            Ok(None) => return Ok(()),
+            Ok(Some(built)) => {
+                self.forget(Some(ChangeEffect::Rebuild));
+                self.publisher.is_stale = true;
+                let (run, wait) = changed.into_iter().partition(|name| built.contains(name.as_str()));
+                Ok(Taken { run, wait })
+            }
+            Err(error) => Err(error),
+        };
+        self.notifier.send(Notice::Kernels(outcome));
+        Ok(())
+    }
+
+    /// Forgets outdated results after the change to `wanted`, or reports that the change is not possible.
+    pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
+        match outcome {
+            Ok(effect) => self.forget(effect),
+            Err(error) => {
+                let in_force = Box::new(self.config().clone());
+                self.notifier.send(Notice::Rejected { error, wanted: Box::new(wanted), in_force });
+            }
+        }
+        self.publisher.is_stale = true;
+    }
+
+    /// Discards measurements that a change with this effect makes outdated.
+    pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
+        self.measurements.forget(effect);
+        if effect == Some(ChangeEffect::Reseed) {
+            self.stepper.is_bursting = false;
+            self.stepper.stop();
+            self.edits.reset();
+        }
+    }
+
+    /// Pauses a simulation whose values are no longer finite, and reports it.
+    pub(super) fn halt(&mut self) -> Result<()> {
+        let paused = self.pause()?;
+        if let Some(series) = &paused.mode.info().series {
+            let is_painted = self.engine.last_edit() == Some(EditKind::Stroke);
+            let in_force = Box::new(paused);
+            self.notifier.send(Notice::Broken { text: series.broken, is_painted, in_force });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! Frames, measurements, snapshots, pictures and studies.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::measurements::Sums;
+use super::thread::Worker;
+use crate::base::bodies::Points;
+use crate::base::error::Result;
+use crate::base::params::ChangeEffect;
+use crate::engine::tuning::Study;
+use crate::session::frame::Stats;
+use crate::session::messages::{Command, Notice, Purpose, Save, Shot, Still};
+use crate::session::rates::Rates;
+
+impl Worker {
+    /// Reads back a frame and sends it to the window. The next burst is queued before the worker waits for the data.
+    pub(super) fn publish(&mut self) -> Result<()> {
+        let stats = self.stats();
+        let (step, info) = (self.now().step, self.config().mode.info());
+        let work_in_step = self.engine.work_in_step();
+        let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
+        let checks = self.measurements.accuracy.is_due();
+        let probes = self.probe_is_due();
+        let is_idle = self.queue.iter().all(|command| matches!(command, Command::Picture(_)))
+            && !measures
+            && !checks
+            && !probes;
+        let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
+        let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
+        let held = match self.edits.selected {
+            Some(body) => self.engine.body(body)?,
+            None => None,
+        };
+        let memory = self.publisher.take_memory();
+        let pending = self.engine.publish(memory)?;
+        if let Some(steps) = next {
+            self.begin_burst(steps)?;
+            self.engine.advance()?;
+        }
+        let (points, seconds) = match pending.wait() {
+            Ok(answer) => answer,
+            Err(error) => {
+                // The other devices compute the lost steps again, and a later frame shows them.
+                self.engine.recover(error)?;
+                (self.stepper.is_bursting, self.publisher.is_stale) = (true, true);
+                return Ok(());
+            }
+        };
+        if probes {
+            // The probe runs before the window wakes, because drawing takes cores from a CPU device.
+            self.measurements.probe.turn(info);
+        }
+        if std::mem::take(&mut self.publisher.has_new_series) {
+            self.publisher.history.note(info.name, stats.generation, step, &points.series);
+        }
+        let is_broken = points.series.iter().any(|value| !value.is_finite());
+        let points = Points { colours: self.colours(), ..points };
+        if let Some(seconds) = seconds {
+            self.publisher.read_ms = seconds * 1e3;
+        }
+        let stats = Stats {
+            read_ms: self.publisher.read_ms,
+            held: held.map(|held| self.engine.complete(held, &points.positions)),
+            series: self.publisher.history.points(info.name, stats.generation),
+            ..stats
+        };
+        self.publisher.publish(points, stats, &self.notifier);
+        self.edits.published();
+        self.measurements.rates.note(Instant::now(), step, self.engine.take_seconds());
+        if is_broken && self.config().running {
+            return self.halt();
+        }
+        if measures {
+            self.measure_energy()?;
+        }
+        if checks {
+            self.check_accuracy()?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether to measure the device's limit, which is possible only after the first frame and while steps run.
+    fn probe_is_due(&mut self) -> bool {
+        let info = self.config().mode.info();
+        let probe = &mut self.measurements.probe;
+        probe.keep_only(info);
+        self.engine.config().running
+            && self.measurements.rates.rates().steps_per_second > 0.0
+            && probe.is_due(self.engine.device(), info)
+    }
+
+    fn colours(&mut self) -> u64 {
+        let view = self.config().mode.values().of(ChangeEffect::View);
+        self.publisher.colours(self.engine.generation(), view)
+    }
+
+    /// Returns the state of the simulation after the last complete burst.
+    fn stats(&mut self) -> Stats {
+        let Self { engine, measurements, .. } = self;
+        let (step, time) = engine.clock();
+        let (resolved, info) = (engine.resolved(), engine.config().mode.info());
+        let Rates { steps_per_second, step_seconds, busy } = measurements.rates.rates();
+        let mut stats = Stats {
+            mode: info.name,
+            generation: engine.generation(),
+            step,
+            time,
+            bodies: engine.size(),
+            variant: resolved.recipe.variant.name,
+            work_group: resolved.recipe.work_group,
+            knobs: resolved.recipe.values(),
+            work_in_step: engine.work_in_step() * engine.rounds(),
+            steps_per_frame: self.stepper.burst,
+            steps_per_second,
+            device_ms_per_step: step_seconds * 1e3,
+            device_busy: busy,
+            device_busy_overall: measurements.rates.busy(),
+            // The limit is known only for a single device.
+            limit: measurements
+                .probe
+                .limit(info)
+                .filter(|_| resolved.recipe.variant.has_limit && !engine.shares()),
+            running: engine.config().running,
+            goal: self.stepper.goal,
+            undos: engine.undos(),
+            last_edit: engine.last_edit(),
+            changes: engine.changes(),
+            device: engine.device().info.name.as_str().into(),
+            sharing: engine.sharing().cloned(),
+            diagnostics: measurements.sums.as_ref().map(|sums| sums.diagnostics.clone()),
+            energy_drift: measurements.sums.as_ref().and_then(|sums| sums.energy_drift),
+            relative_error: measurements.accuracy.relative_error(),
+            ..Stats::default()
+        };
+        measurements.variants.note(&mut stats);
+        stats
+    }
+
+    /// Measures energy and momentum, and stores them for the statistics.
+    pub(super) fn measure_energy(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let (diagnostics, energy_drift) = self.engine.diagnostics()?;
+        let sums = Sums { diagnostics, energy_drift, moment: self.moment() };
+        self.measurements.record_energy(sums, start.elapsed());
+        // While the simulation runs, the next frame shows the result anyway.
+        self.publisher.is_stale |= !self.config().running;
+        Ok(())
+    }
+
+    /// Starts to compare the last step of some bodies with the f64 reference.
+    fn check_accuracy(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let size = self.engine.size();
+        let pairs_of_one = self.engine.work_in_step() / size.max(1) as f64;
+        let chosen = self.measurements.accuracy.choose(size, pairs_of_one);
+        let pairs = chosen.len() as f64 * pairs_of_one;
+        if let Some(sample) = self.engine.sample(chosen)? {
+            self.measurements.accuracy.check(sample, pairs, start.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Starts to write a snapshot of the state after the current burst.
+    pub(super) fn save(&mut self, save: Save) -> Result<()> {
+        let is_requested = save.path.is_some();
+        let is_whole = match is_requested {
+            true => self.finish_burst()?,
+            // Another autosave comes soon.
+            false => self.settle()?,
+        };
+        if is_whole {
+            return self.autosave.save(&mut self.engine, save, &self.notifier);
+        }
+        if is_requested {
+            // The program quits, and writes the file at the end.
+            self.queue.push_front(Command::Save(save));
+        }
+        Ok(())
+    }
+
+    /// Sends the points of a film's frame after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
+    pub(super) fn still(&mut self, shot: Option<Shot>) -> Result<()> {
+        if !self.finish_burst()? {
+            return Ok(());
+        }
+        let purpose = match shot {
+            Some(Shot { film, steps }) => {
+                self.engine.start(steps);
+                self.stepper.is_bursting = true;
+                if !self.advance_unless(|_, _| false)? {
+                    return Ok(());
+                }
+                self.engine.finish()?;
+                Purpose::Film(film)
+            }
+            None => Purpose::Picture(Box::new(self.engine.snapshot()?)),
+        };
+        let (points, _) = self.engine.publish(Points::default())?.wait()?;
+        let points = Points { colours: self.colours(), ..points };
+        self.notifier.send(Notice::Still(Box::new(Still { points, purpose })));
+        Ok(())
+    }
+
+    /// Measures recipes while the simulation stands still, until a command asks for something else.
+    pub(super) fn study(&mut self, study: Study) -> Result<()> {
+        let complete = self.settle()? && self.run_study(study);
+        self.notifier.send(Notice::StudyEnded { study, complete });
+        self.measurements.rates.reset();
+        Ok(())
+    }
+
+    /// Returns whether the study measured everything.
+    fn run_study(&mut self, study: Study) -> bool {
+        let Self { engine, queue, notifier, .. } = self;
+        let mut complete = true;
+        let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
+            notifier.send(Notice::Trial(share, *trial));
+            queue.receive();
+            complete = queue.iter().all(Command::waits_for_study);
+            if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        // The study has its own bodies, so the simulation is still whole.
+        if let Err(error) = outcome {
+            complete = false;
+            let in_force = Box::new(engine.config().clone());
+            notifier.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
+        }
+        complete
+    }
+}

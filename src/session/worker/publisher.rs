@@ -1,0 +1,106 @@
+//! Hands frames to the window.
+
+use crate::base::bodies::Points;
+use crate::base::params::ParamValues;
+use crate::session::frame::{Frame, Stats};
+use crate::session::history::History;
+use crate::session::notifier::Notifier;
+
+/// Decides when to make frames, and keeps the data that one frame passes to the next.
+pub(super) struct Publisher {
+    frames: triple_buffer::Input<Frame>,
+    /// Whether the window took the last frame.
+    pub screen_is_ready: bool,
+    /// Whether the engine changed since the last frame.
+    pub is_stale: bool,
+    /// Whether the series of the last burst still has to be noted.
+    pub has_new_series: bool,
+    /// Time to read back the last frame, in ms.
+    pub read_ms: f64,
+    /// Number of the meaning of colours, and the seeding and view parameters that it belongs to.
+    colours: (u64, (u64, ParamValues)),
+    pub history: History,
+}
+
+impl Publisher {
+    pub(super) fn new(frames: triple_buffer::Input<Frame>) -> Self {
+        Self {
+            frames,
+            screen_is_ready: true,
+            is_stale: true,
+            has_new_series: false,
+            read_ms: 0.0,
+            colours: (0, (0, ParamValues::default())),
+            history: History::default(),
+        }
+    }
+
+    /// Returns whether a frame is to be made.
+    pub(super) fn is_due(&self) -> bool {
+        self.is_stale && self.screen_is_ready
+    }
+
+    /// Returns the memory of an old frame, to read the next one into.
+    pub(super) fn take_memory(&mut self) -> Points {
+        std::mem::take(&mut self.frames.input_buffer_mut().points)
+    }
+
+    /// Returns the number of the meaning of colours (see [`Points::colours`]), which changes with the seeding and the view
+    /// parameters.
+    pub(super) fn colours(&mut self, generation: u64, view: ParamValues) -> u64 {
+        let shown = (generation, view);
+        if self.colours.1 != shown {
+            self.colours = (self.colours.0 + 1, shown);
+        }
+        self.colours.0
+    }
+
+    /// Hands a frame of `points` and `stats` to the window and wakes it.
+    pub(super) fn publish(&mut self, points: Points, stats: Stats, notifier: &Notifier) {
+        let frame = self.frames.input_buffer_mut();
+        frame.points = points;
+        frame.value_range = frame.points.value_range();
+        frame.stats = Stats { nonfinite: frame.points.nonfinite(), ..stats };
+        self.frames.publish();
+        (self.is_stale, self.screen_is_ready) = (false, false);
+        notifier.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    fn publisher() -> (Publisher, triple_buffer::Output<Frame>) {
+        let (input, output) = triple_buffer::triple_buffer(&Frame::default());
+        (Publisher::new(input), output)
+    }
+
+    #[test]
+    fn a_frame_wakes_the_window_and_the_next_one_waits_until_it_was_taken() {
+        let (mut publisher, mut frames) = publisher();
+        let (wakes, (notices, _inbox)) = (Arc::new(AtomicUsize::new(0)), crossbeam_channel::unbounded());
+        let count = wakes.clone();
+        let wake = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let notifier = Notifier::new(notices, wake);
+        assert!(publisher.is_due());
+        publisher.publish(Points::default(), Stats { step: 7, ..Stats::default() }, &notifier);
+        assert_eq!((wakes.load(Ordering::Relaxed), frames.read().stats.step), (1, 7));
+        publisher.is_stale = true;
+        assert!(!publisher.is_due());
+        publisher.screen_is_ready = true;
+        assert!(publisher.is_due());
+    }
+
+    #[test]
+    fn colours_keep_their_number_until_their_meaning_changes() {
+        let (mut publisher, _frames) = publisher();
+        let numbers = [1, 1, 2, 2, 1].map(|generation| publisher.colours(generation, ParamValues::default()));
+        assert_eq!(numbers, [1, 1, 2, 2, 3]);
+    }
+}

@@ -1,0 +1,199 @@
+//! The queue of commands.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+
+use crate::session::messages::{Command, Save};
+
+/// Longest time that requested files and the current burst may delay the end of the program.
+const QUIT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Commands that were received and not yet obeyed.
+pub(super) struct CommandQueue {
+    inbox: Receiver<Command>,
+    waiting: VecDeque<Command>,
+    /// When the program ends although requested files are not written.
+    deadline: Option<Instant>,
+}
+
+impl CommandQueue {
+    pub(super) fn new(inbox: Receiver<Command>) -> Self {
+        Self { inbox, waiting: VecDeque::new(), deadline: None }
+    }
+
+    /// Returns the channel on which to wait for commands.
+    pub(super) fn inbox(&self) -> &Receiver<Command> {
+        &self.inbox
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Command> {
+        self.waiting.iter()
+    }
+
+    pub(super) fn push_front(&mut self, command: Command) {
+        self.waiting.push_front(command);
+    }
+
+    pub(super) fn push_back(&mut self, command: Command) {
+        self.waiting.push_back(command);
+    }
+
+    /// Takes the new commands from the channel, without waiting.
+    pub(super) fn receive(&mut self) {
+        self.waiting.extend(self.inbox.try_iter());
+    }
+
+    /// Returns when the program, at its end, stops waiting for the current burst.
+    pub(super) fn deadline(&mut self) -> Instant {
+        *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
+    }
+
+    fn quits(&self) -> bool {
+        self.waiting.iter().any(|command| matches!(command, Command::Quit(_)))
+    }
+
+    /// Returns whether the program quits without waiting for the current burst. Requested files wait for the burst until the
+    /// deadline.
+    pub(super) fn quits_now(&mut self) -> bool {
+        if !self.quits() {
+            return false;
+        }
+        if self.waiting.iter().any(Command::writes_file) {
+            self.deadline();
+        }
+        self.deadline.is_none_or(|deadline| Instant::now() > deadline)
+    }
+
+    /// Returns whether a command makes the current burst useless, before any command that needs the burst.
+    pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
+        self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
+    }
+
+    /// Returns the next command to obey. `Quit` overtakes the others, except for requested files and the changes before them.
+    /// Of several configurations in a row only the last counts.
+    pub(super) fn next(&mut self) -> Option<Command> {
+        if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
+            self.waiting.truncate(at + 1);
+            if !self.has_file_to_write() {
+                let quit = self.waiting.pop_back();
+                self.waiting.retain(|command| command.writes_file() || matches!(command, Command::Keep(_)));
+                return quit;
+            }
+        }
+        loop {
+            let command = self.waiting.pop_front()?;
+            let is_config = |command: &Command| matches!(command, Command::Configure(_));
+            let mut next = self.waiting.iter().filter(|command| !command.is_aside());
+            if !(is_config(&command) && next.next().is_some_and(is_config)) {
+                return Some(command);
+            }
+        }
+    }
+
+    /// Returns whether a requested file must be written before the end, and time is left. Drops the commands before the file that
+    /// change nothing in it.
+    fn has_file_to_write(&mut self) -> bool {
+        let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
+        let mut nth = 0..;
+        self.waiting.retain(|command| match nth.next() {
+            Some(nth) if nth < last => command.writes_file() || command.changes_state(),
+            _ => true,
+        });
+        Instant::now() < self.deadline()
+    }
+
+    /// Returns the last autosave file that was set, and the requested files with their camera positions.
+    pub(super) fn into_files(self) -> (Option<PathBuf>, Vec<(PathBuf, String)>) {
+        let (mut autosave, mut requested) = (None, Vec::new());
+        for command in self.waiting {
+            match command {
+                Command::Keep(path) => autosave = Some(path),
+                Command::Save(Save { path: Some(path), view }) => requested.push((path, view)),
+                _ => {}
+            }
+        }
+        (autosave, requested)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::unbounded;
+
+    use super::*;
+    use crate::engine::config::Config;
+    use crate::modes::MODES;
+
+    fn queue(commands: impl IntoIterator<Item = Command>) -> CommandQueue {
+        let (sender, inbox) = unbounded();
+        commands.into_iter().for_each(|command| sender.send(command).unwrap());
+        let mut queue = CommandQueue::new(inbox);
+        queue.receive();
+        queue
+    }
+
+    fn configure(seed: u64) -> Command {
+        Command::Configure(Box::new(Config { seed, ..Config::new(MODES[0]) }))
+    }
+
+    fn save(path: Option<&str>) -> Command {
+        Command::Save(Save { path: path.map(PathBuf::from), view: String::new() })
+    }
+
+    fn seed(command: Option<Command>) -> Option<u64> {
+        match command {
+            Some(Command::Configure(config)) => Some(config.seed),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn only_the_last_of_several_configurations_counts() {
+        let mut queue = queue([configure(1), Command::FrameTaken, configure(2), Command::Step, configure(3)]);
+        assert!(matches!(queue.next(), Some(Command::FrameTaken)));
+        assert_eq!(seed(queue.next()), Some(2));
+        assert!(matches!(queue.next(), Some(Command::Step)));
+        assert_eq!(seed(queue.next()), Some(3));
+        assert!(queue.next().is_none() && queue.is_empty());
+    }
+
+    #[test]
+    fn quit_overtakes_everything_but_files_and_the_changes_before_them() {
+        let mut hasty = queue([configure(1), Command::Keep("b".into()), Command::Step, Command::Quit(None)]);
+        assert!(hasty.quits_now());
+        assert!(matches!(hasty.next(), Some(Command::Quit(None))));
+        assert_eq!(hasty.into_files(), (Some("b".into()), vec![]));
+
+        let mut files =
+            queue([configure(1), Command::Step, save(Some("a")), save(None), Command::Quit(None)]);
+        assert!(!files.quits_now(), "there is time left for the file");
+        assert_eq!(seed(files.next()), Some(1));
+        assert!(matches!(files.next(), Some(Command::Save(Save { path: Some(_), .. }))));
+        files.deadline = Some(Instant::now());
+        assert!(matches!(files.next(), Some(Command::Quit(None))));
+    }
+
+    #[test]
+    fn files_that_there_was_no_time_for_are_written_at_the_end() {
+        let mut queue = queue([save(Some("a")), Command::Quit(None)]);
+        queue.deadline = Some(Instant::now());
+        assert!(matches!(queue.next(), Some(Command::Quit(None))));
+        assert_eq!(queue.into_files(), (None, vec![("a".into(), String::new())]));
+    }
+
+    #[test]
+    fn a_burst_is_needed_by_the_commands_before_those_that_discard_it() {
+        let is_restart = |command: &Command| command.replaces_run(|_| false);
+        assert!(queue([Command::Step, Command::Restart]).discards_burst(is_restart));
+        assert!(!queue([save(Some("a")), Command::Restart]).discards_burst(is_restart));
+        assert!(!queue([Command::Still(None), Command::Restart]).discards_burst(is_restart));
+        assert!(queue([save(None), Command::Restart]).discards_burst(is_restart));
+    }
+}

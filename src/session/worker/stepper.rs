@@ -1,0 +1,179 @@
+//! The length of bursts, single steps, and seeking.
+
+use std::time::Duration;
+
+use crate::engine::config::Config;
+
+/// Time between two pictures until the window reports it.
+const PICTURE: Duration = Duration::from_nanos(16_666_667);
+/// Share of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing and for
+/// slower steps.
+const BURST_SHARE: f64 = 0.85;
+/// Number of bursts, current and queued, that a picture waits for in free run.
+const FREE_BURSTS: f64 = 3.0;
+/// Longest `auto` burst in free run, in steps. Otherwise [`crate::modes::Work::burst`] limits a burst, because motion at full
+/// device speed is too fast to watch.
+const MAX_FREE_BURST: u32 = 256;
+/// Slow drawing is compensated up to this many times the usual time of a picture.
+const MOST_SLOWER: f64 = 6.0;
+/// Longest burst of more than one step, in usual times of a picture.
+const LONGEST_PICTURES: f64 = 2.0;
+/// Longest `auto` burst while the pointer attracts bodies, which acts between bursts.
+const MAX_ATTRACTING_BURST: u32 = 16;
+/// Longest time that a mode's shortest burst may take, in seconds.
+const LEAST_BURST_SECONDS: f64 = 0.25;
+
+/// Decides how many steps the next burst has.
+pub(super) struct Stepper {
+    /// Whether a burst was started and is not complete.
+    pub is_bursting: bool,
+    /// Number of steps in the last burst.
+    pub burst: u32,
+    /// Single steps that the user asked for.
+    pub single_steps: u32,
+    /// The step to which the simulation seeks, if it is seeking.
+    pub goal: Option<u64>,
+    /// Time between two pictures on the screen.
+    pub picture: Duration,
+    /// Fraction of a step that a later burst adds.
+    carry: f64,
+}
+
+/// The step that the simulation has reached, and the direction of time.
+#[derive(Clone, Copy)]
+pub(super) struct Now {
+    pub step: u64,
+    pub is_backwards: bool,
+}
+
+/// Times and circumstances that limit the length of a burst.
+#[derive(Clone, Copy)]
+pub(super) struct Costs {
+    /// Seconds of one step on the device; 0 before a step was measured.
+    pub step_seconds: f64,
+    /// Seconds to read back a frame.
+    pub read_seconds: f64,
+    /// Whether the pointer attracts bodies.
+    pub attracts: bool,
+}
+
+impl Stepper {
+    pub(super) fn new() -> Self {
+        Self { is_bursting: false, burst: 1, single_steps: 0, goal: None, picture: PICTURE, carry: 0.0 }
+    }
+
+    /// Returns whether steps are to be computed.
+    pub(super) fn wants_steps(&self, config: &Config) -> bool {
+        config.running || self.single_steps > 0 || self.goal.is_some()
+    }
+
+    /// Returns whether bursts do not wait for the screen.
+    pub(super) fn is_free(&self, config: &Config) -> bool {
+        config.free_run || self.goal.is_some()
+    }
+
+    /// Cancels single steps and seeking.
+    pub(super) fn stop(&mut self) {
+        (self.single_steps, self.goal) = (0, None);
+    }
+
+    /// Returns the length of the next burst, and takes a single step off if there is one.
+    pub(super) fn next_burst(&mut self, config: &Config, now: Now, costs: Costs) -> u32 {
+        if self.single_steps == 0 {
+            return self.burst_length(config, now, costs);
+        }
+        let steps = self.within_reach(1, now);
+        self.single_steps -= steps;
+        steps
+    }
+
+    /// Returns the length of a burst: the chosen one, or as many steps as fit between two pictures.
+    pub(super) fn burst_length(&mut self, config: &Config, now: Now, costs: Costs) -> u32 {
+        let is_free = self.is_free(config);
+        let (least, _) = config.mode.info().work.burst;
+        // Longer bursts make up for slow drawing, so that the simulation keeps its speed. In free run they do not; nor may they
+        // grow without limit where the steps slow the drawing.
+        let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
+        let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
+        let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });
+        let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace()) * slower };
+        // A scene may have shorter bursts than its mode.
+        let least = f64::from(least).min(most);
+        let room = picture * BURST_SHARE - costs.read_seconds;
+        let room = if is_free { room / FREE_BURSTS } else { room };
+        let steps = match costs.step_seconds {
+            step if step > 0.0 => {
+                let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
+                (room / step).clamp(least, most)
+            }
+            _ => least,
+        };
+        let due = steps + if slower > 1.0 { self.carry } else { 0.0 };
+        self.carry = due.fract();
+        let steps = config.steps_per_frame.filter(|_| self.goal.is_none()).unwrap_or(due as u32);
+        let most = if costs.attracts { MAX_ATTRACTING_BURST } else { u32::MAX };
+        self.within_reach(steps.min(most), now)
+    }
+
+    /// Limits `steps` to those before the goal, and to those before step 0 when time goes backwards.
+    fn within_reach(&self, steps: u32, now: Now) -> u32 {
+        let most = match self.goal {
+            Some(goal) => goal.abs_diff(now.step),
+            None if now.is_backwards => now.step,
+            None => u64::MAX,
+        };
+        steps.min(u32::try_from(most).unwrap_or(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modes::gravity;
+
+    const COSTS: Costs = Costs { step_seconds: 1e-3, read_seconds: 0.0, attracts: false };
+    const START: Now = Now { step: 0, is_backwards: false };
+
+    fn config() -> Config {
+        Config::new(&gravity::INFO)
+    }
+
+    #[test]
+    fn a_burst_ends_at_the_goal_and_at_the_beginning() {
+        let mut stepper = Stepper::new();
+        let config = Config { steps_per_frame: Some(10), ..config() };
+        let back = Now { step: 3, is_backwards: true };
+        assert_eq!(stepper.burst_length(&config, START, COSTS), 10);
+        assert_eq!(stepper.burst_length(&config, back, COSTS), 3);
+        stepper.goal = Some(2);
+        assert_eq!(
+            stepper.burst_length(&config, back, COSTS),
+            1,
+            "the chosen length does not count while seeking"
+        );
+        assert_eq!(stepper.burst_length(&config, Now { step: 2, ..START }, COSTS), 0);
+    }
+
+    #[test]
+    fn single_steps_are_taken_one_by_one() {
+        let mut stepper = Stepper { single_steps: 1, ..Stepper::new() };
+        let config = Config { running: false, ..config() };
+        assert!(stepper.wants_steps(&config));
+        assert_eq!(stepper.next_burst(&config, START, COSTS), 1);
+        assert!(!stepper.wants_steps(&config));
+    }
+
+    #[test]
+    fn an_auto_burst_fits_between_two_pictures() {
+        let mut stepper = Stepper::new();
+        let free = Config { free_run: true, ..config() };
+        let steps = |stepper: &mut Stepper, seconds| {
+            stepper.burst_length(&free, START, Costs { step_seconds: seconds, ..COSTS })
+        };
+        assert_eq!(steps(&mut stepper, 1e-3), 4, "a third of 85 % of 16.7 ms");
+        assert_eq!(steps(&mut stepper, 1e-9), MAX_FREE_BURST);
+        assert_eq!(steps(&mut stepper, 10.0), 1);
+        let attracting = Costs { step_seconds: 1e-9, attracts: true, ..COSTS };
+        assert_eq!(stepper.burst_length(&free, START, attracting), MAX_ATTRACTING_BURST);
+    }
+}

@@ -1,0 +1,187 @@
+//! The worker, and its loop.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crossbeam_channel::{Receiver, TryRecvError, after, never, select};
+
+use super::editing::EditState;
+use super::measurements::{Measurements, SETTLED};
+use super::publisher::Publisher;
+use super::queue::CommandQueue;
+use super::stepper::{Costs, Now, Stepper};
+use crate::base::error::{Error, Result};
+use crate::engine::config::Config;
+use crate::engine::{Engine, LostDevice, crash_save};
+use crate::session::autosave::{Autosave, Ending};
+use crate::session::frame::Frame;
+use crate::session::messages::{Command, Moment, Notice};
+use crate::session::notifier::Notifier;
+
+/// Runs the simulation until [`Command::Quit`], or until the window's end of the channel is gone.
+pub(in crate::session) fn run(
+    engine: Engine,
+    inbox: Receiver<Command>,
+    frames: triple_buffer::Input<Frame>,
+    notifier: Notifier,
+) {
+    let mut worker = Worker {
+        engine,
+        notifier,
+        queue: CommandQueue::new(inbox),
+        stepper: Stepper::new(),
+        measurements: Measurements::new(),
+        edits: EditState::default(),
+        publisher: Publisher::new(frames),
+        autosave: Autosave::default(),
+        unseen_losses: VecDeque::new(),
+        end: None,
+    };
+    let mut is_resumed = worker.engine.is_resumed();
+    let mut has_failed = false;
+    while worker.end.is_none() && !has_failed {
+        // After a panic the last checkpoint can still be saved.
+        let turn = catch_unwind(AssertUnwindSafe(|| match std::mem::take(&mut is_resumed) {
+            true => worker.report_resumed(String::new()),
+            false => worker.turn(),
+        }));
+        let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
+        worker.report_losses();
+        if let Err(error) = turn.unwrap_or(Err(ended)) {
+            worker.notifier.send(Notice::Failed(crash_save::keep(&worker.engine, error)));
+            has_failed = true;
+        }
+    }
+    worker.close(has_failed);
+}
+
+/// The worker on the simulation's thread: an engine, and the parts that decide what the engine does next.
+pub(super) struct Worker {
+    pub engine: Engine,
+    pub notifier: Notifier,
+    pub queue: CommandQueue,
+    pub stepper: Stepper,
+    pub measurements: Measurements,
+    pub edits: EditState,
+    pub publisher: Publisher,
+    pub autosave: Autosave,
+    /// Indices of lost devices that configurations from the window may still name.
+    pub unseen_losses: VecDeque<usize>,
+    /// The last camera position, once the worker was told to quit.
+    pub end: Option<Option<String>>,
+}
+
+impl Worker {
+    /// Makes one frame, or sleeps until there is something to do.
+    fn turn(&mut self) -> Result<()> {
+        self.wait_for_work()?;
+        self.obey_commands()?;
+        if self.end.is_some() || !self.has_work() {
+            return Ok(());
+        }
+        // A changed state is shown before a step that may take long.
+        let shows_first = self.publisher.is_due() && !self.stepper.is_bursting;
+        if !shows_first && self.wants_steps() && !self.stepper.is_bursting {
+            self.start_burst()?;
+        }
+        if self.stepper.is_bursting && !self.complete_burst()? {
+            return Ok(());
+        }
+        if self.publisher.is_due() {
+            self.publish()?;
+        }
+        Ok(())
+    }
+
+    /// Receives commands. Without work it waits for one, or measures a paused simulation.
+    fn wait_for_work(&mut self) -> Result<()> {
+        let verdict = self.measurements.accuracy.verdict();
+        // Commands may also have arrived during a burst.
+        if self.has_work() || !self.queue.is_empty() {
+            self.measurements.accuracy.receive(verdict.try_recv());
+        } else {
+            if !self.wants_steps() {
+                self.measurements.probe.give_up();
+            }
+            let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
+            select! {
+                recv(self.queue.inbox()) -> command => self.queue.push_back(command.unwrap_or(Command::Quit(None))),
+                recv(verdict) -> verdict => {
+                    self.measurements.accuracy.receive(verdict.map_err(|_| TryRecvError::Disconnected));
+                    // While the simulation runs, the next frame shows the result anyway.
+                    self.publisher.is_stale |= !self.config().running;
+                }
+                recv(settles) -> _ => self.measure_energy()?,
+            }
+        }
+        self.queue.receive();
+        Ok(())
+    }
+
+    fn obey_commands(&mut self) -> Result<()> {
+        while self.end.is_none()
+            && let Some(command) = self.queue.next()
+        {
+            self.obey(command)?;
+        }
+        Ok(())
+    }
+
+    /// Saves the autosave and the requested files after the loop.
+    fn close(self, has_failed: bool) {
+        let Self { mut engine, mut queue, mut autosave, notifier, stepper, end, .. } = self;
+        let deadline = queue.deadline();
+        let (file, requested) = queue.into_files();
+        file.into_iter().for_each(|file| autosave.set_file(file));
+        let (is_bursting, view) = (stepper.is_bursting, end.flatten());
+        let ending = Ending { is_bursting, has_failed, requested, view, deadline };
+        autosave.end(&mut engine, ending, &notifier);
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        self.engine.config()
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now { step: self.engine.clock().0, is_backwards: self.engine.is_backwards() }
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        (self.engine.generation(), self.engine.clock().0, self.engine.changes())
+    }
+
+    pub(super) fn costs(&self) -> Costs {
+        Costs {
+            step_seconds: self.measurements.rates.rates().step_seconds,
+            read_seconds: self.publisher.read_ms * 1e-3,
+            attracts: self.edits.attraction.is_some(),
+        }
+    }
+
+    pub(super) fn wants_steps(&self) -> bool {
+        self.stepper.wants_steps(self.engine.config())
+    }
+
+    fn has_work(&self) -> bool {
+        let steps = self.stepper.is_bursting || self.wants_steps();
+        let may_step = self.publisher.screen_is_ready || self.stepper.is_free(self.config());
+        self.publisher.is_due() || (steps && may_step)
+    }
+
+    /// Returns whether the simulation stands still, its last frame is published, and its energy is unknown.
+    fn lacks_energy(&self) -> bool {
+        let stands_still = !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale;
+        stands_still && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
+    }
+
+    /// Reports the devices that failed and no longer take part.
+    pub(super) fn report_losses(&mut self) {
+        for LostDevice { error, place, step } in self.engine.take_lost_devices() {
+            self.unseen_losses.push_back(place);
+            self.measurements.devices_changed();
+            let in_force = Box::new(self.config().clone());
+            self.notifier.send(Notice::Lost { error, step, in_force });
+            self.measurements.rates.reset();
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Actions of the user. Shortcuts, buttons, the command palette and the mouse all create an [`Action`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::edit::Edit;
+use crate::base::error::{Error, Result};
+use crate::engine::tuning::Study;
+use crate::modes::{ModeInfo, Variant};
+use crate::scene::Scene;
+
+/// A mouse tool, which decides what a drag with the left button over the picture does in modes with bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tool {
+    /// A drag turns the view, and a click selects a body.
+    #[default]
+    Look,
+    /// A drag launches a body.
+    Launch,
+    /// A drag attracts or repels bodies.
+    Attract,
+}
+
+/// File format of a chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChartFormat {
+    /// A picture of the chart.
+    Png,
+    /// A table of the chart's numbers.
+    Csv,
+}
+
+impl ChartFormat {
+    /// All file formats of a chart.
+    pub const ALL: [Self; 2] = [Self::Png, Self::Csv];
+
+    /// Returns the file extension.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// Returns the format that the extension of a file name stands for.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
+    pub fn of(path: &Path) -> Result<Self> {
+        let has_extension =
+            |format: &Self| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(format.extension()));
+        Self::ALL.into_iter().find(has_extension).ok_or_else(|| {
+            Error::Invalid(format!("--plot {}: the file name must end in .png or .csv", path.display()))
+        })
+    }
+}
+
+/// An action of the user. [`Ui::show`](super::Ui::show) carries out actions that concern only the panel and the model,
+/// and returns all other actions for the window to carry out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Run the simulation, or pause it.
+    RunPause,
+    /// Pause, and advance one step.
+    Step,
+    /// Reverse the direction of time.
+    Reverse,
+    /// Halve the steps per frame.
+    Slower,
+    /// Double the steps per frame.
+    Faster,
+    /// Run to this step as fast as possible, then pause; `None` stops at the current step.
+    GoTo(Option<u64>),
+    /// Restart the scene.
+    Restart,
+    /// Restart the scene and run, after a blow-up had stopped it.
+    RestartAndRun,
+    /// Turn free run on or off: stepping without waiting for the screen.
+    ToggleFreeRun,
+    /// Switch to a mode, with the settings and the state that the mode had last.
+    SelectMode(&'static ModeInfo),
+    /// Switch to the next mode in the list of modes.
+    NextMode,
+    /// Start a scene of a mode.
+    SelectScene(&'static ModeInfo, &'static Arc<Scene>),
+    /// Select a kernel variant; `None` lets the program choose.
+    SelectVariant(Option<&'static Variant>),
+    /// Reset all parameters of the mode to the values that suit the scene.
+    ResetParameters,
+    /// Set a parameter to one of its options: the parameter's key and the option's name.
+    SetOption(&'static str, &'static str),
+    /// Turn the switch with this key on or off, and show it.
+    ToggleFlag(&'static str),
+    /// Scroll the panel to the control with this key.
+    ShowSetting(&'static str),
+
+    /// Edit the bodies.
+    Edit(Edit),
+    /// Delete the selected body.
+    DeleteBody,
+    /// Deselect the selected body.
+    Deselect,
+    /// Undo the last change made by hand.
+    Undo,
+    /// Undo the last change made by hand and run, after a blow-up had stopped the simulation.
+    UndoAndRun,
+    /// Select this mouse tool, or deselect it.
+    ToggleTool(Tool),
+    /// Select the brush, or deselect it.
+    ToggleBrush,
+    /// Cancel the drag of a mouse tool.
+    CancelGesture,
+
+    /// Bring every body into view.
+    FrameAll,
+    /// Move the camera to its initial view.
+    ResetView,
+    /// Move the camera to the view stored under this number, 1 to 9.
+    RecallView(u8),
+    /// Store the view under this number, 1 to 9.
+    StoreView(u8),
+    /// Follow the centre of mass, or stop following.
+    FollowCentre,
+    /// Follow the selected body, or stop following.
+    FollowBody,
+    /// Turn the slow rotation of the camera on or off.
+    ToggleRotation,
+    /// Show or hide the grid.
+    ToggleGrid,
+
+    /// Open the command palette.
+    OpenPalette,
+    /// Show or hide the panel.
+    TogglePanel,
+    /// Fold or unfold the numbers over the picture.
+    ToggleNumbers,
+    /// Show or hide the help.
+    ToggleHelp,
+    /// Show or hide the plots.
+    TogglePlots,
+    /// Show or hide the gallery of scenes.
+    ToggleGallery,
+    /// Show the chart of the last study.
+    ShowChart,
+    /// Make text and controls larger.
+    LargerText,
+    /// Make text and controls smaller.
+    SmallerText,
+    /// Give text and controls their default size.
+    DefaultTextSize,
+    /// Close a message or a window, or else cancel a gesture, or deselect a tool or the body.
+    Dismiss,
+
+    /// Start a study of the device's speed.
+    StartStudy(Study),
+    /// Stop the running study.
+    StopStudy,
+
+    /// Show the file dialog to open a file.
+    Open,
+    /// Open this file: a scene, a snapshot, a picture or bodies.
+    OpenFile(PathBuf),
+    /// Show the file dialog to save a snapshot.
+    SaveSnapshot,
+    /// Save a snapshot to this file.
+    SaveSnapshotTo(PathBuf),
+    /// Show the file dialog to save the scene.
+    SaveScene,
+    /// Save the scene to this file.
+    SaveSceneTo(PathBuf),
+    /// Show the file dialog to choose a folder of kernels to edit.
+    EditKernels,
+    /// Write the kernels to this folder and watch it.
+    EditKernelsIn(PathBuf),
+    /// Use the built-in kernels again.
+    UseBuiltInKernels,
+    /// Save the plots as CSV.
+    SavePlots,
+    /// Save the chart of the last study.
+    SaveChart(ChartFormat),
+    /// Save a picture that carries the simulation, as large as [`Ui::film_plan`](super::Ui::film_plan) says.
+    SavePicture,
+    /// Start recording a film by [`Ui::film_plan`](super::Ui::film_plan), or finish the one being recorded.
+    RecordFilm,
+    /// Finish the film and keep it.
+    FinishFilm,
+    /// Cancel the film and discard its file.
+    CancelFilm,
+    /// Continue the simulation that ran when the program last ended.
+    ContinuePrevious,
+    /// Decline to continue the simulation that ran when the program last ended.
+    DeclinePrevious,
+    /// End the program.
+    Quit,
+}
+
+impl Action {
+    /// Returns whether the action reads or changes the simulation's bodies, and must wait while a snapshot is being opened.
+    pub fn changes_state(&self) -> bool {
+        use Action::{
+            ContinuePrevious, DeleteBody, Deselect, Edit, GoTo, OpenFile, RecordFilm, Restart, RestartAndRun,
+            SavePicture, Step, Undo, UndoAndRun,
+        };
+        matches!(
+            self,
+            Step | GoTo(_)
+                | Restart
+                | RestartAndRun
+                | Edit(_)
+                | DeleteBody
+                | Deselect
+                | Undo
+                | UndoAndRun
+                | OpenFile(_)
+                | SavePicture
+                | RecordFilm
+                | ContinuePrevious
+        )
+    }
+
+    /// Returns whether the action starts another scene or mode, which can run even if the current one has blown up.
+    pub(super) fn replaces_run(&self) -> bool {
+        matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
+    }
+
+    /// Returns whether the action advances time, which is not allowed while a film is recorded.
+    pub(super) fn advances_time(&self) -> bool {
+        matches!(self, Self::RunPause | Self::Step | Self::GoTo(_))
+    }
+
+    /// Returns whether the action shows that the user keeps the current simulation, so that autosaving may start.
+    pub fn starts_autosave(&self) -> bool {
+        use Action::{DeclinePrevious, Edit, EditKernelsIn, OpenFile, SaveSceneTo, SaveSnapshotTo};
+        matches!(
+            self,
+            Edit(_) | OpenFile(_) | SaveSnapshotTo(_) | SaveSceneTo(_) | EditKernelsIn(_) | DeclinePrevious
+        )
+    }
+
+    /// Returns whether the action is repeated while its key is held down.
+    pub(super) fn repeats(&self) -> bool {
+        *self == Self::Step
+    }
+
+    /// Returns whether the action gives a text field the keyboard focus, so that later keys are text.
+    pub(super) fn opens_text_field(&self) -> bool {
+        use Action::{EditKernels, Open, OpenPalette, SaveScene, SaveSnapshot};
+        matches!(self, OpenPalette | Open | SaveSnapshot | SaveScene | EditKernels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opening_a_file_waits_but_asking_for_one_does_not() {
+        assert!(Action::OpenFile("a.gravitile".into()).changes_state());
+        assert!(!Action::Open.changes_state() && Action::Open.opens_text_field());
+    }
+
+    #[test]
+    fn quitting_and_moving_the_camera_never_wait() {
+        for action in [Action::Quit, Action::FrameAll, Action::RecallView(1), Action::CancelFilm] {
+            assert!(!action.changes_state() && !action.starts_autosave(), "{action:?}");
+        }
+    }
+}

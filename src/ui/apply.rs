@@ -1,0 +1,190 @@
+//! Carries out actions on the user interface and on the model.
+
+use super::action::{Action, Tool};
+use super::chart_window::Measurement;
+use super::files::Purpose;
+use super::interface::Ui;
+use super::model::Model;
+use super::{fields, playback};
+use crate::base::look;
+use crate::base::params::{self, ParamValue, ParamValues};
+use crate::export::chart::Chart;
+use crate::modes::MODES;
+
+impl Ui {
+    /// Carries out an action on the user interface or the model. Returns the action that the window has to carry out, if any.
+    pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        if action.advances_time() && self.export.filming.is_some() {
+            self.say("The film controls the simulation. Press F9 to stop recording and save the film.");
+            return None;
+        }
+        model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();
+        let action = self.apply_to_run(action, model)?;
+        let action = self.apply_to_settings(action, model)?;
+        let action = self.apply_to_tools(action, model)?;
+        self.apply_to_windows(action, model)
+    }
+
+    /// Carries out an action on time, mode or scene.
+    fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let (config, stats) = (&mut *model.config, model.stats);
+        match action {
+            Action::RunPause => config.running = !config.running,
+            Action::Step | Action::GoTo(_) => {
+                config.running = false;
+                return Some(action);
+            }
+            Action::Reverse => match config.mode.backwards() {
+                Err(reason) if !config.reverse => self.say(reason),
+                _ => config.reverse ^= true,
+            },
+            Action::Slower => playback::change_speed(config, stats.steps_per_frame, false),
+            Action::Faster => playback::change_speed(config, stats.steps_per_frame, true),
+            Action::Restart if self.alerts.clear_blow_up() => return Some(Action::RestartAndRun),
+            Action::SelectMode(info) => self.modes.select(info, config),
+            Action::NextMode => {
+                let at = MODES.iter().position(|info| *info == config.mode.info()).unwrap_or(0);
+                self.modes.select(MODES[(at + 1) % MODES.len()], config);
+            }
+            Action::SelectScene(info, scene) => {
+                self.modes.select(info, config);
+                config.select_scene(scene);
+                // A scene has no state before its start.
+                config.reverse = false;
+            }
+            Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
+                self.undo.request();
+                return Some(Action::UndoAndRun);
+            }
+            Action::Undo => {
+                self.undo.request_within(stats.undos);
+                return Some(action);
+            }
+            action => return Some(action),
+        }
+        None
+    }
+
+    /// Carries out an action on settings of the simulation or the look.
+    fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let Model { config, look, .. } = model;
+        match action {
+            Action::ToggleFreeRun => {
+                config.free_run ^= true;
+                self.show_switch("free run", config.free_run);
+            }
+            Action::SelectVariant(variant) => config.variant = variant,
+            Action::ResetParameters => config.mode = fields::default_mode(config),
+            Action::SetOption(key, option) => {
+                let of_mode = params::set(config.mode.as_mut(), key, option);
+                let _ = of_mode.or_else(|_| params::set(*look, key, option));
+            }
+            Action::ToggleFlag(key) => {
+                let all = [config.mode.values(), ParamValues::collect(*look)];
+                let is_on = all.iter().find_map(|values| values.get(key)) == Some(ParamValue::Flag(true));
+                self.show_switch(key, !is_on);
+                let option = if is_on { "off" } else { "on" };
+                return self.apply_to_settings(Action::SetOption(key, option), model);
+            }
+            Action::ShowSetting(key) => {
+                self.panel = true;
+                self.jump = Some(key);
+            }
+            Action::FollowCentre => look.follow = !look.follow,
+            Action::ToggleRotation => look.turn = !look.turn,
+            Action::ToggleGrid => look.grid = !look.grid,
+            Action::LargerText => look.scale = look.scale.next(true),
+            Action::SmallerText => look.scale = look.scale.next(false),
+            Action::DefaultTextSize => look.scale = look::Size::One,
+            action => return Some(action),
+        }
+        None
+    }
+
+    /// Carries out an action on the mouse tools, the brush or the selected body.
+    fn apply_to_tools(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let Model { config, tools, stats, .. } = model;
+        match action {
+            Action::DeleteBody => return stats.held.map(|_| action),
+            Action::ToggleTool(tool) => match config.mode.info().work.tools {
+                Ok(()) => tools.tool = if tools.tool == tool { Tool::Look } else { tool },
+                Err(reason) => self.say(reason),
+            },
+            Action::ToggleBrush => match config.mode.info().work.brush {
+                Ok(()) => self.brush.is_on ^= true,
+                Err(reason) => self.say(reason),
+            },
+            Action::FollowBody => tools.follows = stats.held.is_some() && !tools.follows,
+            action => return Some(action),
+        }
+        None
+    }
+
+    /// Carries out an action on the windows over the picture.
+    fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
+        let is_filming = self.export.filming.is_some();
+        let windows = &mut self.windows;
+        let name = || model.config.start.file_name();
+        match action {
+            // The palette already opened at the start of the frame.
+            Action::OpenPalette => {}
+            Action::TogglePanel => self.panel = !self.panel,
+            Action::ToggleNumbers => self.fold.toggle(),
+            Action::ToggleHelp => windows.help = !windows.help,
+            Action::TogglePlots => windows.plots.is_open = !windows.plots.is_open,
+            Action::ToggleGallery => windows.gallery.is_open ^= true,
+            Action::ShowChart => windows.measurement.is_open = true,
+            Action::StartStudy(study) => {
+                let chart = Some(Chart::of(study, model.config, model.device));
+                windows.measurement =
+                    Measurement { running: Some((study, 0.0)), chart, is_open: true, saved: None };
+                return Some(action);
+            }
+            Action::Open => windows.files.ask(Purpose::Open, ""),
+            Action::SaveSnapshot => windows.files.ask(Purpose::SaveSnapshot, &name()),
+            Action::SaveScene => windows.files.ask(Purpose::SaveScene, &name()),
+            Action::EditKernels => windows.files.ask(Purpose::EditKernels, ""),
+            Action::SavePlots => return (!windows.plots.history.is_empty()).then_some(action),
+            Action::RecordFilm if is_filming => return Some(Action::FinishFilm),
+            Action::ContinuePrevious | Action::DeclinePrevious => {
+                self.alerts.toasts.offer(None);
+                return Some(action);
+            }
+            Action::Dismiss => return self.dismiss(model),
+            action => return Some(action),
+        }
+        None
+    }
+
+    /// Closes or cancels the first that applies: a message, a window, a drag, a tool, the brush, or the selection.
+    fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
+        let Model { config, tools, markers, stats, .. } = model;
+        let windows = &mut self.windows;
+        if self.alerts.dialogs.close() {
+        } else if windows.gallery.is_open {
+            windows.gallery.is_open = false;
+        } else if windows.help {
+            windows.help = false;
+        } else if markers.aim.is_some() || markers.attractor.is_some() {
+            return Some(Action::CancelGesture);
+        } else if tools.active(config) != Tool::Look {
+            tools.tool = Tool::Look;
+        } else if self.brush.active(config).is_some() {
+            self.brush.is_on = false;
+        } else {
+            return stats.held.map(|_| Action::Deselect);
+        }
+        None
+    }
+
+    /// Scrolls to the switch `key` that was turned, or shows a message while the panel is hidden.
+    fn show_switch(&mut self, key: &'static str, is_on: bool) {
+        if self.panel {
+            self.jump = Some(key);
+            return;
+        }
+        let mut name = key.replace('_', " ");
+        name[..1].make_ascii_uppercase();
+        self.say(format!("{name} is {}", if is_on { "on" } else { "off" }));
+    }
+}

@@ -1,0 +1,89 @@
+//! Card with the numbers of the selected body, and controls to change the body.
+
+use egui::{Align2, Button, RichText, vec2};
+
+use super::action::Action;
+use super::collector::Collector;
+use super::model::Model;
+use super::numbers::live_number;
+use super::{keys, theme};
+use crate::base::bodies::FINITE_LIMIT;
+use crate::base::edit::{Edit, SelectedBody};
+use crate::base::format;
+
+/// Shows the card if a body is selected.
+pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
+    let Some(selected) = model.stats.held else { return };
+    let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
+    let window = egui::Window::new("card").title_bar(false).resizable(false);
+    window.pivot(Align2::LEFT_BOTTOM).default_pos(corner).show(ctx, |ui| {
+        let name = format!("Body {}", format::count(selected.body as u64));
+        ui.label(RichText::new(name).strong().color(theme::of(ui).strong));
+        ui.add_space(4.0);
+        // A separate id per body, so that text typed for one body does not appear for another body.
+        ui.push_id(selected.body, |ui| {
+            egui::Grid::new("body").num_columns(2).spacing([16.0, 4.0]).show(ui, |ui| {
+                editable(ui, &selected, out);
+                derived(ui, &selected);
+            });
+        });
+        ui.add_space(4.0);
+        ui.horizontal(|ui| {
+            let follow = ui.add(Button::new("Follow").selected(model.tools.follows));
+            let follow = follow.on_hover_text("Turn following on or off: the camera moves with this body");
+            out.record("follow body", &follow);
+            model.tools.follows ^= follow.clicked();
+            let delete = ui.button("Delete").on_hover_text(keys::hint(&Action::DeleteBody));
+            out.button("delete body", &delete, Action::DeleteBody);
+            let deselect = ui.button("Deselect").on_hover_text("Deselect this body (Escape)");
+            out.button("let go", &deselect, Action::Deselect);
+        });
+    });
+}
+
+/// Shows the numbers that the user can change: mass and velocity.
+fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
+    let &SelectedBody { body, mass, velocity, .. } = selected;
+    if let Some(mass) = number(ui, out, ("Mass", "body mass"), mass) {
+        out.actions.push(Action::Edit(Edit::Change { body, mass: Some(mass), velocity: None }));
+    }
+    if velocity.iter().any(|c| !c.is_finite()) {
+        ui.label("Velocity");
+        ui.label(RichText::new("Not finite: left out of the simulation").color(theme::of(ui).warning));
+        ui.end_row();
+        return;
+    }
+    for (axis, label) in ["Velocity x", "Velocity y", "Velocity z"].into_iter().enumerate() {
+        if let Some(speed) = number(ui, out, (label, label), velocity[axis]) {
+            let mut velocity = velocity;
+            velocity[axis] = speed;
+            out.actions.push(Action::Edit(Edit::Change { body, mass: None, velocity: Some(velocity) }));
+        }
+    }
+}
+
+/// Shows the numbers that the user cannot change: speed, position, acceleration and energy.
+fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
+    let mut row = |label: &str, value: String, help: &str| {
+        ui.label(label).on_hover_text(help);
+        ui.label(RichText::new(value).monospace().color(theme::of(ui).strong)).on_hover_text(help);
+        ui.end_row();
+    };
+    let length = |v: [f64; 3]| format::significant(v.iter().map(|c| c * c).sum::<f64>().sqrt(), 4);
+    row("Speed", length(selected.velocity.map(f64::from)), "|v|");
+    let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
+    row("Position", position, "x, y, z in units of the scene");
+    row("Acceleration", length(selected.acceleration), "|a|: acceleration by gravity, in double precision");
+    row("Energy", format::significant(selected.energy, 4), "½ m v² + m Φ: negative if the body is bound");
+}
+
+fn number(ui: &mut egui::Ui, out: &mut Collector, (label, key): (&str, &str), value: f32) -> Option<f32> {
+    let name = ui.label(label);
+    let texts = (key, &name, "Type a number or drag; Ctrl+Z undoes the change");
+    let speed = f64::from(value.abs() / 100.0).max(1e-6);
+    let text = |x| format::significant(x, 4);
+    let most = f64::from(FINITE_LIMIT);
+    let typed = live_number(ui, out, texts, value.into(), (speed, text), -most..=most);
+    ui.end_row();
+    typed.map(|number| number as f32)
+}

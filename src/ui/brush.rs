@@ -1,0 +1,71 @@
+//! Brush that paints obstacles: its state, its rows in the panel, and its outline over the picture.
+
+use super::action::Action;
+use super::collector::Collector;
+use super::markers::ring;
+use super::model::Model;
+use super::numbers::slider;
+use super::widgets::{labelled_checkbox, note, resettable, row};
+use super::{keys, theme, tools};
+use crate::base::params::Scale;
+use crate::engine::config::Config;
+
+/// State of the brush that paints obstacles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Brush {
+    /// Whether a drag over the picture paints.
+    pub is_on: bool,
+    /// Half the brush's width, in units of the scene.
+    radius: f32,
+}
+
+impl Default for Brush {
+    fn default() -> Self {
+        Self { is_on: false, radius: Self::RADIUS }
+    }
+}
+
+impl Brush {
+    /// Range of the radius, in units of the scene, whose longer side is 2.
+    const RADII: std::ops::RangeInclusive<f32> = 0.005..=0.2;
+    /// Default radius of the brush, in units of the scene.
+    const RADIUS: f32 = 0.03;
+
+    /// Returns the radius if the brush is on and the mode has obstacles.
+    pub(super) fn active(&self, config: &Config) -> Option<f32> {
+        (self.is_on && config.mode.info().work.brush.is_ok()).then_some(self.radius)
+    }
+
+    /// Shows the rows of the panel if the mode has obstacles.
+    pub(super) fn show_rows(&mut self, ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
+        if model.config.mode.info().work.brush.is_err() {
+            return;
+        }
+        let help = keys::hint(&Action::ToggleBrush);
+        row(ui, "Brush", help, |ui, label| {
+            labelled_checkbox(ui, out, "brush", ("Brush", label, help), &mut self.is_on);
+            tools::undo(ui, model.stats, out);
+        });
+        let texts = ("brush size", "Brush radius", "Half the width of the brush, in units of the scene.");
+        ui.add_enabled_ui(self.is_on, |ui| {
+            resettable(ui, out, texts, &mut self.radius, Self::RADIUS, |ui, out, label, radius| {
+                let range = (Self::RADII, Scale::Log);
+                slider(ui, out, (texts.0, label, texts.2), radius, range, Self::RADIUS);
+            });
+        });
+        note(ui, "Drag over the picture to paint; right-drag or Shift+drag to erase");
+    }
+
+    /// Outlines the brush under the pointer.
+    pub(super) fn show_outline(&self, ctx: &egui::Context, model: &Model) {
+        let (Some(radius), picture) = (self.active(model.config), ctx.available_rect()) else { return };
+        let Some(at) = ctx.pointer_hover_pos().filter(|at| picture.contains(*at)) else { return };
+        if ctx.is_pointer_over_area() {
+            return;
+        }
+        let size = radius * model.heights_per_unit * picture.height();
+        let painter = ctx.layer_painter(egui::LayerId::background()).with_clip_rect(picture);
+        ring(&painter, at, size.max(2.0), theme::on_picture().strong);
+        ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
+    }
+}

@@ -1,0 +1,225 @@
+//! Drawing of charts, in the window and in picture files.
+
+use std::ops::RangeInclusive;
+
+use egui::{Color32, Label, Pos2, Rangef, RichText, Sense, Shape, Stroke, Vec2, vec2};
+use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
+
+use super::theme;
+use super::widgets::small;
+use crate::base::format;
+use crate::engine::tuning::Trial;
+use crate::export::chart::{Axis, Chart, Line};
+
+/// Smallest height of the axes, in points.
+const MIN_HEIGHT: f32 = 120.0;
+/// Width of a digit below the x axis, in points.
+const DIGIT_WIDTH: f64 = 9.0;
+/// Radius of a marker, in points.
+const MARKER: f32 = 5.5;
+/// Width of the numbers beside the y axis, in points.
+const SPEED_WIDTH: f32 = 56.0;
+/// Distance of grid lines at which they would be as bright as text, in points; nearer lines are fainter.
+const GRID_FADES: f32 = 4000.0;
+/// Distance from the pointer within which a marker shows its numbers, in points.
+const REACH: f32 = 16.0;
+/// Smallest range of speeds on the axis, in decades.
+const MIN_DECADES: f64 = 0.8;
+/// Range of speeds, in decades, below which numbers between the powers of ten have labels.
+const FEW_DECADES: f64 = 2.5;
+
+/// Draws a chart over the available width, `height` points high.
+pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
+    let top = ui.cursor().top();
+    let things = chart.info.work.things;
+    let mut unit = chart.unit();
+    unit[..1].make_ascii_uppercase();
+    let title = format!("{unit} by {}", chart.axis.title(things));
+    ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
+    let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
+    let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
+    let words = [Some(chart.info.name.to_owned()), Some(chart.scene.clone()), bodies];
+    let words = words.into_iter().chain([Some(chart.device.clone()), driver]);
+    let subject = words.flatten().collect::<Vec<_>>().join(" · ");
+    ui.add(Label::new(small(ui, subject)).truncate());
+    let lines = chart.lines();
+    legend(ui, &lines);
+    plot(ui, chart, &lines, height - (ui.cursor().top() - top));
+}
+
+/// Shows the legend above the axes, where it covers no line.
+fn legend(ui: &mut egui::Ui, lines: &[Line]) {
+    ui.horizontal_wrapped(|ui| {
+        ui.set_min_height(ui.spacing().interact_size.y);
+        for line in lines {
+            let (marker_rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            marker(ui, line.rung, marker_rect.center());
+            // Not wrapped, so that a name stays beside its marker.
+            ui.add(Label::new(RichText::new(line.variant.name).color(theme::of(ui).text)).extend())
+                .on_hover_text(line.variant.summary);
+            ui.add_space(8.0);
+        }
+    });
+}
+
+/// Returns the colour of a variant; it does not depend on which other variants are shown.
+fn colour(ui: &egui::Ui, rung: usize) -> Color32 {
+    let lines = &theme::of(ui).lines;
+    lines[rung % lines.len()]
+}
+
+/// Returns the relative size of a variant's markers. Slower variants have larger ones, which stay visible below the others.
+fn relative_size(rung: usize) -> f32 {
+    1.0 - 0.06 * rung.min(8) as f32
+}
+
+/// Draws the marker of a variant, which has its own colour and shape.
+fn marker(ui: &egui::Ui, rung: usize, centre: Pos2) {
+    const SHAPES: [&[[f32; 2]]; 6] = [
+        &[],
+        &[[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
+        &[[0.0, -1.1], [1.0, 0.7], [-1.0, 0.7]],
+        &[[0.0, -1.2], [1.2, 0.0], [0.0, 1.2], [-1.2, 0.0]],
+        &[[0.0, 1.1], [-1.0, -0.7], [1.0, -0.7]],
+        &[[1.1, 0.0], [-0.7, 1.0], [-0.7, -1.0]],
+    ];
+    let radius = MARKER * relative_size(rung);
+    let corners = SHAPES[rung % SHAPES.len()];
+    let corners: Vec<Pos2> = corners.iter().map(|&corner| centre + radius * Vec2::from(corner)).collect();
+    match corners.is_empty() {
+        true => ui.painter().circle_filled(centre, radius, colour(ui, rung)),
+        false => ui.painter().add(Shape::convex_polygon(corners, colour(ui, rung), Stroke::NONE)),
+    };
+}
+
+/// Draws the axes, lines and markers; shows the numbers of the marker at the pointer.
+fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
+    let axis = chart.axis;
+    let [x, y] = bounds(axis, lines);
+    let room = f64::from(ui.available_width() - SPEED_WIDTH);
+    let digits = number(axis, *x.end()).log10().floor() + 2.5;
+    let every = (digits * DIGIT_WIDTH / room * (x.end() - x.start())).ceil();
+    let hint = |title: String, axis| {
+        // `whole_marks` and `speed_marks` leave room for the numbers.
+        AxisHints::new(axis)
+            .label(RichText::new(title).color(theme::of(ui).weak))
+            .label_spacing(Rangef::new(0.0, 1.0))
+    };
+    let x_axis = hint(axis.title(chart.info.work.things), egui_plot::Axis::X)
+        .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
+    let y_axis = hint(chart.unit(), egui_plot::Axis::Y).formatter(speed_text).min_thickness(SPEED_WIDTH);
+    let plot = Plot::new("plot")
+        .height(height.max(MIN_HEIGHT))
+        .sense(Sense::hover())
+        .show_x(false)
+        .show_y(false)
+        .grid_spacing(Rangef::new(1.0, GRID_FADES))
+        .x_grid_spacer(move |input| whole_marks(input.bounds, every))
+        .y_grid_spacer(|input| speed_marks(input.bounds))
+        .custom_x_axes(vec![x_axis])
+        .custom_y_axes(vec![y_axis]);
+    let line_colours = &theme::of(ui).lines;
+    let shown = plot.show(ui, |plot| {
+        plot.set_plot_bounds(PlotBounds::from_min_max([*x.start(), *y.start()], [*x.end(), *y.end()]));
+        for line in lines {
+            let points: Vec<[f64; 2]> = line.points.iter().map(|point| at(axis, point)).collect();
+            let width = 3.0 * relative_size(line.rung);
+            plot.line(
+                egui_plot::Line::new("", points)
+                    .color(line_colours[line.rung % line_colours.len()])
+                    .width(width),
+            );
+        }
+    });
+    let on_screen = |point: &(usize, Trial)| shown.transform.position_from_point(&at(axis, point).into());
+    for line in lines {
+        line.points.iter().for_each(|point| marker(ui, line.rung, on_screen(point)));
+    }
+    show_nearest(ui, chart, &shown.response, lines, on_screen);
+}
+
+/// Outlines the marker at the pointer, and shows its numbers.
+fn show_nearest(
+    ui: &egui::Ui,
+    chart: &Chart,
+    response: &egui::Response,
+    lines: &[Line],
+    on_screen: impl Fn(&(usize, Trial)) -> Pos2,
+) {
+    let Some(pointer) = response.hover_pos() else { return };
+    let points = lines.iter().flat_map(|line| &line.points);
+    let places = points.map(|point| (on_screen(point), &point.1));
+    let nearest = places.min_by(|(a, _), (b, _)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
+    if let Some((place, trial)) = nearest.filter(|(place, _)| place.distance(pointer) < REACH) {
+        ui.painter().circle_stroke(place, 7.0, Stroke::new(1.5_f32, theme::of(ui).strong));
+        let (ctx, layer) = (ui.ctx().clone(), response.layer_id);
+        let tip = egui::Tooltip::always_open(ctx, layer, response.id, egui::PopupAnchor::Pointer);
+        tip.gap(12.0).show(|ui| ui.label(description(chart, trial)));
+    }
+}
+
+/// Returns the tooltip of a marker.
+fn description(chart: &Chart, trial: &Trial) -> String {
+    let Trial { recipe, bodies, pairs_per_second, .. } = trial;
+    let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
+    let words = format!("{} × {} {}", recipe.variant.name, recipe.work_group, recipe.words());
+    let things = chart.info.work.things;
+    format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
+}
+
+/// Returns the coordinates of a point: logarithms, except of positions in a sequence.
+fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
+    let place = *place as f64;
+    [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
+}
+
+/// Returns the number at a coordinate of the x axis.
+fn number(axis: Axis, place: f64) -> f64 {
+    if axis.is_logarithmic() { place.exp2() } else { place }
+}
+
+/// Returns the ranges of the axes, with margins around all points; defaults if there are none.
+fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
+    let span = |of: usize, empty: [f64; 2]| {
+        let all = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point)[of]);
+        let range = all.fold(None, |range: Option<[f64; 2]>, x| {
+            Some(range.map_or([x, x], |[low, high]| [low.min(x), high.max(x)]))
+        });
+        range.unwrap_or(empty)
+    };
+    let ([left, right], [low, high]) = (span(0, [0.0, 8.0]), span(1, [8.0, 10.0]));
+    let side = 0.04 * (right - left).max(4.0);
+    // Nearly equal speeds must look nearly equal.
+    let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);
+    [left - side..=right + side, low - margin..=high + margin]
+}
+
+/// Returns marks with numbers at the multiples of `every`.
+fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
+    let every = every.max(1.0);
+    let first = (low / every).ceil() as i64;
+    let marks = (first..).map(|nth| nth as f64 * every).take_while(|&value| value <= high);
+    marks.filter(|&value| value >= 0.0).map(|value| GridMark { value, step_size: every }).collect()
+}
+
+/// Returns marks at 1, 2, 3 … 9 times the powers of ten.
+fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
+    let decades = low.floor() as i32..=high.ceil() as i32;
+    let all = decades.flat_map(|decade| (1..=9).map(move |digit| (decade, digit)));
+    let mark = |(decade, digit): (i32, i32)| GridMark {
+        value: f64::from(decade) + f64::from(digit).log10(),
+        step_size: match digit {
+            1 => 1.0,
+            2 | 5 => 0.3,
+            _ => 0.05,
+        },
+    };
+    all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
+}
+
+/// Formats the number at a mark: at the powers of ten, and at 2 and 5 times these if the range is small.
+fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
+    let decades = range.end() - range.start();
+    let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);
+    if has_number { format::si_short(10f64.powf(mark.value)) } else { String::new() }
+}

@@ -1,0 +1,73 @@
+//! "Chart" window with the results of the last measurement.
+
+use egui::{Align, Align2, Button, Label, Layout, ProgressBar};
+
+use super::action::{Action, ChartFormat};
+use super::chart_drawing::draw;
+use super::collector::Collector;
+use super::overlay;
+use super::widgets::small;
+use crate::engine::tuning::Study;
+use crate::export::chart::Chart;
+
+/// Margin between the window's edge and its contents, in points.
+const MARGIN: f32 = 14.0;
+
+/// The last measurement of the device's speed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Measurement {
+    /// Kind of the measurement that is running, and the share of it that is done, 0 to 1.
+    pub running: Option<(Study, f32)>,
+    /// The results as a chart, once there are any.
+    pub chart: Option<Chart>,
+    /// Whether the chart is shown.
+    pub is_open: bool,
+    /// Path of the file that the chart was saved to last.
+    pub saved: Option<String>,
+}
+
+/// Shows the chart window while it is open.
+pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut Collector) {
+    let Measurement { running, chart: Some(chart), is_open, saved } = measurement else { return };
+    let free = ctx.available_rect().shrink(10.0);
+    // Leaves room for the overlay.
+    let width = (free.width() - overlay::OUTER_WIDTH).clamp(320.0, 620.0);
+    let window = egui::Window::new("Chart")
+        .open(is_open)
+        .collapsible(false)
+        .default_size([width - 2.0 * MARGIN, 400.0])
+        .min_size([300.0, 240.0])
+        .pivot(Align2::LEFT_BOTTOM)
+        .default_pos(free.left_bottom());
+    window.show(ctx, |ui| {
+        let below = 2.0 * ui.spacing().interact_size.y + 3.0 * ui.spacing().item_spacing.y;
+        draw(ui, chart, ui.available_height() - below);
+        ui.horizontal(|ui| {
+            save_buttons(ui, chart, out);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if let Some((_, share)) = running {
+                    let stop = ui.button("Stop").on_hover_text("Stop measuring and continue the simulation");
+                    out.button("stop chart", &stop, Action::StopStudy);
+                    ui.add(ProgressBar::new(*share).desired_height(8.0));
+                }
+            });
+        });
+        let text = match saved {
+            Some(path) => format!("Saved as {path}"),
+            None => "Point at a marker to read its numbers.".to_owned(),
+        };
+        ui.add(Label::new(small(ui, text)).truncate());
+    });
+}
+
+fn save_buttons(ui: &mut egui::Ui, chart: &Chart, out: &mut Collector) {
+    for format in ChartFormat::ALL {
+        let name = format.extension();
+        let button = Button::new(format!("Save {}", name.to_uppercase()));
+        let button = ui
+            .add_enabled(!chart.trials.is_empty(), button)
+            .on_hover_text("Save to the folder that gravitile was started in")
+            .on_disabled_hover_text("No results yet");
+        out.button(format_args!("save {name}"), &button, Action::SaveChart(format));
+    }
+}

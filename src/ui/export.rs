@@ -1,0 +1,172 @@
+//! "Export" section of the panel: pictures and films, folded at first.
+
+use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
+
+use super::action::Action;
+use super::collector::Collector;
+use super::film_plan::{FilmPlan, PictureSize};
+use super::numbers::number;
+use super::widgets::{Chip, button, chips, resettable, row, shortcut_button};
+use super::{jump, theme};
+use crate::export::film::{Format, MOST_SIDE, RATES};
+
+/// Default size of pictures and films.
+const SIZE: PictureSize = PictureSize::Times(1);
+/// Default format of a film.
+const FORMAT: Format = Format::Gif;
+/// Default length of a film, in seconds.
+const SECONDS: f32 = 5.0;
+/// Default frames per second of a film.
+const RATE: u32 = 30;
+/// Greatest length of a film, in seconds.
+const MAX_SECONDS: f32 = 600.0;
+
+/// Entries of the command palette for this section: the control's key, and the entry's text.
+pub(super) const SETTINGS: [(&str, &str); 3] = [
+    ("picture size", "Setting size of pictures and films"),
+    ("film", "Setting format of films"),
+    ("film seconds", "Setting length of films"),
+];
+
+/// Settings of pictures and films, and the progress of a film.
+#[derive(Debug)]
+pub(super) struct Export {
+    size: PictureSize,
+    /// Typed width and height in pixels, kept while another size is chosen.
+    typed: (u32, u32),
+    format: Format,
+    seconds: f32,
+    rate: u32,
+    /// Number of recorded frames and of all frames of the current film.
+    pub filming: Option<(u32, u32)>,
+}
+
+impl Default for Export {
+    fn default() -> Self {
+        let typed = (1920, 1080);
+        Self { size: SIZE, typed, format: FORMAT, seconds: SECONDS, rate: RATE, filming: None }
+    }
+}
+
+impl Export {
+    /// Returns the settings of the next film; its size is the size of pictures too.
+    pub(super) fn plan(&self) -> FilmPlan {
+        let Self { size, format, seconds, rate, .. } = *self;
+        let frames = ((seconds * rate as f32).round() as u32).max(1);
+        FilmPlan { format, frames, rate, size }
+    }
+
+    /// Shows the Export section of the panel.
+    pub(super) fn show(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
+        ui.add_space(10.0);
+        let title = RichText::new("Export").strong().color(theme::of(ui).accent);
+        let unfolds = jump::target(ui.ctx()).filter(|target| SETTINGS.iter().any(|(key, _)| key == target));
+        let header = CollapsingHeader::new(title).id_salt("share").open(unfolds.map(|_| true));
+        let header = header.show(ui, |ui| {
+            self.sizes(ui, out);
+            self.formats(ui, out);
+            self.length(ui, out);
+            row(ui, "", "", |ui, _| self.buttons(ui, out));
+        });
+        out.record("share", &header.header_response.on_hover_text("Save pictures and record films"));
+    }
+
+    fn sizes(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
+        const TIMES: [(u32, &str); 3] = [(1, "1×"), (2, "2×"), (4, "4×")];
+        let help = "Size of pictures and films: a multiple of the size in the window, or pixels.";
+        let texts = ("picture size", "Size", help);
+        let Self { size, typed, .. } = self;
+        resettable(ui, out, texts, size, SIZE, |ui, out, label, size| {
+            let now = *size;
+            let times = TIMES.iter().map(|(times, name)| Chip {
+                name,
+                help: "Multiple of the size in the window",
+                selected: now == PictureSize::Times(*times),
+                in_use: false,
+            });
+            let selected = matches!(now, PictureSize::Pixels(..));
+            let pixels =
+                Chip { name: "pixels", help: "Any width and height in pixels", selected, in_use: false };
+            ui.vertical(|ui| {
+                if let Some(nth) = chips(ui, out, (texts.0, texts.1), times.chain([pixels])) {
+                    let times = TIMES.get(nth).map(|(times, _)| PictureSize::Times(*times));
+                    *size = times.unwrap_or(PictureSize::Pixels(typed.0, typed.1));
+                }
+                let PictureSize::Pixels(width, height) = size else { return };
+                ui.horizontal(|ui| {
+                    for (key, side, help) in [
+                        ("width", &mut *width, "Width in pixels"),
+                        ("height", &mut *height, "Height in pixels"),
+                    ] {
+                        number(ui, out, (key, label, help), DragValue::new(side).range(1..=MOST_SIDE));
+                    }
+                });
+                *typed = (*width, *height);
+            });
+        });
+    }
+
+    fn formats(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
+        let texts = ("film", "Film", "File format of films.");
+        resettable(ui, out, texts, &mut self.format, FORMAT, |ui, out, _, chosen| {
+            let formats = Format::ALL.iter().map(|format| {
+                let (name, help) = format.words();
+                Chip { name, help, selected: chosen == format, in_use: false }
+            });
+            if let Some(nth) = chips(ui, out, (texts.0, texts.1), formats) {
+                *chosen = Format::ALL[nth];
+            }
+        });
+    }
+
+    fn length(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
+        let texts = ("film length", "Length", "Length of the film, and its frames per second.");
+        let mut length = (self.seconds, self.rate);
+        resettable(ui, out, texts, &mut length, (SECONDS, RATE), |ui, out, label, length| {
+            let seconds = DragValue::new(&mut length.0).range(0.1..=MAX_SECONDS).speed(0.1).suffix(" s");
+            number(ui, out, ("film seconds", label, "Length of the film in seconds"), seconds);
+            let rate = DragValue::new(&mut length.1).range(RATES).speed(0.2).suffix(" fps");
+            let rate = ui.add(rate.update_while_editing(false));
+            out.record("film rate", &rate.on_hover_text("Frames per second of the film"));
+        });
+        (self.seconds, self.rate) = length;
+    }
+
+    fn buttons(&self, ui: &mut egui::Ui, out: &mut Collector) {
+        if self.filming.is_some() {
+            end_buttons(ui, out, "");
+            return;
+        }
+        shortcut_button(ui, out, ("take picture", "Save picture"), Action::SavePicture);
+        shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
+    }
+
+    /// Shows the progress of a film at the bottom of the picture; the film itself does not contain it.
+    pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
+        let Some((done, frames)) = self.filming else { return };
+        // Leaves room below for a toast of two lines.
+        let bottom = ctx.available_rect().center_bottom() - egui::vec2(0.0, 84.0);
+        let area = egui::Area::new("filming".into()).pivot(egui::Align2::CENTER_BOTTOM).fixed_pos(bottom);
+        area.show(ctx, |ui| {
+            egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 8)).show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    let share = done as f32 / frames.max(1) as f32;
+                    let bar = ProgressBar::new(share).desired_width(220.0);
+                    let bar = ui.add(bar.text(format!("{done} of {frames} frames")));
+                    bar.on_hover_text(
+                        "The simulation waits for each frame to be drawn, so the film runs smoothly",
+                    );
+                    end_buttons(ui, out, " at foot");
+                });
+            });
+        });
+    }
+}
+
+fn end_buttons(ui: &mut egui::Ui, out: &mut Collector, place: &str) {
+    let stop = format!("end film{place}");
+    shortcut_button(ui, out, (&stop, "■ Stop and save"), Action::RecordFilm);
+    let cancel = format!("cancel film{place}");
+    let help = "Stop recording and discard the film; PNG files that are already written stay";
+    button(ui, out, (&cancel, "Cancel", help), Action::CancelFilm);
+}

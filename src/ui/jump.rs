@@ -1,0 +1,73 @@
+//! Jumps of the command palette: scrolls to a control, outlines it, and gives it the keyboard.
+
+use egui::text::{CCursor, CCursorRange};
+use egui::text_edit::TextEditState;
+use egui::util::IdTypeMap;
+use egui::{Align, Id, Response, Stroke, StrokeKind, TextEdit};
+
+use super::theme;
+
+/// How long the panel keeps scrolling to the control, in seconds: a section may unfold meanwhile.
+const DURATION: f64 = 0.5;
+
+/// The jump that is under way, as egui's memory keeps it.
+#[derive(Clone, Copy, Default)]
+struct Jump {
+    /// Key of the control to which the jump leads.
+    key: &'static str,
+    /// When the jump ends, in seconds of egui's clock.
+    end: f64,
+    /// Whether the control has been given the keyboard.
+    is_focused: bool,
+}
+
+fn id() -> Id {
+    Id::new("jump")
+}
+
+/// Starts a jump to the control `key`.
+pub(super) fn start(ctx: &egui::Context, key: &'static str) {
+    let jump = Jump { key, end: ctx.input(|input| input.time) + DURATION, is_focused: false };
+    ctx.data_mut(|data| data.insert_temp(id(), jump));
+}
+
+/// Returns the key of the control that the panel is scrolling to.
+pub(super) fn target(ctx: &egui::Context) -> Option<&'static str> {
+    let jump: Jump = ctx.data(|data| data.get_temp(id()))?;
+    (ctx.input(|input| input.time) < jump.end).then_some(jump.key)
+}
+
+/// Scrolls to `control` and outlines it if a jump leads to `key`. Returns whether a jump leads there.
+pub(super) fn reveal(key: &str, control: &Response) -> bool {
+    let is_target = target(&control.ctx) == Some(key);
+    if is_target {
+        control.scroll_to_me(Some(Align::Center));
+        // Negative while the control is scrolled out of sight.
+        let visible = control.interact_rect;
+        if visible.is_positive() {
+            let stroke = Stroke::new(1.5_f32, theme::of_context(&control.ctx).accent);
+            let painter = control.ctx.layer_painter(control.layer_id);
+            painter.rect_stroke(visible.expand(2.0), 4.0, stroke, StrokeKind::Outside);
+        }
+        control.ctx.request_repaint();
+    }
+    is_target
+}
+
+/// Reveals the text field `control` if a jump leads to `key`, and gives it the keyboard with its text selected.
+pub(super) fn reveal_and_focus(key: &str, control: &Response) {
+    let ctx = &control.ctx;
+    let is_first = |data: &mut IdTypeMap| {
+        let jump: &mut Jump = data.get_temp_mut_or_default(id());
+        !std::mem::replace(&mut jump.is_focused, true)
+    };
+    if reveal(key, control) && ctx.data_mut(is_first) {
+        control.request_focus();
+        // Text left from an earlier edit of the field would replace its number.
+        ctx.data_mut(|data| data.remove::<String>(control.id));
+        let mut text = TextEditState::default();
+        let all = CCursorRange::two(CCursor::default(), CCursor::new(usize::MAX));
+        text.cursor.set_char_range(Some(all));
+        TextEdit::store_state(ctx, control.id, text);
+    }
+}

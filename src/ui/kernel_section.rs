@@ -1,0 +1,196 @@
+//! "Kernel" section of the panel: variant, work-group, compile-time parameters and measurements.
+
+use std::path::Path;
+
+use egui::{CollapsingHeader, ProgressBar, RichText};
+
+use super::action::Action;
+use super::chart_window::Measurement;
+use super::collector::Collector;
+use super::model::Model;
+use super::numbers::auto_number;
+use super::widgets::{Auto, auto_chips, button, heading, labelled_checkbox, note, row};
+use super::{playback, theme};
+use crate::base::format;
+use crate::engine::config::Config;
+use crate::engine::tuning::{Study, Trial};
+use crate::export::chart::Chart;
+use crate::modes::{Recipe, Variant};
+
+/// Shows the Kernel section of the panel. `folder` is the folder of kernels that is watched.
+pub(super) fn show(
+    ui: &mut egui::Ui,
+    model: &mut Model,
+    (measurement, folder): (&Measurement, Option<&Path>),
+    out: &mut Collector,
+) {
+    ui.add_space(10.0);
+    ui.horizontal(|ui| {
+        heading(ui, "Kernel");
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| sources(ui, folder, out));
+    });
+    variant(ui, model, out);
+    work_group(ui, model, out);
+    shape(ui, model, out);
+    tuning(ui, model, measurement, out);
+    let Model { config, stats, .. } = model;
+    row(ui, "Steps/frame", "Simulation steps per frame of the picture", |ui, label| {
+        let in_use = stats.steps_per_frame;
+        let range = 1..=playback::MAX_STEPS_PER_FRAME;
+        ui.spacing_mut().item_spacing.x = 3.0;
+        auto_number(ui, out, ("steps per frame", label), &mut config.steps_per_frame, in_use, range);
+        playback::speed_buttons(ui, out);
+    });
+    let help =
+        "Compute steps without waiting for the screen: the highest speed, but some steps are not shown";
+    row(ui, "Free run", help, |ui, label| {
+        labelled_checkbox(ui, out, "free run", ("Free run", label, help), &mut config.free_run);
+    });
+}
+
+/// Shows the button that starts or ends editing the kernels, and the folder that is watched.
+fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
+    let Some(folder) = folder else {
+        let help = "Write the kernels' OpenCL C source to a folder; saved changes run at once";
+        return button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
+    };
+    let help = "Use the built-in kernels again; the files stay";
+    button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
+    let text = folder.display().to_string();
+    let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
+    ui.add(name).on_hover_text(format!("Kernels in {text} run as soon as they are saved"));
+}
+
+fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
+    let Model { config, stats, .. } = model;
+    let info = config.mode.info();
+    let place = |wanted: &Variant| info.variants.iter().position(|variant| variant == wanted);
+    let in_use = info.variant(stats.variant);
+    let options = info.variants.iter().map(|variant| (variant.name, variant.summary));
+    row(ui, "Variant", "Kernels that compute the same step in different ways; slowest first", |ui, label| {
+        let auto = Auto { chosen: config.variant.and_then(place), in_use: in_use.and_then(place) };
+        if let Some(clicked) = auto_chips(ui, out, ("variant", "Variant", label), options, auto) {
+            config.variant = clicked.map(|at| &info.variants[at]);
+        }
+    });
+    if let Some(variant) = config.variant.or(in_use) {
+        note(ui, variant.summary);
+    }
+}
+
+fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
+    let Model { config, stats, device, recipe, .. } = model;
+    let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
+    let place = |wanted: usize| sizes.iter().position(|&size| size == wanted);
+    let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let help = "Number of work-items that run together and share local memory";
+    row(ui, "Work-group", help, |ui, label| {
+        let auto = Auto { chosen: config.work_group.and_then(place), in_use: place(stats.work_group) };
+        let options = names.iter().map(|name| (name.as_str(), "Work-items per work-group"));
+        if let Some(clicked) = auto_chips(ui, out, ("work-group", "Work-group", label), options, auto) {
+            config.work_group = clicked.map(|size| sizes[size]);
+        }
+    });
+}
+
+/// Shows the width and height of a work-group, for variants on a grid.
+fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
+    let Model { config, recipe: Some(recipe), .. } = model else { return };
+    let Some(name) = recipe.variant.width_knob else { return };
+    let Some((knob, in_use)) = recipe.knobs().find(|(knob, _)| knob.name == name) else { return };
+    let fits = knob.options.iter().copied().filter(|width| *width as usize <= recipe.work_group);
+    let widths: Vec<u32> = fits.collect();
+    let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
+    let names: Vec<String> =
+        widths.iter().map(|width| format!("{width}×{}", recipe.work_group / *width as usize)).collect();
+    row(ui, "Group shape", "Columns × rows of work-items in a work-group", |ui, label| {
+        let chosen = config.knobs.get(name).and_then(|&width| place(width));
+        let auto = Auto { chosen, in_use: place(in_use) };
+        let options = names.iter().map(|name| (name.as_str(), "Columns × rows of work-items"));
+        match auto_chips(ui, out, ("group shape", "Group shape", label), options, auto) {
+            Some(Some(at)) => config.knobs.insert(name, widths[at]),
+            Some(None) => config.knobs.remove(name),
+            None => None,
+        };
+    });
+}
+
+/// Shows the folded part with compile-time parameters and measurements.
+fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
+    let Model { config, recipe: Some(recipe), .. } = model else { return };
+    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::of(ui).text)).id_salt("tuning");
+    let header = header.show(ui, |ui| {
+        knobs(ui, config, recipe, out);
+        measurements(ui, config, measurement, out);
+    });
+    let help = "Compile-time parameters of the variant, and measurements of speed";
+    out.record("tuning", &header.header_response.on_hover_text(help));
+}
+
+fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Collector) {
+    let others = recipe.knobs().filter(|(knob, _)| Some(knob.name) != recipe.variant.width_knob);
+    for (knob, in_use) in others {
+        let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
+        let name = |option: &u32| match (knob.is_switch(), option) {
+            (true, 0) => "off".to_owned(),
+            (true, _) => "on".to_owned(),
+            (false, size) => size.to_string(),
+        };
+        let names: Vec<String> = knob.options.iter().map(name).collect();
+        row(ui, knob.name, knob.summary, |ui, label| {
+            let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
+            let auto = Auto { chosen, in_use: place(in_use) };
+            let options = names.iter().map(|name| (name.as_str(), knob.summary));
+            match auto_chips(ui, out, (knob.name, knob.name, label), options, auto) {
+                Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
+                Some(None) => config.knobs.remove(knob.name),
+                None => None,
+            };
+        });
+    }
+}
+
+/// Shows buttons that start measurements, or the progress of the running measurement, and the fastest result.
+fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, out: &mut Collector) {
+    let label = config.mode.info().work.label.0;
+    row(ui, "Measure", "Measure speed on this device; the simulation pauses meanwhile", |ui, _| {
+        if let Some((_, share)) = measurement.running {
+            let help = "Stop measuring and continue the simulation";
+            button(ui, out, ("end study", "Stop", help), Action::StopStudy);
+            ui.add(ProgressBar::new(share).desired_height(8.0));
+            return;
+        }
+        // Narrow gaps, so that the buttons fit beside the label.
+        ui.spacing_mut().item_spacing.x = 3.0;
+        ui.spacing_mut().button_padding.x = 5.0;
+        let help = "Search for the fastest variant, work-group and compile-time parameters, for about half a minute; \
+                    `auto` then uses them";
+        button(ui, out, ("tune", "Tune", help), Action::StartStudy(Study::Tune));
+        let help = "Measure every variant with every work-group size";
+        button(ui, out, ("sweep work-groups", "Work-groups", help), Action::StartStudy(Study::WorkGroups));
+        let help = "Measure every variant with increasing numbers of bodies or cells";
+        button(ui, out, ("sweep bodies", label, help), Action::StartStudy(Study::Bodies));
+    });
+    let Some(chart) = &measurement.chart else { return };
+    if !measurement.is_open {
+        row(ui, "", "", |ui, _| {
+            let help = "Show the results of the last measurement";
+            button(ui, out, ("chart", "Show chart", help), Action::ShowChart);
+        });
+    }
+    fastest(ui, chart);
+}
+
+/// Shows the fastest result of a measurement.
+fn fastest(ui: &mut egui::Ui, chart: &Chart) {
+    let trials = &chart.trials;
+    let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    let Some(Trial { recipe, bodies, pairs_per_second, .. }) = fastest else { return };
+    let Recipe { variant, work_group, .. } = recipe;
+    let work = &chart.info.work;
+    let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), work.unit);
+    let (bodies, things) = (format::count(*bodies as u64), work.things);
+    let (tried, knobs) = (trials.len(), recipe.words());
+    let name = variant.name;
+    note(ui, &format!("Fastest of {tried}: {name} × {work_group} {knobs}, {speed} with {bodies} {things}"));
+}

@@ -1,0 +1,49 @@
+//! Remembers the settings of each mode while another mode is selected.
+
+use crate::engine::config::Config;
+use crate::modes::ModeInfo;
+
+/// Settings of the modes that are not selected.
+#[derive(Debug, Default)]
+pub(super) struct ModeMemory {
+    left: Vec<Config>,
+    /// Entry that was removed from `left` when its mode was selected last.
+    taken: Option<Config>,
+}
+
+impl ModeMemory {
+    /// Replaces the settings of all modes that are not selected.
+    pub(super) fn replace(&mut self, left: Vec<Config>) {
+        self.left = left;
+    }
+
+    /// Changes `config` to the mode `info`, with the settings that the mode had last, or its defaults. Keeps settings that
+    /// belong to no mode.
+    pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
+        if info == config.mode.info() {
+            return;
+        }
+        let Config { seed, running, free_run, ref tuned, ref devices, .. } = *config;
+        let (tuned, devices) = (tuned.clone(), devices.clone());
+        let at = self.left.iter().position(|left| left.mode.info() == info);
+        self.taken = at.map(|at| self.left.swap_remove(at));
+        let next = self.taken.clone().unwrap_or_else(|| Config { seed, ..Config::new(info) });
+        self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
+    }
+
+    /// Changes `config` to `next`, which was read from a file; settings that belong to no scene stay.
+    pub(super) fn adopt(&mut self, next: Config, config: &mut Config) {
+        self.select(next.mode.info(), config);
+        let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;
+        let (tuned, devices) = (tuned.clone(), devices.clone());
+        *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
+    }
+
+    /// Undoes the selection of a mode, because `wanted` was rejected and `in_force` stays.
+    pub(super) fn rejected(&mut self, wanted: &Config, in_force: &Config) {
+        if wanted.mode.info() != in_force.mode.info() {
+            self.left.retain(|left| left.mode.info() != in_force.mode.info());
+            self.left.extend(self.taken.take().filter(|taken| taken.mode.info() == wanted.mode.info()));
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Overlay with statistics at the top right of the picture: speed, accuracy, and how devices share the work.
+
+use std::borrow::Cow;
+
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
+
+use super::action::Action;
+use super::collector::Collector;
+use super::model::Model;
+use super::widgets::{small, tooltip};
+use super::{keys, sparkline, theme};
+use crate::base::format;
+use crate::modes::Sharing;
+use crate::modes::accuracy;
+use crate::session::{Rung, Stats};
+
+/// Width of the contents in points: enough for the longest row, so that the layout does not move when numbers change.
+const WIDTH: f32 = 268.0;
+/// Margin inside and outside the overlay's frame, in points.
+const MARGIN: f32 = 10.0;
+/// Width of the overlay with its margins, in points.
+pub(super) const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
+/// Pictures lower than this, in points, start with a folded overlay.
+const LOW: f32 = 500.0;
+/// Value of a row that has not been measured.
+const UNKNOWN: &str = "–";
+
+/// One line: a label, a value, and a tooltip.
+struct Row {
+    label: Cow<'static, str>,
+    value: String,
+    help: &'static str,
+    tone: Tone,
+}
+
+/// Emphasis of a row of the overlay.
+#[derive(Clone, Copy)]
+enum Tone {
+    Strong,
+    Plain,
+    Weak,
+    Warning,
+}
+
+fn row(label: impl Into<Cow<'static, str>>, value: impl Into<String>, help: &'static str) -> Row {
+    Row { label: label.into(), value: value.into(), help, tone: Tone::Plain }
+}
+
+impl Row {
+    /// Shows the row as a warning if `warns`.
+    fn warns(self, warns: bool) -> Self {
+        Self { tone: if warns { Tone::Warning } else { self.tone }, ..self }
+    }
+}
+
+/// Whether the overlay is folded to its headline, and the place of the tools, which the overlay must not cover.
+#[derive(Debug, Default)]
+pub(super) struct Fold {
+    /// The user's choice; `None` folds the overlay over small pictures.
+    chosen: Option<bool>,
+    is_folded: bool,
+    is_small: bool,
+    /// Place of the mouse tools in the last frame.
+    pub tools: Option<Rect>,
+}
+
+impl Fold {
+    /// Returns whether the overlay is folded over `picture`.
+    fn update(&mut self, picture: Rect) -> bool {
+        let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
+        if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
+            // The choice to unfold over a large picture does not apply to a small picture.
+            self.chosen = None;
+        }
+        self.is_small = is_small;
+        self.is_folded = self.chosen.unwrap_or(is_small);
+        self.is_folded
+    }
+
+    /// Returns the height that is free for the overlay; tools may stand below it.
+    fn room(&self, picture: Rect) -> f32 {
+        let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
+        let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
+        (picture.height() - 2.0 * MARGIN - below).max(0.0)
+    }
+
+    /// Folds or unfolds the overlay.
+    pub(super) fn toggle(&mut self) {
+        self.chosen = Some(!self.is_folded);
+    }
+}
+
+/// Shows the overlay and returns its place. `status` says why the simulation is not running.
+pub(super) fn show(
+    ctx: &egui::Context,
+    model: &Model,
+    (fold, status): (&mut Fold, Option<&str>),
+    out: &mut Collector,
+) -> Rect {
+    let picture = ctx.available_rect();
+    let (is_folded, room) = (fold.update(picture), fold.room(picture));
+    // `Order::Background` would pass clicks on to the picture.
+    let area = egui::Area::new("overlay".into())
+        .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
+        .order(egui::Order::Middle);
+    let shown = area.show(ctx, |ui| {
+        let fill = theme::of(ui).veil();
+        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
+            ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
+            ui.spacing_mut().item_spacing.y = 3.0;
+            ui.spacing_mut().interact_size.y = 0.0;
+            // An egui area offers its contents only the size of the last frame.
+            ui.set_max_height(room);
+            headline(ui, model, (is_folded, status), out);
+            if model.has_started() && !is_folded {
+                let left = room - ui.min_rect().height() - 2.0 * MARGIN;
+                let scroll = ScrollArea::vertical().auto_shrink([false, true]).min_scrolled_height(0.0);
+                scroll.max_height(left.max(0.0)).show(ui, |ui| statistics(ui, model));
+            }
+        });
+    });
+    shown.response.rect
+}
+
+fn statistics(ui: &mut egui::Ui, model: &Model) {
+    ui.add_space(4.0);
+    show_rows(ui, &speed(model));
+    show_rows(ui, &setup(model));
+    ui.add_space(6.0);
+    show_rows(ui, &accuracy_rows(model));
+    warnings(ui, model);
+    sparkline::show(ui, model);
+    let devices = devices(model);
+    if !devices.is_empty() {
+        ui.add_space(6.0);
+        show_rows(ui, &devices);
+    }
+    let variants = variants(model);
+    // A single variant shows the numbers of the rows above.
+    if variants.len() > 1 {
+        ui.add_space(6.0);
+        show_rows(ui, &[variant_row("Variants measured", ("speed", "error"), Tone::Weak)]);
+        show_rows(ui, &variants);
+    }
+}
+
+/// Shows the spacing of the grid at the lower right of the picture.
+pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
+    let area = egui::Area::new("grid scale".into())
+        .anchor(Align2::RIGHT_BOTTOM, [-MARGIN, -MARGIN])
+        .order(egui::Order::Background)
+        .interactable(false);
+    area.show(ctx, |ui| {
+        let fill = theme::of(ui).veil();
+        egui::Frame::NONE.fill(fill).corner_radius(6).inner_margin(6).show(ui, |ui| {
+            let text = format!("grid {}", format::significant(spacing.into(), 1));
+            ui.label(RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
+        });
+    });
+}
+
+/// Shows the speed in the mode's unit, or `status`; a click folds or unfolds the overlay.
+fn headline(
+    ui: &mut egui::Ui,
+    model: &Model,
+    (is_folded, status): (bool, Option<&str>),
+    out: &mut Collector,
+) {
+    let work = &model.config.mode.info().work;
+    let rate = model.stats.work_per_second();
+    let unit = work.name.map_or_else(|| format!("{}/s", work.unit), str::to_owned);
+    let (number, text, aside) = match (model.has_started(), status) {
+        (false, _) => (String::new(), "Starting…", String::new()),
+        (true, Some(status)) => (String::new(), status, String::new()),
+        (true, None) if rate == 0.0 => (String::new(), "Computing…", String::new()),
+        (true, None) => {
+            let flops = work.flops.map(|flops| format!("({}FLOP/s)", format::si(rate * flops)));
+            let number = match work.name {
+                Some(_) => format::significant(work.reported(rate), 3),
+                None => format::si(rate),
+            };
+            (format!("{number} "), unit.as_str(), flops.unwrap_or_default())
+        }
+    };
+    let font = |family| TextFormat::simple(FontId::new(15.0, family), theme::of(ui).strong);
+    let mut large = LayoutJob::default();
+    large.append(&number, 0.0, font(FontFamily::Monospace));
+    large.append(text, 0.0, font(FontFamily::Proportional));
+    let line = ui.horizontal(|ui| {
+        ui.label(large);
+        ui.label(small(ui, aside));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(small(ui, if is_folded { "⏷" } else { "⏶" }));
+        });
+    });
+    let line = line.response.interact(egui::Sense::click());
+    let enabled = line.enabled();
+    line.widget_info(|| WidgetInfo::labeled(WidgetType::Button, enabled, "Statistics"));
+    out.button("numbers", &line, Action::ToggleNumbers);
+    tooltip(line, || format!("{}\n\n{}", work.help, keys::hint(&Action::ToggleNumbers)));
+}
+
+/// Formats a positive number with an SI prefix; 0 means that it has not been measured.
+fn measured(value: f64, unit: &str) -> String {
+    if value > 0.0 { format::si(value) + unit } else { UNKNOWN.to_owned() }
+}
+
+fn milliseconds(ms: f64) -> String {
+    measured(ms / 1e3, "s")
+}
+
+fn speed(model: &Model) -> Vec<Row> {
+    let Model { config, stats, window, .. } = model;
+    // Rates are known only while the simulation runs.
+    let (frames, steps) = match config.running {
+        true => (format!("{:.0} fps", window.fps), measured(stats.steps_per_second, "steps/s")),
+        false => (UNKNOWN.to_owned(), UNKNOWN.to_owned()),
+    };
+    let busy = match config.running && stats.device_busy > 0.0 {
+        true => format!(" · {:.0} % busy", stats.device_busy * 100.0),
+        false => String::new(),
+    };
+    let limit = stats.share_of_limit().map_or(UNKNOWN.to_owned(), |share| format!("{:.0} %", 100.0 * share));
+    vec![
+        row("Frame rate", frames, "Frames drawn per second"),
+        row("Step rate", steps, "Simulation steps per second of real time"),
+        row(
+            "Step on device",
+            milliseconds(stats.device_ms_per_step) + &busy,
+            "Time that the device needs for one step, and the share of time that it spends on steps",
+        ),
+        row("Of hardware limit", limit, config.mode.info().limit.help()),
+        row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
+        row(
+            "Upload + draw",
+            milliseconds(window.upload_ms + window.draw_ms),
+            "Time to upload the frame's data to OpenGL and to draw the frame",
+        ),
+    ]
+}
+
+fn setup(model: &Model) -> Vec<Row> {
+    let Model { config, stats, device, .. } = model;
+    let label = config.mode.info().work.label.0;
+    vec![
+        row(label, format::count(stats.bodies as u64), "Number in this simulation"),
+        row(
+            "Variant",
+            format!("{} · {}", stats.variant, stats.work_group),
+            "Kernel variant and work-group size in use",
+        ),
+        row("Device", device.name.as_str(), "Device that computes the steps"),
+    ]
+}
+
+fn accuracy_rows(model: &Model) -> Vec<Row> {
+    let (stats, mode) = (model.stats, &model.config.mode);
+    let (label, help) = mode.info().error;
+    let variant = mode.info().variant(stats.variant);
+    let worries =
+        variant.zip(stats.relative_error).is_some_and(|(variant, error)| variant.is_worrying(error));
+    let mut rows = vec![row(label, accuracy::text(stats.relative_error), help).warns(worries)];
+    if mode.conserves_energy() {
+        rows.push(row(
+            "Energy drift",
+            stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}")),
+            "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 is exact",
+        ));
+    }
+    let Some(diagnostics) = &stats.diagnostics else { return rows };
+    if mode.info().work.shows_momentum {
+        let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
+        let scale = diagnostics.momentum_scale;
+        rows.push(row(
+            "Momentum",
+            format!("{:.2e}", if scale == 0.0 { 0.0 } else { size / scale }),
+            "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common. Without outside forces it is constant",
+        ));
+    }
+    // The sparkline already shows its reading with a separate label.
+    let drawn = mode.info().series.as_ref().map(|series| series.key);
+    let readings = diagnostics.readings.iter().filter(|reading| Some(reading.key) != drawn);
+    rows.extend(readings.map(|it| row(it.label, it.text(), it.help).warns(it.warns)));
+    rows
+}
+
+/// Returns the last measurement of each variant, slowest variant first.
+fn variants(model: &Model) -> Vec<Row> {
+    let Stats { ladder, variant: in_use, .. } = model.stats;
+    let measured = |name| ladder.iter().find(|rung| rung.variant == name);
+    let rungs = model.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
+    rungs
+        .map(|Rung { variant, pairs_per_second, relative_error }| {
+            let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
+            let speed = format!("{}/s", format::si(*pairs_per_second));
+            variant_row(variant, (&speed, &accuracy::text(*relative_error)), tone)
+        })
+        .collect()
+}
+
+fn variant_row(label: &'static str, columns: (&str, &str), tone: Tone) -> Row {
+    let help = "Last measurement of each variant with this number of bodies or cells: speed on the device, and error";
+    two_columns(label, columns, (help, tone))
+}
+
+fn two_columns(
+    label: impl Into<Cow<'static, str>>,
+    (first, second): (&str, &str),
+    (help, tone): (&'static str, Tone),
+) -> Row {
+    Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
+}
+
+/// Returns one row per device that shares the work, and the cost of sharing.
+fn devices(model: &Model) -> Vec<Row> {
+    let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
+        return match model.config.devices.len() {
+            2.. => vec![row(
+                "Devices",
+                format!("{} uses only one", model.stats.variant),
+                "This variant cannot be shared between devices: the first device computes it alone",
+            )],
+            _ => Vec::new(),
+        };
+    };
+    let help = "Each device's share of the work, and its time per step; a device that would slow the others down gets no work";
+    let mut rows = vec![two_columns("Devices", ("share", "step"), (help, Tone::Weak))];
+    rows.extend(members.iter().map(|member| {
+        let share = format!("{:.1} %", 100.0 * member.share);
+        let tone = if member.share > 0.0 { Tone::Plain } else { Tone::Weak };
+        let label = format!("{} {}", member.index, shorten(&member.device));
+        two_columns(label, (&share, &milliseconds(member.step_ms)), (help, tone))
+    }));
+    rows.push(row(
+        "Exchange",
+        milliseconds(*exchange_ms),
+        "Time per step beyond what the slowest device computes: the devices send each other their results",
+    ));
+    let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { UNKNOWN.to_owned() };
+    rows.push(row(
+        "Efficiency",
+        percent,
+        "Speed of all devices together, compared with the sum of their speeds alone",
+    ));
+    rows
+}
+
+/// Shortens a device name to its beginning and its end.
+fn shorten(name: &str) -> String {
+    const MOST: usize = 18;
+    let letters: Vec<char> = name.chars().collect();
+    match letters.len() {
+        0..=MOST => name.to_owned(),
+        len => {
+            let (start, end) = (&letters[..MOST / 2], &letters[len - MOST / 2..]);
+            format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
+        }
+    }
+}
+
+/// Shows advice for each reading at its warning level, and the number of bodies excluded from the simulation.
+fn warnings(ui: &mut egui::Ui, model: &Model) {
+    let colour = theme::of(ui).warning;
+    let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);
+    for advice in readings.filter_map(|reading| reading.advice) {
+        ui.label(RichText::new(advice).small().color(colour));
+    }
+    if model.stats.nonfinite > 0 {
+        let things = model.config.mode.info().work.things;
+        let text = format!("{} {things} not finite, left out", format::count(model.stats.nonfinite as u64));
+        ui.label(RichText::new(text).color(colour)).on_hover_text(
+            "Their positions or velocities became too large for a number. Undo, or restart with a smaller time step.",
+        );
+    }
+}
+
+fn show_rows(ui: &mut egui::Ui, rows: &[Row]) {
+    for Row { label, value, help, tone } in rows {
+        let colours = theme::of(ui);
+        let color = match tone {
+            Tone::Strong => colours.strong,
+            Tone::Plain => colours.text,
+            Tone::Weak => colours.weak,
+            Tone::Warning => colours.warning,
+        };
+        let line = ui.horizontal(|ui| {
+            ui.label(small(ui, label.as_ref()));
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.add(egui::Label::new(RichText::new(value).monospace().size(12.0).color(color)).truncate());
+            });
+        });
+        line.response.on_hover_text(*help);
+    }
+}

@@ -1,0 +1,189 @@
+//! Entries of the command palette, and how typed words find them.
+
+use std::ops::RangeInclusive;
+
+use super::action::Action;
+use super::export;
+use super::keys::CONTROLS;
+use crate::base::look::Look;
+use crate::base::params::{Info, Opt, Params, Scale, Visitor};
+use crate::engine::config::Config;
+use crate::engine::tuning::Study;
+use crate::modes::MODES;
+
+/// Synonyms: an entry that contains the first text is also found by the words of the second.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("film", "video movie animation gif mp4 capture"),
+    ("save a picture", "screenshot image photo png capture export"),
+    ("colour", "color colormap"),
+    ("galaxies", "galaxy"),
+    ("andromeda", "galaxy"),
+    ("palette", "color colour colormap"),
+    ("theme", "mode color colour appearance"),
+    ("text and controls", "font size zoom bigger scale ui"),
+    ("double the steps", "quicker speed up"),
+    ("halve the steps", "speed down"),
+    ("open a file", "load import resume"),
+    ("save a snapshot", "store export file as"),
+    ("save the scene", "store export file as"),
+    ("run or pause", "play stop start continue"),
+    ("restart", "reset again"),
+    ("quit", "exit close leave"),
+    ("plots", "graph chart diagram export"),
+    ("undo", "back revert"),
+    ("delete", "remove kill"),
+    ("brush", "draw wall erase"),
+    ("fastest", "tune benchmark"),
+    ("measure", "benchmark"),
+    ("zoom to fit", "frame all bodies view"),
+    ("camera", "view look"),
+    ("statistics", "numbers overlay"),
+];
+
+/// Settings of the panel that are not parameters: the control's key, and the entry's text.
+const SETTINGS: &[(&str, &str)] = &[
+    ("go to step", "Go to step: type a step, earlier or later"),
+    ("seed", "Setting seed: start of the random numbers"),
+    ("work-group", "Setting work-group: number of work-items that run together"),
+    ("steps per frame", "Setting steps/frame: simulation steps per frame of the picture"),
+];
+
+/// Commands without a shortcut.
+const COMMANDS: [(&str, Action); 13] = [
+    ("Free run: compute steps without waiting for the screen, or stop doing so", Action::ToggleFreeRun),
+    ("Edit the kernels in a folder while they run", Action::EditKernels),
+    ("Use the built-in kernels again", Action::UseBuiltInKernels),
+    ("Cancel the film", Action::CancelFilm),
+    ("Reset all parameters to the scene's defaults", Action::ResetParameters),
+    ("Follow the selected body, or stop following", Action::FollowBody),
+    ("Save the plots as CSV", Action::SavePlots),
+    ("Variant auto: let the program choose the kernel variant", Action::SelectVariant(None)),
+    ("Measure the speed of every work-group size", Action::StartStudy(Study::WorkGroups)),
+    ("Measure the speed with different numbers of bodies or cells", Action::StartStudy(Study::Bodies)),
+    ("Tune: search for the fastest kernel settings", Action::StartStudy(Study::Tune)),
+    ("Stop measuring", Action::StopStudy),
+    ("Show the chart of the last measurement", Action::ShowChart),
+];
+
+/// An entry: a command, or the description of a mouse gesture.
+pub(super) struct Entry {
+    pub text: String,
+    /// Shortcut, or a parameter's key.
+    pub keys: String,
+    /// More text in which a search finds the entry.
+    also: String,
+    /// Action of the entry when chosen; `None` for a gesture.
+    pub action: Option<Action>,
+}
+
+impl Entry {
+    fn new(text: impl Into<String>, action: Action) -> Self {
+        Self { text: text.into(), keys: String::new(), also: String::new(), action: Some(action) }
+    }
+
+    /// Returns the rank of the entry in a search for `typed`, in lower case; 0 is first. `None` if `typed` does not match.
+    fn rank(&self, typed: &str) -> Option<u8> {
+        let text = self.text.to_lowercase();
+        let all = format!("{text} {} {}", self.keys, self.also).to_lowercase();
+        let synonyms = SYNONYMS.iter().filter(|(word, _)| all.contains(word)).map(|(_, words)| *words);
+        let synonyms = synonyms.collect::<Vec<_>>().join(" ");
+        let has = |texts: [&str; 2]| {
+            typed.split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
+        };
+        // The text of an option begins with the name of its parameter, which has an entry itself.
+        let is_option = matches!(self.action, Some(Action::SetOption(..)));
+        let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed) && !is_option;
+        let title = text.split(':').next().unwrap_or_default();
+        let is_parameter = title.strip_prefix("parameter ") == Some(typed);
+        let ranks = [begins || is_parameter, has([title, &synonyms]), true];
+        has([&all, &synonyms]).then(|| ranks.iter().position(|fits| *fits).unwrap_or(0) as u8)
+    }
+}
+
+/// Returns the entries that contain all typed words; first those that begin with the typed text, then those with the words
+/// in their title.
+pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
+    let typed = typed.trim().to_lowercase();
+    let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Returns all entries of the command palette, in order.
+fn entries(config: &Config) -> impl Iterator<Item = Entry> {
+    let controls = CONTROLS.iter().map(|control| Entry {
+        text: control.help.to_owned(),
+        keys: control.text(),
+        also: String::new(),
+        action: control.action().cloned(),
+    });
+    let modes = MODES
+        .iter()
+        .map(|info| Entry::new(format!("Mode {}: {}", info.name, info.summary), Action::SelectMode(info)));
+    let scenes = MODES.iter().flat_map(|info| {
+        info.scenes.iter().map(move |scene| {
+            let text = format!("Scene {}, {}", scene.title, info.name);
+            let also = format!("{} {}", scene.name, scene.summary);
+            Entry { also, ..Entry::new(text, Action::SelectScene(info, scene)) }
+        })
+    });
+    let more = COMMANDS.into_iter().map(|(text, action)| Entry::new(text, action));
+    let views = (1..=9).flat_map(|number| {
+        [
+            Entry::new(format!("Go to view {number}"), Action::RecallView(number)),
+            Entry::new(format!("Store view {number}"), Action::StoreView(number)),
+        ]
+    });
+    let variants = config.mode.info().variants.iter().map(|variant| {
+        let text = format!("Variant {}: {}", variant.name, variant.summary);
+        Entry::new(text, Action::SelectVariant(Some(variant)))
+    });
+    let work = &config.mode.info().work;
+    let settings = SETTINGS
+        .iter()
+        .chain(&export::SETTINGS)
+        .filter(|(key, _)| *key != "seed" || config.start.is_random());
+    let settings = settings.map(|(key, text)| Entry::new(*text, Action::ShowSetting(key)));
+    let number = Entry::new(
+        format!("Setting {}: number of {}", work.label.0, work.things),
+        Action::ShowSetting("bodies"),
+    );
+    let settings = settings.chain(config.start.bodies.is_none().then_some(number));
+    let mut parameters = Parameters::default();
+    config.mode.clone().visit(&mut parameters);
+    Look::default().visit(&mut parameters);
+    let all = controls.chain(modes).chain(scenes).chain(more).chain(views);
+    all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
+}
+
+/// Entries of parameters, which lead to their controls, and of their options.
+#[derive(Default)]
+struct Parameters {
+    places: Vec<Entry>,
+    options: Vec<Entry>,
+}
+
+impl Parameters {
+    fn add(&mut self, info: &Info, action: Action) {
+        let text = format!("Parameter {}: {}", info.label, info.help);
+        self.places.push(Entry { keys: info.key.to_owned(), ..Entry::new(text, action) });
+    }
+}
+
+impl Visitor for Parameters {
+    fn float(&mut self, info: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {
+        self.add(info, Action::ShowSetting(info.key));
+    }
+
+    fn flag(&mut self, info: &Info, _: &mut bool) {
+        self.add(info, Action::ToggleFlag(info.key));
+    }
+
+    fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
+        self.add(info, Action::ShowSetting(info.key));
+        self.options.extend(options.iter().map(|opt| {
+            let text = format!("{} {}: {}", info.label, opt.name, opt.help);
+            Entry::new(text, Action::SetOption(info.key, opt.name))
+        }));
+    }
+}

@@ -1,0 +1,115 @@
+//! "Run" section of the panel: run, step, restart, time backwards, and the current step.
+
+use egui::{Align, Button, Label, Layout, RichText, WidgetInfo, WidgetType, vec2};
+
+use super::action::Action;
+use super::collector::Collector;
+use super::model::Model;
+use super::numbers::live_number;
+use super::widgets::{button, checkbox, heading, shortcut_button, tooltip};
+use super::{keys, theme};
+use crate::base::format;
+use crate::engine::config::Config;
+
+/// The most steps per frame that the user can choose.
+pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
+
+/// Shows the Run section of the panel; `is_filming` while a film is recorded.
+pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: &mut Collector) {
+    ui.add_space(6.0);
+    ui.horizontal(|ui| {
+        heading(ui, "Run");
+        backwards(ui, model.config, out);
+    });
+    let (is_running, text) = match (is_filming, model.config.running) {
+        (true, _) => (true, "⏺ Recording"),
+        (false, true) => (true, "⏸ Pause"),
+        (false, false) => (false, "▶ Run"),
+    };
+    let size = vec2((ui.available_width() - 2.0 * ui.spacing().item_spacing.x) / 3.0, 24.0);
+    ui.horizontal(|ui| {
+        for (key, text, action) in [
+            ("pause", text, Action::RunPause),
+            ("step", "⏭ Step", Action::Step),
+            ("restart", "⏮ Restart", Action::Restart),
+        ] {
+            let is_primary = action == Action::RunPause && !is_running;
+            let fill = if is_primary { theme::of(ui).accent_fill } else { theme::of(ui).raised };
+            let button = ui.add(Button::new(text).fill(fill).min_size(size));
+            let button = button.on_hover_text(keys::hint(&action));
+            out.button(key, &button, action);
+        }
+    });
+    ui.horizontal(|ui| {
+        // The row is one line of text high.
+        ui.spacing_mut().interact_size.y = 18.0;
+        ui.spacing_mut().button_padding.y = 0.0;
+        if model.has_started() {
+            clock(ui, model, out);
+        } else {
+            ui.label(RichText::new("Starting…").monospace().color(theme::of(ui).weak));
+        }
+    });
+}
+
+/// Shows the current step, which can be edited to go to another step, and the simulated time. On the way to a step, shows
+/// the target and a button to stop.
+fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
+    let stats = model.stats;
+    let colour = theme::of(ui).weak;
+    let weak = |text: String| RichText::new(text).monospace().color(colour);
+    if let Some(goal) = stats.goal {
+        let text = weak(format!("{} ⏵ {}", format::count(stats.step), format::count(goal)));
+        // The button is laid out first, so that the numbers are truncated rather than the button.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            button(ui, out, ("stay", "Stop here", "Stop at the current step"), Action::GoTo(None));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(Label::new(text).truncate()));
+        });
+        return;
+    }
+    let help = "Steps since the scene began. Type a step to go there and pause; an earlier step is computed \
+                backwards where possible, or else from the start.";
+    let label = ui.label(weak("step".to_owned())).on_hover_text(help);
+    let text: fn(f64) -> String = |step| format::count(step as u64);
+    let (step, speed) = (stats.step as f64, (10.0, text));
+    if let Some(goal) = live_number(ui, out, ("go to step", &label, help), step, speed, 0.0..=1e15) {
+        out.actions.push(Action::GoTo(Some(goal as u64)));
+    }
+    let time = ui.label(weak(format!("time {}", format::significant(stats.time, 4))));
+    tooltip(time, || {
+        let speed =
+            if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
+        let speed = format::significant(speed, 3);
+        format!(
+            "Simulated time since the scene began, in units of the scene; it now advances by {speed} per second"
+        )
+    });
+}
+
+fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
+    let reason = config.mode.backwards().err();
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        let is_possible = reason.is_none() || config.reverse;
+        let back = ui.add_enabled_ui(is_possible, |ui| checkbox(ui, &mut config.reverse, "Backwards")).inner;
+        let (enabled, on) = (back.enabled(), config.reverse);
+        back.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, enabled, on, "Backwards"));
+        out.record("reverse", &back);
+        match reason {
+            None => back.on_hover_text(keys::hint(&Action::Reverse)),
+            Some(reason) => back.on_hover_text(reason).on_disabled_hover_text(reason),
+        }
+    });
+}
+
+/// Shows buttons that halve and double the steps per frame.
+pub(super) fn speed_buttons(ui: &mut egui::Ui, out: &mut Collector) {
+    shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
+    shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
+}
+
+/// Doubles or halves the steps per frame; `in_use` is their number while `auto` chooses it.
+pub(super) fn change_speed(config: &mut Config, in_use: u32, is_faster: bool) {
+    let now = config.steps_per_frame.unwrap_or(in_use.max(1));
+    let next = if is_faster { now.saturating_mul(2) } else { now / 2 };
+    config.steps_per_frame = Some(next.clamp(1, MAX_STEPS_PER_FRAME));
+}

@@ -1,0 +1,81 @@
+//! Messages at the bottom of the picture: short-lived toasts, and an offer that stays until it is answered.
+
+use egui::{Align2, Button, RichText, vec2};
+
+use super::action::Action;
+use super::collector::Collector;
+use super::theme;
+
+/// How long a toast is shown, in seconds.
+const DURATION: f64 = 5.0;
+/// How long a toast fades out before it disappears, in seconds.
+const FADE: f64 = 1.0;
+/// Greatest width of a toast, in points.
+const MAX_WIDTH: f32 = 640.0;
+
+/// The current toast and the current offer.
+#[derive(Debug, Default)]
+pub(super) struct Toasts {
+    /// Text of the toast, and when it was first shown, in seconds of egui's clock.
+    toast: Option<(String, Option<f64>)>,
+    /// Description of a session that could be continued.
+    offer: Option<String>,
+}
+
+impl Toasts {
+    /// Shows `text` for a few seconds; replaces the previous toast.
+    pub(super) fn say(&mut self, text: impl Into<String>) {
+        self.toast = Some((text.into(), None));
+    }
+
+    /// Offers to continue the session that `text` describes; `None` withdraws the offer.
+    pub(super) fn offer(&mut self, text: Option<String>) {
+        self.offer = text;
+    }
+
+    /// Shows the offer, and the toast above it.
+    pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
+        let mut bottom = ctx.available_rect().center_bottom() - vec2(0.0, 18.0);
+        if let Some(offer) = &self.offer {
+            let shown = area("offer", bottom).show(ctx, |ui| show_offer(ui, offer, out));
+            bottom.y = shown.response.rect.top() - 8.0;
+        }
+        let Some((text, since)) = &mut self.toast else { return };
+        let now = ctx.input(|input| input.time);
+        let left = *since.get_or_insert(now) + DURATION - now;
+        if left <= 0.0 {
+            self.toast = None;
+            return;
+        }
+        let width = MAX_WIDTH.min(ctx.available_rect().width() - 48.0).max(100.0);
+        let opacity = (left / FADE).min(1.0) as f32;
+        area("toast", bottom).interactable(false).show(ctx, |ui| {
+            ui.set_opacity(opacity);
+            ui.set_max_width(width);
+            egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(12, 6)).show(ui, |ui| {
+                ui.label(RichText::new(text.as_str()).color(theme::of(ui).text));
+            });
+        });
+        // Redraws every frame while the toast fades, and before that only when fading begins.
+        ctx.request_repaint_after_secs(if opacity < 1.0 { 0.0 } else { (left - FADE) as f32 });
+    }
+}
+
+fn area(name: &str, bottom: egui::Pos2) -> egui::Area {
+    egui::Area::new(egui::Id::new(name)).pivot(Align2::CENTER_BOTTOM).fixed_pos(bottom)
+}
+
+fn show_offer(ui: &mut egui::Ui, offer: &str, out: &mut Collector) {
+    egui::Frame::window(ui.style()).inner_margin(egui::Margin::symmetric(14, 10)).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("Continue where you left off?").color(theme::of(ui).strong));
+            ui.label(RichText::new(offer).color(theme::of(ui).weak));
+            let resume = ui.add(Button::new("Continue").fill(theme::of(ui).accent_fill));
+            let resume =
+                resume.on_hover_text("Open the simulation that was saved when gravitile last closed");
+            let dismiss = ui.button("Not now").on_hover_text("Keep the saved simulation for later");
+            out.button("continue", &resume, Action::ContinuePrevious);
+            out.button("not now", &dismiss, Action::DeclinePrevious);
+        });
+    });
+}

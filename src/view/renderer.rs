@@ -1,0 +1,230 @@
+//! Draws the bodies: collects their light in a texture, and turns the light into a picture.
+
+use std::mem;
+use std::rc::Rc;
+
+use glium::backend::Context;
+use glium::{Rect, Surface};
+
+use super::camera::Camera;
+use super::opengl::is_software;
+use super::style::scale;
+use super::{bloom, cloud, exposure, field, grid, points, spheres, stars, target, trails};
+use crate::base::bodies::{Points, Shape};
+use crate::base::error::Result;
+use crate::base::look::{self, Look};
+
+/// Weight of the bloom at full strength, relative to the light itself.
+const BLOOM: f32 = 4.0;
+
+/// The renderer: holds the uploaded bodies and draws them from any camera.
+pub struct View {
+    look: Look,
+    is_software: bool,
+    cloud: cloud::Cloud,
+    shape: Shape,
+    /// Meaning of the colours: see [`Points::colours`].
+    colours: Option<u64>,
+    field: field::Field,
+    glow: points::Glow,
+    spheres: spheres::Spheres,
+    stars: stars::Stars,
+    trails: trails::Trails,
+    target: target::Target,
+    meter: exposure::Meter,
+    bloom: bloom::Bloom,
+    grid: grid::Grid,
+    /// Camera and size of the light that the target holds; `None` if the light is outdated.
+    drawn: Option<(Camera, [u32; 2])>,
+}
+
+impl View {
+    /// Compiles the shaders. Needs an OpenGL 3.3 core context, because others may lack point sprites. The look is
+    /// [`Look::plain`] until it is set.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
+    pub fn new(context: &Rc<Context>) -> Result<Self> {
+        let is_software = is_software(context);
+        Ok(Self {
+            look: Look::plain(),
+            is_software,
+            cloud: cloud::Cloud::new(context)?,
+            shape: Shape::default(),
+            colours: None,
+            field: field::Field::new(context)?,
+            glow: points::Glow::new(context)?,
+            spheres: spheres::Spheres::new(context)?,
+            stars: stars::Stars::new(context)?,
+            trails: trails::Trails::new(context, is_software)?,
+            target: target::Target::new(context)?,
+            meter: exposure::Meter::new(context)?,
+            bloom: bloom::Bloom::new(context)?,
+            grid: grid::Grid::new(context)?,
+            drawn: None,
+        })
+    }
+
+    /// Sets the look of the next pictures. Costs nothing if it is unchanged.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
+    pub fn set_look(&mut self, look: &Look) -> Result<()> {
+        if self.look != *look {
+            if self.look.palette != look.palette {
+                self.cloud.set_palette(look.palette)?;
+            }
+            self.look = look.clone();
+            self.drawn = None;
+        }
+        Ok(())
+    }
+
+    /// Returns whether trails are enabled but not drawn, because there are too many bodies.
+    pub fn lacks_trails(&self) -> bool {
+        self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
+    }
+
+    /// Discards trails and the meaning of colours, before another scene or another time is shown.
+    pub fn forget(&mut self) {
+        self.trails.forget();
+        self.colours = None;
+    }
+
+    /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of
+    /// [`Points::values`]. The colour map follows the range smoothly while the number of bodies, the kind of their
+    /// shape and the meaning of colours stay, so that colours do not flicker.
+    ///
+    /// Copies 20 bytes per body and does not wait for OpenGL. Without new bodies, only [`View::draw`] is needed.
+    /// [`View::draw`] queues work: to time it, end with `Context::finish`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL is out of memory.
+    pub fn upload(&mut self, points: &Points, value_range: [f32; 2]) -> Result<()> {
+        self.drawn = None;
+        let is_same_kind = mem::discriminant(&self.shape) == mem::discriminant(&points.shape);
+        let alike = is_same_kind && self.colours == Some(points.colours);
+        (self.shape, self.colours) = (points.shape, Some(points.colours));
+        self.glow.weigh(&points.positions);
+        self.field.upload(&points.image, alike)?;
+        self.cloud.upload(points, value_range, alike)?;
+        if !is_same_kind {
+            self.trails.forget();
+        }
+        self.trails.note(&self.cloud, self.look.trails)
+    }
+
+    /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into the whole surface.
+    /// Paints every pixel of the area, so the caller need not clear it. If camera, size and bodies are unchanged, the
+    /// bodies are not drawn again.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
+    pub fn draw(&mut self, surface: &mut impl Surface, camera: &Camera, area: Option<Rect>) -> Result<()> {
+        self.draw_beside(surface, camera, (area, None))
+    }
+
+    /// Draws like [`View::draw`], but may skip the part of the area that the rectangle `hidden` covers, in pixels
+    /// from the surface's lower left corner.
+    ///
+    /// # Errors
+    /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
+    pub fn draw_beside(
+        &mut self,
+        surface: &mut impl Surface,
+        camera: &Camera,
+        (area, hidden): (Option<Rect>, Option<Rect>),
+    ) -> Result<()> {
+        let (width, height) = surface.get_dimensions();
+        let mut area = area.unwrap_or(Rect { left: 0, bottom: 0, width, height });
+        // The surface may have shrunk since the area was computed.
+        area.width = area.width.min(width.saturating_sub(area.left));
+        area.height = area.height.min(height.saturating_sub(area.bottom));
+        if area.width == 0 || area.height == 0 {
+            return Ok(());
+        }
+        let wanted = (camera.clone(), [area.width, area.height]);
+        if self.drawn.as_ref() != Some(&wanted) {
+            self.drawn = None;
+            self.target.resize(area.width, area.height)?;
+            self.collect_light(camera)?;
+            self.drawn = Some(wanted);
+        }
+        let over = match self.shape {
+            Shape::Tracers { half } if self.field.is_there() => {
+                self.field.draw(surface, area, (&self.cloud, camera, half))?;
+                true
+            }
+            _ => false,
+        };
+        let by = target::ToneMapping {
+            stops: self.look.exposure,
+            measured: self.is_metered().then(|| self.meter.measured()),
+            bloom: self.bloom.picture().filter(|_| self.blooms()).map(|it| (it, self.bloom_share())),
+            over,
+        };
+        self.target.paint(surface, (area, hidden), self.shape, &by)?;
+        if self.look.grid {
+            self.grid.draw(surface, area, camera, self.target.texture())?;
+        }
+        Ok(())
+    }
+
+    /// Draws the bodies into the target, measures the light, and makes the bloom.
+    fn collect_light(&mut self, camera: &Camera) -> Result<()> {
+        let Self { look, cloud, shape, target, .. } = self;
+        let (_, height) = target.texture().dimensions();
+        let scale = scale(height);
+        let count = cloud.count();
+        let style = trails::Style { light: points::trail_light(count), scale, span: look.trails };
+        match *shape {
+            Shape::Glow => {
+                let mut light = target.light()?;
+                if look.stars > 0.0 {
+                    self.stars.draw(&mut light, camera, (look.stars, false, scale))?;
+                }
+                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+                self.glow.draw(&mut light, cloud, (camera, look), false)?;
+            }
+            Shape::Tracers { .. } => {
+                let mut light = target.light()?;
+                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+                self.glow.draw(&mut light, cloud, (camera, look), true)?;
+            }
+            Shape::Spheres { planet } => {
+                let mut space = target.space()?;
+                if look.stars > 0.0 {
+                    self.stars.draw(&mut space, camera, (look.stars, true, scale))?;
+                }
+                self.spheres.draw(&mut space, cloud, (camera, look), planet)?;
+                self.trails.draw(&mut space, cloud, (camera, *shape), style)?;
+            }
+        }
+        if self.is_metered() {
+            self.meter.measure(self.target.texture())?;
+        }
+        if self.blooms() {
+            self.bloom.make(self.target.texture(), self.shape)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether the exposure is automatic. Balls are lit by a fixed sun, and tracers glow over an image.
+    fn is_metered(&self) -> bool {
+        self.look.auto_exposure && self.shape == Shape::Glow
+    }
+
+    /// Returns the weight of the bloom. It is lower for a flow, whose many tracers would otherwise blur into a fog.
+    fn bloom_share(&self) -> f32 {
+        let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
+        BLOOM * of_all * self.look.bloom_strength
+    }
+
+    fn blooms(&self) -> bool {
+        match self.look.bloom {
+            look::BloomMode::Auto => !self.is_software,
+            look::BloomMode::On => true,
+            look::BloomMode::Off => false,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The live measure of accuracy: small for what is right, large for what is wrong, silent where there is nothing to
+//! say; and it disturbs nothing.
+
+use crate::support::{engine, gravity, mistaken, scene};
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params::{self, combinations};
+use gravitile::base::state::Matter;
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, relative_error};
+use gravitile::modes::{MODES, ModeInfo, Variant};
+use gravitile::scene::Scene;
+
+/// Judges bodies that lie evenly among all, so that each run of a test judges the same ones.
+fn sample(engine: &mut Engine) -> Option<Vec<Judged>> {
+    let (all, count) = (engine.size(), engine.size().min(SAMPLE));
+    let chosen = (0..count).map(|nth| nth * all / count).collect();
+    engine.sample(chosen).unwrap().map(Iterator::collect)
+}
+
+fn error(engine: &mut Engine) -> Option<f64> {
+    sample(engine).and_then(relative_error)
+}
+
+fn matter(engine: &Engine) -> Matter {
+    engine.config().mode.info().work.matter
+}
+
+/// A scene in which every body moves in its own way.
+fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Config {
+    let mut config = Config { bodies: Some(600), ..Config::new(info) };
+    config.select_scene(info.scene(scene).unwrap());
+    for (key, value) in options {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    if info.work.matter == Matter::Flow {
+        // Whatever moves it moves every cell in its own way.
+        return config;
+    }
+    let mut bodies = engine(config.clone()).bodies().unwrap();
+    for (i, v) in bodies.velocities.iter_mut().enumerate() {
+        v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
+    }
+    Config { start: Scene::of_bodies(scene, bodies), ..config }
+}
+
+/// Scenes in which all happens that can happen.
+fn scenes(info: &ModeInfo) -> &'static [&'static str] {
+    match info.name {
+        "gravity" => &["galaxy"],
+        "asteroids" => &["belt", "box"],
+        "fluid" => &["porous"],
+        name => panic!("{name} has no scenes here"),
+    }
+}
+
+/// Every variant of a mode, in these scenes, with every combination of its options; or so few of these configs that each
+/// variant and each combination is there in each scene.
+fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
+    let mut configs = Vec::new();
+    for scene in scenes(info) {
+        let combinations = combinations(info.mode_for(info.scene(scene).unwrap()).as_mut());
+        let (rows, columns) = (combinations.len(), info.variants.len());
+        let pairs: Vec<_> = match all {
+            true => (0..rows * columns).map(|nth| (nth / columns, nth % columns)).collect(),
+            false => (0..rows.max(columns)).map(|nth| (nth % rows, nth % columns)).collect(),
+        };
+        for (row, column) in pairs {
+            let variant = Some(&info.variants[column]);
+            configs.push(Config { variant, ..stirred(info, scene, &combinations[row]) });
+        }
+    }
+    configs
+}
+
+#[test]
+fn right_kernels_are_accurate_and_a_look_at_them_changes_nothing() {
+    are_accurate(false);
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn right_kernels_are_accurate_with_every_combination_of_options() {
+    are_accurate(true);
+}
+
+fn are_accurate(all: bool) {
+    for config in MODES.iter().flat_map(|info| configs(info, all)) {
+        let name = || format!("{:?} {}", config.mode, config.variant.unwrap().name);
+        let (mut watched, mut alone) = (engine(config.clone()), engine(config.clone()));
+        assert!(sample(&mut watched).is_none(), "{}: before the first step", name());
+        for steps in [1, 3, 2] {
+            watched.run(steps, |_| ()).unwrap();
+            alone.run(steps, |_| ()).unwrap();
+            let told = sample(&mut watched).unwrap().len();
+            // Of a grid, those of the chosen cells that are free, each in two parts.
+            let of_grid = matter(&watched) == Matter::Flow;
+            // Of asteroids, those whose contacts are no matter of rounding.
+            let is_right = match watched.config().mode.info().name {
+                "asteroids" => (SAMPLE * 9 / 10..=SAMPLE).contains(&told),
+                _ => told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE),
+            };
+            assert!(is_right, "{}: {told}", name());
+            // Where there is an error to tell, there is an effect that it is relative to.
+            let error = error(&mut watched).unwrap();
+            assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());
+        }
+        assert!(watched.state().unwrap() == alone.state().unwrap(), "{}", name());
+    }
+}
+
+#[test]
+fn mistakes_show() {
+    let asteroids = &gravitile::modes::asteroids::INFO;
+    let fluid = &gravitile::modes::fluid::INFO;
+    let mistakes: [(&'static ModeInfo, _, _, _); 12] = [
+        (fluid, "split", "settle(&cell, 0, c, &speed)", "settle(&cell, 0, 0.5f * c, &speed)"),
+        (fluid, "soa", "SOLID(solid + single(&g, p.x, p.y))", "1"),
+        (fluid, "vector", "pull(&cell, &g, f_in, p.x, p.y, c)", "get(&cell, &g, f_in, p.x, p.y)"),
+        (gravity(), "naive", "j < n", "j + 10 < n"),
+        (gravity(), "private", "x_in[j], eps2", "x_in[j], eps2 * 1.01f"),
+        (gravity(), "tiled", "start < n", "start + WORK_GROUP <= n"),
+        (gravity(), "unrolled", "PULL(k + 7)", "PULL(k + 6)"),
+        (gravity(), "vector", "other, eps2)", "other, eps2 * 1.01f)"),
+        (gravity(), "blocked", "other, soft2)", "other, soft2 * 1.01f)"),
+        (gravity(), "mutual", "dz, eps2)", "dz, eps2 * 1.01f)"),
+        (asteroids, "naive", "j != i", "j > i"),
+        (asteroids, "grid", "nth < touched", "nth + 1 < touched"),
+    ];
+    for (info, name, right, wrong) in mistakes {
+        let error_of = |variant: &'static Variant| {
+            let scene = scenes(info).last().unwrap();
+            let mut engine = engine(Config { variant: Some(variant), ..stirred(info, scene, &[]) });
+            engine.run(5, |_| ()).unwrap();
+            error(&mut engine).unwrap()
+        };
+        let (right_error, wrong_error) =
+            (error_of(info.variant(name).unwrap()), error_of(mistaken(info, name, right, wrong)));
+        assert!(wrong_error > TOLERANCE && right_error < TOLERANCE, "{wrong} in {name}: {wrong_error}");
+    }
+}
+
+#[test]
+fn tiles_that_take_turns_in_the_same_memory_add_up() {
+    // More distances between blocks than run at the same time: an even number of blocks, and an odd one.
+    for bodies in [128 * 132, 128 * 133 - 5] {
+        let mistakes = [("|| distance >= depth", ""), ("if (distance >= depth)", "if (false)")];
+        let wrong = mistakes.map(|(right, wrong)| mistaken(gravity(), "mutual", right, wrong));
+        let right = gravity().variant("mutual").unwrap();
+        for (variant, lanes) in [(right, 16), (wrong[0], 16), (wrong[1], 16), (right, 1), (wrong[0], 1)] {
+            // A work-group to a tile, or an item.
+            let work_group = Some(if lanes == 1 { 32 } else { 2 });
+            let knobs = [("block", 128), ("lanes", lanes)].into();
+            let start = scene("plummer", Some(bodies), &[]);
+            let mut engine = engine(Config { variant: Some(variant), work_group, knobs, ..start });
+            engine.run(1, |_| ()).unwrap();
+            let error = error(&mut engine).unwrap();
+            assert_eq!(error < TOLERANCE, variant == right, "{bodies} bodies, {lanes} lanes: {error}");
+        }
+    }
+}
+
+#[test]
+fn without_an_effect_there_is_nothing_to_say() {
+    let lone = Bodies { positions: vec![[0.1, 0.2, 0.3, 1.0]], velocities: vec![[0.0; 4]] };
+    let lone = Scene::of_bodies("one", lone);
+    let weightless = scene("plummer", Some(100), &[("g", "0")]);
+    for config in [Config { start: lone, ..Config::new(gravity()) }, weightless] {
+        let mut engine = engine(config);
+        engine.run(2, |_| ()).unwrap();
+        assert_eq!((sample(&mut engine).is_some(), error(&mut engine)), (true, None));
+    }
+}
+
+#[test]
+fn what_was_computed_under_other_parameters_is_not_judged() {
+    for info in MODES {
+        let mut engine = engine(Config { bodies: Some(100), ..Config::new(info) });
+        engine.run(2, |_| ()).unwrap();
+        for variant in [None, Some(&info.variants[0])] {
+            let mut config = Config { variant, ..engine.config().clone() };
+            let key = if info.work.matter == Matter::Bodies { "g" } else { "omega" };
+            params::set(config.mode.as_mut(), key, if variant.is_some() { "1.2" } else { "1.3" }).unwrap();
+            engine.configure(config).unwrap();
+            assert!(sample(&mut engine).is_none());
+            engine.start(0);
+            assert!(sample(&mut engine).is_none());
+            engine.run(1, |_| ()).unwrap();
+            assert!(error(&mut engine).unwrap() < TOLERANCE);
+        }
+    }
+}
+
+#[test]
+fn bodies_held_out_do_not_spoil_it() {
+    for info in MODES.iter().filter(|info| info.work.matter == Matter::Bodies) {
+        let config = Config { bodies: Some(200), ..Config::new(info) };
+        let mut bodies = engine(config.clone()).bodies().unwrap();
+        bodies.velocities[5] = [f32::NAN; 4];
+        // This one leaves all bounds on the way.
+        (bodies.positions[9][0], bodies.velocities[9]) = (9.9e17, [9e17, 0.0, 0.0, 0.0]);
+        let start = Scene::of_bodies("held out", bodies);
+        let config = Config { start, ..config };
+        for variant in info.variants {
+            let mut engine = engine(Config { variant: Some(variant), ..config.clone() });
+            for _ in 0..6 {
+                engine.run(1, |_| ()).unwrap();
+                let error = error(&mut engine).unwrap();
+                assert!(error < TOLERANCE, "{} {}: {error}", info.name, variant.name);
+            }
+            assert_eq!(engine.bodies().unwrap().nonfinite(), 2);
+        }
+    }
+}

@@ -1,0 +1,738 @@
+//! Several devices step as one: the same bodies, however many share them, and whatever fails on the way.
+
+use crate::support::{check_passed, test_alone};
+use std::time::{Duration, Instant};
+
+use gravitile::base::bodies::{Bodies, Points};
+use gravitile::base::edit::{Attractor, Edit};
+use gravitile::base::flow::Flow;
+use gravitile::base::params;
+use gravitile::base::state::State;
+use gravitile::compute::{
+    self, Buffer, Call, DeviceKind, Devices, FoundDevice, InjectedFault, KernelSource, Lane, Pass, Program,
+};
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::engine::crash_save;
+use gravitile::engine::snapshot::Snapshot;
+use gravitile::modes::{Together, find};
+use gravitile::scene::Scene;
+use gravitile::session::{Command as Order, Notice, Session};
+
+/// Set for a process whose driver shows several CPU devices.
+const INSIDE: &str = "GRAVITILE_SEVERAL";
+
+/// Runs the test `test` of this file again in a process to which PoCL shows `count` devices.
+fn with_devices(test: &str, count: usize) {
+    if !test.contains("gpus")
+        && of_kind(DeviceKind::Cpu).iter().any(|cpu| compute::aborts_on_sub_devices(&cpu.info))
+    {
+        eprintln!("SKIPPED {test}: this version of PoCL aborts with several of its devices");
+        return;
+    }
+    eprintln!("{test}: {count} devices");
+    let output = test_alone(module_path!(), test)
+        .env("POCL_DEVICES", vec!["pthread"; count].join(" "))
+        .env(INSIDE, count.to_string())
+        // However few bodies there are.
+        .env("GRAVITILE_SHARE", "always")
+        // How long to wait for a device, in seconds.
+        .env("GRAVITILE_PATIENCE", if test.contains("hangs") { "2" } else { "60" })
+        .output()
+        .unwrap();
+    check_passed(&output, &format!("with {count} devices"));
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// How many devices PoCL was told to show to this process.
+fn inside() -> Option<usize> {
+    std::env::var(INSIDE).ok().map(|count| count.parse().unwrap())
+}
+
+/// All CPU devices, or what is meant otherwise.
+fn devices(wanted: &str) -> Devices {
+    let found = match wanted {
+        "cpus" => of_kind(DeviceKind::Cpu),
+        _ => compute::select_several(wanted).unwrap(),
+    };
+    Devices::all(found).unwrap()
+}
+
+fn of_kind(kind: DeviceKind) -> Vec<FoundDevice> {
+    compute::list().unwrap().into_iter().filter(|found| found.info.kind == kind).collect()
+}
+
+/// The bodies after `steps` steps, in bursts of odd lengths.
+fn stepped(devices: Devices, config: &Config, steps: u32) -> Bodies {
+    let mut engine = Engine::new(devices, config.clone()).unwrap();
+    let mut left = steps;
+    for burst in [1, 2, 7, 30].into_iter().cycle() {
+        let burst = left.min(burst);
+        engine.run(burst, |_| ()).unwrap();
+        left -= burst;
+        if left == 0 {
+            break;
+        }
+    }
+    if devices_share(&engine) {
+        let sharing = engine.sharing().expect("several devices tell how they share");
+        assert!(sharing.members.iter().map(|member| member.share).sum::<f64>() > 0.999, "{sharing:?}");
+    }
+    engine.bodies().unwrap()
+}
+
+fn devices_share(engine: &Engine) -> bool {
+    engine.devices().len() > 1 && engine.resolved().recipe.variant.together != Together::No
+}
+
+/// √(Σ|a − b|² / Σ|b − start|²) over places: relative to how far the bodies went.
+fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
+    let square = |a: &Bodies, b: &Bodies| -> f64 {
+        let pairs = a.positions.iter().zip(&b.positions);
+        pairs.flat_map(|(a, b)| (0..3).map(move |k| f64::from(a[k] - b[k]).powi(2))).sum()
+    };
+    assert_eq!(a.len(), b.len());
+    let went = square(b, start);
+    assert!(went > 0.0, "nothing moved");
+    (square(a, b) / went).sqrt()
+}
+
+/// Every variant of a mode that can be shared, with a number of bodies that no number of devices divides.
+fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: &str, count: usize) {
+    same_bodies_with(mode, scene, &[], bodies, (wanted, count));
+}
+
+fn same_bodies_with(
+    mode: &str,
+    scene: &str,
+    set: &[(&str, &str)],
+    bodies: usize,
+    (wanted, count): (&str, usize),
+) {
+    let info = find(mode).unwrap();
+    for variant in info.variants {
+        let mut config = Config::new(info);
+        config.select_scene(info.scene(scene).unwrap());
+        for (key, value) in set {
+            params::set(config.mode.as_mut(), key, value).unwrap();
+        }
+        (config.bodies, config.variant) = (Some(bodies), Some(variant));
+        let one = devices(wanted).choose(&[0]).unwrap();
+        let start = Engine::new(one.clone(), config.clone()).unwrap().bodies().unwrap();
+        let expected = stepped(one, &config, 100);
+        let all = devices(wanted);
+        assert_eq!(all.len(), count);
+        let error = difference(&stepped(all, &config, 100), &expected, &start);
+        eprintln!("{mode} {} on {count}: {error:.1e}", variant.name);
+        assert!(error < 1e-6, "{mode} {} on {count} devices: {error:e}", variant.name);
+    }
+}
+
+/// What rounding cuts off is kept by the device that steps a body, and comes together with the rest; so does what steps got
+/// wrong.
+fn low_parts_are_shared() {
+    let mut config = Config::new(find("gravity").unwrap());
+    (config.bodies, config.variant) = (Some(301), config.mode.info().variant("tiled"));
+    params::set(config.mode.as_mut(), "compensated", "true").unwrap();
+    let all = devices("cpus");
+    let [one, several] = [all.choose(&[0]).unwrap(), all].map(|devices| {
+        let mut engine = Engine::new(devices, config.clone()).unwrap();
+        [3, 20].into_iter().for_each(|steps| engine.run(steps, |_| ()).unwrap());
+        let (sums, _) = engine.diagnostics().unwrap();
+        (engine.snapshot().unwrap().runs[0].extra["low_parts"].clone(), sums.readings)
+    });
+    assert!(one.0.iter().any(|low| *low != 0.0) && one.0 == several.0);
+    assert!(one.1[1].value > 0.0 && one.1[1] == several.1[1], "{:?} {:?}", one.1, several.1);
+}
+
+/// Bodies that fall on a planet, so that a step is divided further and further: bit for bit the same by the variants that
+/// add up the contacts of a body in one order, whoever steps it.
+fn same_substeps(wanted: &str, count: usize) {
+    let info = find("asteroids").unwrap();
+    let mut bodies = Bodies::default();
+    for i in 0..501 {
+        let (far, z, turn) = (0.5 + 1e-3 * i as f32, i as f32 / 250.0 - 1.0, 2.4 * i as f32);
+        let side = (1.0 - z * z).max(0.0).sqrt();
+        bodies.push([side * turn.cos(), side * turn.sin(), z].map(|x| far * x), [0.0; 3], 1.0);
+    }
+    let start = Scene::of_bodies("falling", bodies);
+    for name in ["naive", "tiled", "tiled-both"] {
+        let mut config = Config { start: start.clone(), ..Config::new(info) };
+        config.variant = info.variant(name);
+        for (key, value) in [("planet_mass", "1"), ("g", "10"), ("radius", "0.02"), ("dt", "0.004")] {
+            params::set(config.mode.as_mut(), key, value).unwrap();
+        }
+        let go = |devices: Devices| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let mut rounds = Vec::new();
+            for burst in [1, 6, 13, 20, 30] {
+                engine.run(burst, |_| ()).unwrap();
+                rounds.push(engine.rounds());
+            }
+            (engine.bodies().unwrap(), rounds)
+        };
+        let (one, rounds) = go(devices(wanted).choose(&[0]).unwrap());
+        let (several, again) = go(devices(wanted));
+        eprintln!("asteroids {name} on {count}: {rounds:?} substeps");
+        assert!(rounds.iter().any(|count| *count != rounds[0]), "{rounds:?}");
+        assert_eq!(rounds, again);
+        assert!(one == several, "asteroids {name} on {count} devices: other bits");
+    }
+}
+
+/// Every variant of the fluid, on a grid whose rows no number of devices divides: bit for bit the same.
+fn same_flow(scene: &str, wanted: &str, count: usize) {
+    let info = find("fluid").unwrap();
+    for variant in info.variants {
+        let mut config = Config::new(info);
+        config.select_scene(info.scene(scene).unwrap());
+        (config.bodies, config.variant) = (Some(70 * 33), Some(variant));
+        params::set(config.mode.as_mut(), "tracers", "500").unwrap();
+        let flow = |devices: Devices| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let (start, mut told) = (engine.state().unwrap().into_flow().unwrap(), Vec::new());
+            for burst in [1, 17, 40, 42] {
+                engine.run(burst, |_| ()).unwrap();
+                told.extend(engine.series().unwrap());
+            }
+            let (points, _) = engine.publish(Points::default()).unwrap().wait().unwrap();
+            assert_eq!(points.series.len(), 42);
+            (engine.state().unwrap().into_flow().unwrap(), told, points, start)
+        };
+        let (one, told, picture, start) = flow(devices(wanted).choose(&[0]).unwrap());
+        let (several, retold, points, _) = flow(devices(wanted));
+        assert!(one.cells != start.cells, "nothing flows");
+        if scene == "cylinder" || variant.name != "half" {
+            assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
+        } else {
+            // Where a burst is cut the push comes in a kernel of its own, and sixteen bits are rounded once more.
+            let off = |a: &Flow, b: &Flow| -> f32 {
+                let pairs = a.cells.iter().flatten().zip(b.cells.iter().flatten());
+                pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+            };
+            let error = off(&one, &several) / off(&one, &start);
+            assert!(error < 1e-2, "fluid half on {count} devices: {error}");
+            continue;
+        }
+        assert!(*picture.image.values == *points.image.values, "fluid {}: another picture", variant.name);
+        // Where a burst is cut the push of the next step is not yet seen, so where there is one tracers may differ by
+        // what it makes of a step.
+        let is_near = |(a, b): (&[f32; 2], &[f32; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) < 0.3;
+        let near = one.tracers.iter().zip(&several.tracers).filter(|pair| is_near(*pair)).count();
+        match scene {
+            "cylinder" => {
+                assert_eq!(one.tracers, several.tracers, "fluid {} on {count} devices", variant.name);
+            }
+            _ => {
+                assert!(
+                    near >= 490,
+                    "fluid {}: {near} of 500 tracers are where they should be",
+                    variant.name
+                );
+            }
+        }
+        assert_eq!(told.len(), retold.len());
+        for (a, b) in told.iter().zip(&retold) {
+            assert!((a - b).abs() <= 1e-6 * a.abs(), "fluid {}: mean speed {a} or {b}", variant.name);
+        }
+        eprintln!("fluid {scene} {} on {count}: the same", variant.name);
+    }
+}
+
+#[test]
+fn parts_of_a_cpu_step_the_same_bodies() {
+    match inside() {
+        Some(_) => {
+            same_bodies("gravity", "plummer", 1001, "sub:2", 2);
+            same_bodies("asteroids", "belt", 1001, "sub:2", 2);
+            same_substeps("sub:2", 2);
+            same_flow("cylinder", "sub:2", 2);
+        }
+        None => with_devices("parts_of_a_cpu_step_the_same_bodies", 1),
+    }
+}
+
+#[test]
+fn several_devices_step_the_same_bodies() {
+    match inside() {
+        Some(count) => {
+            same_bodies("gravity", "plummer", 1001, "cpus", count);
+            if count == 2 {
+                let set = [("integrator", "yoshida"), ("compensated", "true")];
+                same_bodies_with("gravity", "plummer", &set, 301, ("cpus", count));
+                low_parts_are_shared();
+            }
+            same_bodies("asteroids", "clouds", 1001, "cpus", count);
+            same_flow("box-wall", "cpus", count);
+            same_flow("cylinder", "cpus", count);
+        }
+        None => with_devices("several_devices_step_the_same_bodies", 2),
+    }
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn three_and_four_devices_step_the_same_bodies() {
+    [3, 4].into_iter().for_each(|count| with_devices("several_devices_step_the_same_bodies", count));
+}
+
+/// A step on which one device fails in each kind of call, the n-th from there on for some n: the run goes on with the
+/// other, and comes to the same bodies. Without `all`, every second case is tried.
+fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
+    let info = find(mode).unwrap();
+    let mut config = Config::new(info);
+    (config.bodies, config.variant) = (Some(if mode == "fluid" { 2000 } else { 999 }), info.variant(variant));
+    let places = |engine: &mut Engine| match engine.state().unwrap() {
+        State::Bodies(bodies) => bodies.positions.concat(),
+        State::Flow(flow) => flow.cells.concat(),
+    };
+    let mut one = Engine::new(devices(wanted).choose(&[0]).unwrap(), config.clone()).unwrap();
+    let start = places(&mut one);
+    one.run(20, |_| ()).unwrap();
+    one.run(20, |_| ()).unwrap();
+    let expected = places(&mut one);
+    for (case, (call, nth)) in
+        Call::ALL.into_iter().flat_map(|call| [1, 4].map(|nth| (call, nth))).enumerate()
+    {
+        let failing = if all { vec![0, 1] } else { vec![(case + case / 2) % 2] };
+        for failing in failing {
+            let mut engine = Engine::new(devices(wanted), config.clone()).unwrap();
+            assert!(engine.devices().len() > 1);
+            engine.run(20, |_| ()).unwrap();
+            engine.devices()[failing].inject(call, nth, InjectedFault::Refused);
+            engine.run(20, |_| ()).unwrap();
+            let case = format!("{mode} {variant}, {call:?} {nth} of device {failing}");
+            let now = places(&mut engine);
+            let (mut error, mut size) = (0.0, 0.0);
+            for ((a, b), c) in now.iter().zip(&expected).zip(&start) {
+                error += f64::from(a - b).powi(2);
+                size += f64::from(b - c).powi(2);
+            }
+            assert!(size > 0.0 && (error / size).sqrt() < 1e-5, "{case}: {}", (error / size).sqrt());
+            let losses = engine.take_lost_devices();
+            // Nothing is built or reserved in the course of a run.
+            let is_met = !matches!(call, Call::Build | Call::Allocate);
+            match losses.as_slice() {
+                [] if !is_met => {}
+                [loss] => {
+                    let text = loss.error.to_string();
+                    assert!(text.contains("not available any more"), "{case}: {text}");
+                    assert!(text.contains("device "), "{case}: {text}");
+                    assert_eq!(engine.devices().len(), 1, "{case}");
+                    assert_eq!(engine.clock().0, 40, "{case}");
+                }
+                losses => panic!("{case}: {losses:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_fails_is_left_behind() {
+    match inside() {
+        Some(_) => {
+            survives("gravity", "mutual", "sub:2", false);
+            survives("fluid", "soa", "sub:2", false);
+        }
+        None => with_devices("a_device_that_fails_is_left_behind", 1),
+    }
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn a_device_that_fails_in_any_call_is_left_behind() {
+    match inside() {
+        Some(_) => {
+            survives("gravity", "mutual", "sub:2", true);
+            survives("gravity", "blocked", "sub:2", true);
+            survives("asteroids", "tiled", "sub:2", true);
+            survives("fluid", "soa", "sub:2", true);
+        }
+        None => with_devices("a_device_that_fails_in_any_call_is_left_behind", 1),
+    }
+}
+
+/// Calls in the course of a change: it is refused, or the failed device is left behind; what ran runs on.
+#[test]
+fn a_change_that_fails_leaves_what_was() {
+    if inside().is_none() {
+        return with_devices("a_change_that_fails_leaves_what_was", 1);
+    }
+    let info = find("gravity").unwrap();
+    for call in [Call::Build, Call::Allocate, Call::Write] {
+        let mut config = Config::new(info);
+        (config.bodies, config.variant) = (Some(999), info.variant("tiled"));
+        let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        let before = engine.bodies().unwrap();
+        engine.devices()[1].inject(call, 1, InjectedFault::Refused);
+        config.variant = info.variant("mutual");
+        let error = engine.configure(config.clone()).unwrap_err().to_string();
+        assert!(error.contains("device 0") && error.contains("part 2"), "{call:?}: {error}");
+        assert_eq!(engine.config().variant, info.variant("tiled"));
+        assert_eq!(engine.bodies().unwrap(), before, "{call:?}");
+        engine.run(10, |_| ()).unwrap();
+        // Once it is over, the same change is possible.
+        engine.configure(config).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        assert_eq!(engine.resolved().recipe.variant.name, "mutual");
+        assert!(engine.take_lost_devices().is_empty(), "{call:?}");
+    }
+}
+
+/// There and back on two parts, one of which may fail on the way back; and a change by hand before.
+#[test]
+fn several_devices_go_back_and_take_changes_by_hand() {
+    if inside().is_none() {
+        return with_devices("several_devices_go_back_and_take_changes_by_hand", 1);
+    }
+    let info = find("gravity").unwrap();
+    for fails in [false, true] {
+        let mut config = Config { bodies: Some(600), variant: info.variant("blocked"), ..Config::new(info) };
+        config.select_scene(info.scene("plummer").unwrap());
+        params::set(config.mode.as_mut(), "eps", "0.2").unwrap();
+        let mut engine = Engine::new(devices("sub:2"), config).unwrap();
+        assert!(devices_share(&engine));
+        engine.edit(&Edit::Remove(3)).unwrap();
+        let start = engine.bodies().unwrap();
+        let held = engine.body(5).unwrap().unwrap();
+        assert_eq!((start.len(), held.position), (599, start.positions[5][..3].try_into().unwrap()));
+
+        engine.run(100, |_| ()).unwrap();
+        let there = engine.bodies().unwrap();
+        engine.configure(Config { reverse: true, ..engine.config().clone() }).unwrap();
+        engine.run(30, |_| ()).unwrap();
+        if fails {
+            engine.devices()[1].inject(Call::Kernel, 1, InjectedFault::Refused);
+        }
+        engine.run(70, |_| ()).unwrap();
+        assert_eq!((engine.clock(), engine.take_lost_devices().len()), ((0, 0.0), usize::from(fails)));
+        let off = difference(&engine.bodies().unwrap(), &start, &there);
+        assert!(off < 1e-4, "{off}");
+        assert!(engine.undo().unwrap());
+        assert_eq!(engine.bodies().unwrap().len(), 600);
+    }
+}
+
+/// One of two fails while a change by hand is carried out: the other carries it out.
+#[test]
+fn a_change_by_hand_outlives_a_device() {
+    if inside().is_none() {
+        return with_devices("a_change_by_hand_outlives_a_device", 1);
+    }
+    let config = Config { bodies: Some(500), ..Config::new(find("gravity").unwrap()) };
+    let mut right = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config.clone()).unwrap();
+    right.run(10, |_| ()).unwrap();
+    let start = right.bodies().unwrap();
+    right.run(10, |_| ()).unwrap();
+    for undoes in [false, true] {
+        let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+        engine.run(10, |_| ()).unwrap();
+        if undoes {
+            engine.edit(&Edit::Remove(3)).unwrap();
+            engine.run(7, |_| ()).unwrap();
+        }
+        engine.devices()[1].inject(Call::Allocate, 1, InjectedFault::Refused);
+        match undoes {
+            true => assert!(engine.undo().unwrap()),
+            false => engine.edit(&Edit::Remove(3)).unwrap(),
+        }
+        assert_eq!((engine.take_lost_devices().len(), engine.devices().len()), (1, 1));
+        assert_eq!((engine.size(), engine.clock().0), if undoes { (500, 10) } else { (499, 10) });
+        engine.run(10, |_| ()).unwrap();
+        if undoes {
+            let off = difference(&engine.bodies().unwrap(), &right.bodies().unwrap(), &start);
+            assert!(off < 1e-5, "{off}");
+        }
+    }
+}
+
+/// One of two fails, and the other cannot go on, since kernels that it has not built yet do not build.
+#[test]
+fn a_loss_that_others_cannot_make_good_is_told_each_time() {
+    if inside().is_none() {
+        return with_devices("a_loss_that_others_cannot_make_good_is_told_each_time", 1);
+    }
+    let info = find("gravity").unwrap();
+    let config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let own = engine.devices().edits();
+    engine
+        .devices()
+        .set_edits(compute::KernelEdits::from([("gravity/tiled.cl".to_owned(), "no".to_owned())]));
+    for _ in 0..2 {
+        engine.devices()[1].inject(Call::Kernel, 1, InjectedFault::Refused);
+        assert!(engine.run(5, |_| ()).is_err());
+        assert_eq!((engine.devices().len(), engine.config()), (2, &config));
+    }
+    engine.devices().set_edits(own);
+    engine.devices()[1].inject(Call::Kernel, 1, InjectedFault::Refused);
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!((engine.take_lost_devices().len(), engine.devices().len()), (1, 1));
+}
+
+/// On the first device `auto` comes to fewer bodies, in every mode, than on the second.
+#[test]
+fn another_first_device_goes_on_with_the_same_bodies() {
+    if inside().is_none() {
+        return with_devices("another_first_device_goes_on_with_the_same_bodies", 1);
+    }
+    let mut found = compute::select_several("sub:2").unwrap();
+    found[0].info.memory_bytes = 500_000;
+    let mut engine = Engine::new(
+        Devices::open(found, &[0]).unwrap(),
+        Config { devices: vec![0], ..Config::new(find("asteroids").unwrap()) },
+    )
+    .unwrap();
+    let asteroids = engine.config().clone();
+    engine.run(4, |_| ()).unwrap();
+    let gravity = Config { devices: vec![0], ..Config::new(find("gravity").unwrap()) };
+    engine.configure(gravity.clone()).unwrap();
+    engine.edit(&Edit::Remove(3)).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let size = engine.size();
+    let moved = Config { devices: vec![1], ..gravity };
+    assert!(size < 4000 && !engine.reseeds(&moved));
+    engine.configure(moved.clone()).unwrap();
+    assert_eq!((engine.size(), engine.clock().0, engine.undos()), (size, 5, 1));
+    assert!(!engine.reseeds(&moved));
+    // Nor does the mode that was left begin anew.
+    engine.configure(Config { devices: vec![1], ..asteroids }).unwrap();
+    assert_eq!(engine.clock().0, 4);
+    // Another number is another number.
+    engine.configure(moved.clone()).unwrap();
+    engine.configure(Config { bodies: Some(300), ..moved.clone() }).unwrap();
+    assert_eq!((engine.size(), engine.clock().0), (300, 0));
+    engine.configure(moved).unwrap();
+    assert!(engine.size() > size, "it is left open anew");
+}
+
+/// Pulled in the midst of steps that devices share, at several places, bodies go where they go on one device.
+fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
+    let info = find(mode).unwrap();
+    for variant in info.variants.iter().filter(|variant| variant.together != Together::No) {
+        let mut config = Config { bodies: Some(701), variant: Some(variant), ..Config::new(info) };
+        config.select_scene(info.scene(scene).unwrap());
+        let pulled = |devices: Devices, strength: f32| {
+            let mut engine = Engine::new(devices, config.clone()).unwrap();
+            let start = engine.bodies().unwrap();
+            for at in [[1.5, 0.0, 0.2], [0.0, -1.5, 0.0]] {
+                engine.run(7, |_| ()).unwrap();
+                // What is read on the way changes nothing.
+                engine.diagnostics().unwrap();
+                engine.attract(&Attractor { at, strength, reach: 0.5 }, 10.0).unwrap();
+                engine.publish(Points::default()).unwrap().wait().unwrap();
+                engine.run(8, |_| ()).unwrap();
+                engine.attract(&Attractor { at, strength, reach: 0.5 }, 5.0).unwrap();
+            }
+            let bodies = engine.bodies().unwrap();
+            for body in [0, 350, 700] {
+                let held = engine.body(body).unwrap().unwrap();
+                assert_eq!(held.velocity, bodies.velocities[body][..3], "{mode} {}", variant.name);
+            }
+            // After the last pull no step was taken: only velocities tell of it.
+            let moved = bodies.positions.iter().zip(&bodies.velocities);
+            let moved = moved.map(|(x, v)| [0, 1, 2, 3].map(|k| if k < 3 { x[k] + v[k] } else { x[3] }));
+            let ahead = Bodies { positions: moved.collect(), velocities: bodies.velocities.clone() };
+            (ahead, start, devices_share(&engine))
+        };
+        let one = || devices(wanted).choose(&[0]).unwrap();
+        let (expected, start, _) = pulled(one(), 0.5);
+        let (left_alone, ..) = pulled(one(), 0.0);
+        let (got, _, is_shared) = pulled(devices(wanted), 0.5);
+        let effect = difference(&left_alone, &expected, &start);
+        let error = difference(&got, &expected, &start);
+        assert!(is_shared && effect > 1e-2, "{mode} {}: the hand does {effect:e}", variant.name);
+        assert!(error < 1e-5, "{mode} {}: {error:e}, where a hand does {effect:e}", variant.name);
+    }
+}
+
+#[test]
+fn a_hand_pulls_alike_on_several_devices() {
+    match inside() {
+        Some(count) => {
+            let wanted = if count == 1 { "sub:2" } else { "cpus" };
+            pulls_alike("gravity", "plummer", wanted);
+            pulls_alike("asteroids", "belt", wanted);
+        }
+        None => with_devices("a_hand_pulls_alike_on_several_devices", 1),
+    }
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn a_hand_pulls_alike_on_three_devices() {
+    with_devices("a_hand_pulls_alike_on_several_devices", 3);
+}
+
+/// A session of several devices takes a hand, moves of it and its end in any order, and keeps one change of each hold.
+#[test]
+fn a_session_of_several_devices_takes_a_hand() {
+    if inside().is_none() {
+        return with_devices("a_session_of_several_devices_takes_a_hand", 1);
+    }
+    let mut config = Config { running: false, ..Config::new(find("gravity").unwrap()) };
+    config.bodies = Some(300);
+    let start = config.clone();
+    let mut session = Session::spawn(move || Engine::new(devices("sub:2"), start), || ()).unwrap();
+    let pull = |x: f32| Order::Pull(Some(Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
+    // Pressed and released while it pauses, and moved before.
+    (0..40).for_each(|nth| session.send(pull(nth as f32)));
+    session.send(Order::Pull(None));
+    // Then held for some steps.
+    session.send(pull(2.0));
+    session.send(Order::GoTo(Some(40)));
+    let clock = Instant::now();
+    let undos = loop {
+        let stats = session.frame().0.stats.clone();
+        if stats.step == 40 {
+            break stats.undos;
+        }
+        let failed = session.notices().into_iter().find(|notice| !matches!(notice, Notice::Said(_)));
+        assert!(
+            failed.is_none() && clock.elapsed() < Duration::from_secs(60),
+            "step {}: {failed:?}",
+            stats.step
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    assert_eq!(undos, 1, "what never acted is nothing to undo");
+    session.send(Order::Pull(None));
+    assert!(session.close(String::new()).is_empty());
+}
+
+/// The answer to what was asked of a device that others have taken the place of already.
+#[test]
+fn a_loss_that_was_dealt_with_is_none_again() {
+    if inside().is_none() {
+        return with_devices("a_loss_that_was_dealt_with_is_none_again", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(500);
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let lost = engine.devices()[1].clone();
+    let [now, late] = [1, 2].map(|_| {
+        lost.inject(Call::Write, 1, InjectedFault::Refused);
+        Buffer::<f32>::zeroed(&lost, 4).unwrap_err()
+    });
+    engine.recover(now).unwrap();
+    engine.recover(late).unwrap();
+    let losses = engine.take_lost_devices();
+    assert_eq!((losses.len(), losses[0].place, engine.devices().chosen()), (1, 1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!(engine.clock().0, 10);
+    // The last one has no other.
+    engine.devices()[0].inject(Call::Kernel, 1, InjectedFault::Refused);
+    assert!(engine.run(5, |_| ()).is_err());
+}
+
+/// One fails while it is asked for what other devices are to go on from; what was asked for is refused, or carried out
+/// without it.
+#[test]
+fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
+    if inside().is_none() {
+        return with_devices("a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again", 1);
+    }
+    let info = find("gravity").unwrap();
+    let mut config = Config { bodies: Some(500), variant: info.variant("tiled"), ..Config::new(info) };
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Read, 1, InjectedFault::Refused);
+    (config.devices, config.work_group) = (vec![1, 0], Some(1 << 20));
+    assert!(engine.configure(config.clone()).is_err(), "there is no such work-group");
+    assert_eq!((engine.take_lost_devices().len(), engine.devices().chosen()), (1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+
+    let mut engine = Engine::new(devices("sub:2"), Config { devices: vec![0, 1], ..config.clone() });
+    assert!(engine.is_err());
+    config.work_group = None;
+    engine = Engine::new(devices("sub:2"), Config { devices: vec![0, 1], ..config.clone() });
+    let mut engine = engine.unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Read, 1, InjectedFault::Refused);
+    engine.configure(config).unwrap();
+    assert_eq!((engine.take_lost_devices().len(), engine.devices().chosen()), (1, &[0][..]));
+    engine.run(5, |_| ()).unwrap();
+    assert_eq!(engine.clock().0, 10);
+}
+
+#[test]
+fn the_last_device_leaves_its_state() {
+    if inside().is_none() {
+        return with_devices("the_last_device_leaves_its_state", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(500);
+    let mut engine = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = engine.bodies().unwrap();
+    engine.run(3, |_| ()).unwrap();
+    engine.devices()[0].inject(Call::Kernel, 1, InjectedFault::Refused);
+    let error = engine.run(3, |_| ()).unwrap_err();
+    let folder = tempfile::tempdir().unwrap();
+    std::env::set_current_dir(&folder).unwrap();
+    let text = crash_save::keep(&engine, error).to_string();
+    assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
+    let kept = Snapshot::load(&folder.path().join("gravitile-step-0.gravitile")).unwrap();
+    assert_eq!(kept.runs[0].state, start.into());
+}
+
+/// A device that does not answer: no silent wait, and the other goes on.
+#[test]
+fn a_device_that_hangs_is_left_behind() {
+    if inside().is_none() {
+        return with_devices("a_device_that_hangs_is_left_behind", 1);
+    }
+    let mut config = Config::new(find("gravity").unwrap());
+    config.bodies = Some(999);
+    let mut engine = Engine::new(devices("sub:2"), config.clone()).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    engine.devices()[1].inject(Call::Wait, 3, InjectedFault::Hangs);
+    engine.run(5, |_| ()).unwrap();
+    let losses = engine.take_lost_devices();
+    let text = losses[0].error.to_string();
+    assert!(losses.len() == 1 && text.contains("did not answer within 2 s"), "{text}");
+    assert_eq!((engine.devices().len(), engine.clock().0), (1, 10));
+    let mut one = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
+    let start = one.bodies().unwrap();
+    one.run(10, |_| ()).unwrap();
+    let error = difference(&engine.bodies().unwrap(), &one.bodies().unwrap(), &start);
+    assert!(error < 1e-6, "{error:e}");
+}
+
+/// On as many GPUs as there are.
+#[test]
+fn several_gpus_step_the_same_bodies() {
+    if inside().is_none() {
+        return with_devices("several_gpus_step_the_same_bodies", 1);
+    }
+    let gpus = of_kind(DeviceKind::Gpu).len();
+    if gpus < 2 {
+        eprintln!("SKIPPED on several GPUs: there is {gpus} here");
+        return;
+    }
+    same_bodies("gravity", "plummer", 20_001, "gpus", gpus);
+    same_bodies("asteroids", "clouds", 5_001, "gpus", gpus);
+    same_flow("cylinder", "gpus", gpus);
+}
+
+/// Compilers that do not take an option are asked again without it.
+#[test]
+fn options_that_are_refused_are_left_out() {
+    let device = crate::support::cpu();
+    let source = |text| KernelSource { file: "set.cl", text };
+    let set = source("__kernel void set(__global float *x) { x[get_global_id(0)] = 3.0f; }");
+    device.inject(Call::Build, 1, InjectedFault::Options);
+    let kernel = Program::build(&device, &[set], &[]).unwrap().kernel("set").unwrap();
+    let x = Buffer::<f32>::zeroed(&device, 64).unwrap();
+    let mut lane = Lane::new(&device);
+    lane.whole(Pass::cheap(&kernel, &[(&x).into()], 64)).unwrap();
+    lane.finish().unwrap();
+    assert_eq!(x.read().unwrap(), [3.0; 64]);
+    // What is wrong with the program is still said.
+    let wrong = source("__kernel void set(__global float *x) { x[0] = nothing; }");
+    device.inject(Call::Build, 1, InjectedFault::Options);
+    let error = Program::build(&device, &[wrong], &[]).unwrap_err().to_string();
+    assert!(error.contains("set.cl:1") && error.contains("nothing"), "{error}");
+}

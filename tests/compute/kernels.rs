@@ -1,0 +1,292 @@
+//! The kernel lab: kernels that are edited while they run, in the engine, the session and a watched folder.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::support::watched::{Watched, wait_for};
+use gravitile::base::edit::{Edit, Launch};
+use gravitile::base::error::Error;
+use gravitile::compute::{self, Devices, KernelEdits};
+use gravitile::engine::Engine;
+use gravitile::engine::kernel_lab::{self, Watch};
+use gravitile::modes::MODES;
+use gravitile::session::{Command, Notice, Session, Taken};
+
+const FILE: &str = "gravity/tiled.cl";
+
+fn own(name: &str) -> &'static str {
+    kernel_lab::own().find(|(file, _)| *file == name).unwrap().1
+}
+
+/// A kernel that pushes away.
+fn turned_round() -> String {
+    let force = own("gravity/force.cl");
+    let edited = force.replacen("return sum + d", "return sum - d", 1);
+    assert_ne!(edited, force, "the kernel sums otherwise now");
+    edited
+}
+
+fn engine() -> Engine {
+    let mut config = crate::support::scene("plummer", Some(500), &[]);
+    config.variant = crate::support::gravity().variant("tiled");
+    crate::support::engine(config)
+}
+
+fn step(engine: &mut Engine) -> Vec<u8> {
+    engine.run(1, |_| ()).unwrap();
+    bytemuck::cast_slice(&engine.bodies().unwrap().positions).to_vec()
+}
+
+#[test]
+fn what_is_written_out_is_all_that_is_built() {
+    let names: BTreeSet<&str> = kernel_lab::own().map(|(name, _)| name).collect();
+    for info in MODES {
+        for variant in info.variants {
+            for source in info.sources(variant) {
+                assert_eq!(own(source.file), source.text, "{}", source.file);
+                assert!(names.contains(source.file));
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let place = kernel_lab::prepare(folder.path()).unwrap();
+    assert_eq!(place, folder.path());
+    assert!(kernel_lab::read(&place).unwrap().is_empty(), "as they come");
+    // What is there stays as it is, and a folder with something else gets one of its own.
+    fs::write(place.join(FILE), "edited").unwrap();
+    assert_eq!(kernel_lab::prepare(&place).unwrap(), place);
+    assert_eq!(
+        kernel_lab::read(&place).unwrap(),
+        KernelEdits::from([(FILE.to_owned(), "edited".to_owned())])
+    );
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("letter.txt"), "").unwrap();
+    assert!(kernel_lab::read(other.path()).is_err());
+    let inside = kernel_lab::prepare(other.path()).unwrap();
+    assert_eq!(inside, other.path().join("gravitile-kernels"));
+    fs::write(inside.join(FILE), "edited").unwrap();
+    assert_eq!(kernel_lab::read(other.path()).unwrap().len(), 1, "who names the folder means those");
+    // What is no text, or far too long, is told.
+    for contents in [b"\xff\xfe".to_vec(), vec![b' '; (1 << 20) + 1]] {
+        fs::write(place.join(FILE), contents).unwrap();
+        let error = kernel_lab::read(&place).unwrap_err().to_string();
+        assert!(error.contains("tiled.cl"), "{error}");
+    }
+}
+
+#[test]
+fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bits() {
+    let [mut edited, mut plain] = [engine(), engine()];
+    for engine in [&mut edited, &mut plain] {
+        engine.run(3, |_| ()).unwrap();
+        engine.run(1, |_| ()).unwrap();
+    }
+    let before = edited.bodies().unwrap();
+    edited.set_edits(KernelEdits::from([("gravity/force.cl".to_owned(), turned_round())])).unwrap();
+    assert_eq!(edited.bodies().unwrap().positions, before.positions, "nothing moved");
+    assert_eq!((edited.clock().0, edited.generation()), (4, 1), "and no time passed");
+    let outcome = edited.sample(vec![0, 1, 2]).unwrap();
+    assert!(outcome.is_none(), "no step was taken with it");
+    let [a, b] = [&mut edited, &mut plain].map(|engine| (step(engine), step(engine)).1);
+    assert_ne!(a, b, "it steps otherwise");
+
+    // Back to the program's own: as an engine that never had another.
+    let state = edited.bodies().unwrap();
+    edited.set_edits(KernelEdits::new()).unwrap();
+    let mut fresh = crate::support::engine({
+        let mut config = edited.config().clone();
+        config.start = gravitile::scene::Scene::of_bodies("the same", state);
+        config
+    });
+    assert_eq!(step(&mut edited), step(&mut fresh), "nothing edited is left in the cache");
+}
+
+#[test]
+fn programs_of_texts_that_are_edited_no_more_are_let_go_of() {
+    let mut engine = engine();
+    engine.set_edits(KernelEdits::new()).unwrap();
+    let before = engine.device().programs();
+    let kept = [0, 1, 2].map(|nth| {
+        let text = format!("{}// {nth}\n", turned_round());
+        engine.set_edits(KernelEdits::from([("gravity/force.cl".to_owned(), text)])).unwrap();
+        engine.device().programs()
+    });
+    assert!(kept[0] > before && kept == [kept[0]; 3], "{before}, then {kept:?}");
+    engine.set_edits(KernelEdits::new()).unwrap();
+    assert_eq!(engine.device().programs(), before);
+}
+
+#[test]
+fn with_an_edit_time_goes_the_way_it_went() {
+    let mut engine = engine();
+    engine.run(20, |_| ()).unwrap();
+    engine.set_direction(true).unwrap();
+    engine.run(5, |_| ()).unwrap();
+    let there = engine.bodies().unwrap();
+    engine.set_edits(KernelEdits::from([(FILE.to_owned(), format!("{}\n", own(FILE)))])).unwrap();
+    engine.run(1, |_| ()).unwrap();
+    assert_eq!((engine.clock().0, engine.is_backwards()), (14, true));
+    let forth: f32 = (there.positions.iter().zip(&there.velocities).zip(&engine.bodies().unwrap().positions))
+        .map(|((x, v), y)| (0..3).map(|k| (y[k] - x[k]) * v[k]).sum::<f32>())
+        .sum();
+    assert!(forth < 0.0, "they go where they are headed: {forth}");
+}
+
+#[test]
+fn with_an_edit_all_that_is_carried_on_stays() {
+    let info = gravitile::modes::find("asteroids").unwrap();
+    let mut config = gravitile::engine::config::Config::new(info);
+    (config.bodies, config.variant) = (Some(300), info.variant("tiled"));
+    let mut asteroids = crate::support::engine(config);
+    asteroids
+        .edit(&Edit::Launch(Launch { at: [3.0; 3], velocity: [0.0; 3], share: 5.0, cluster: None }))
+        .unwrap();
+    asteroids.run(30, |_| ()).unwrap();
+    let extra = |engine: &mut Engine| engine.snapshot().unwrap().runs.remove(0).extra;
+    let before = extra(&mut asteroids);
+    let file = "asteroids/tiled.cl";
+    asteroids.set_edits(KernelEdits::from([(file.to_owned(), format!("{}\n", own(file)))])).unwrap();
+    assert!(extra(&mut asteroids) == before, "sizes, masses and who was hit");
+}
+
+#[test]
+fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
+    let broken = || KernelEdits::from([("pull.cl".to_owned(), "this is no OpenCL C".to_owned())]);
+    let mut tried = engine();
+    assert!(matches!(tried.set_edits(broken()), Err(Error::Build { .. })), "it is tried with the others");
+    // Where there were no bodies to try it with, it is met at the first pull.
+    let device = crate::support::cpu();
+    device.set_edits(broken());
+    let config = gravitile::engine::config::Config { running: false, ..engine().config().clone() };
+    let mut session = Session::spawn(move || Engine::new(device, config), || ()).unwrap();
+    let pull = gravitile::base::edit::Attractor { at: [0.0; 3], strength: 1.0, reach: 1.0 };
+    session.send(Command::Pull(Some(pull)));
+    session.send(Command::Step);
+    let start = Instant::now();
+    let (mut refused, mut step) = (false, 0);
+    while !refused || step < 1 {
+        step = session.frame().0.stats.step;
+        for notice in session.notices() {
+            refused |= matches!(notice, Notice::Refused(Error::Build { .. }));
+            assert!(!matches!(notice, Notice::Failed(_)), "{notice:?}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "refused {refused}, step {step}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(session.frame().0.stats.undos, 0);
+}
+
+#[test]
+fn what_does_not_build_or_run_changes_nothing() {
+    let [mut engine, mut plain] = [engine(), engine()];
+    let tiled = own(FILE);
+    let broken = tiled.replacen('{', "{\n    nonsense_here;\n", 1);
+    let line = broken.lines().position(|line| line.contains("nonsense_here")).unwrap() + 1;
+    let error = engine.set_edits(KernelEdits::from([(FILE.to_owned(), broken)])).unwrap_err();
+    let Error::Build { file, log, .. } = &error else { panic!("{error}") };
+    assert_eq!(file, FILE);
+    assert!(log.contains(&format!("{FILE}:{line}:")), "{log}");
+    // One argument too many builds, and the device refuses to run it; none of that name does not start.
+    let more = tiled.replacen("void advance(", "void advance(__global float *more, ", 1);
+    let other = tiled.replacen("void advance(", "void advances(", 1);
+    assert!(more != tiled && other != tiled);
+    for text in [more, other, "\0".to_owned(), String::new()] {
+        let error = engine.set_edits(KernelEdits::from([(FILE.to_owned(), text)])).unwrap_err();
+        assert!(!error.to_string().is_empty());
+    }
+    assert!(engine.device().edits().is_empty());
+    assert_eq!(step(&mut engine), step(&mut plain), "the one before runs on, to the last bit");
+    engine.restart().unwrap();
+}
+
+/// Waits for the next thing that a session says of kernels.
+fn heard(session: &mut Watched) -> Result<Taken, Error> {
+    let mut heard = None;
+    wait_for(|| {
+        session.session.frame();
+        match session.next_notice() {
+            Some(Notice::Kernels(outcome)) => heard = Some(outcome),
+            Some(Notice::Failed(error)) => panic!("{error}"),
+            _ => {}
+        }
+        heard.is_some()
+    });
+    heard.unwrap()
+}
+
+#[test]
+fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = kernel_lab::prepare(folder.path()).unwrap();
+    let mut session = Watched::of(|| Ok(engine()));
+    let (sender, news) = crossbeam_channel::unbounded();
+    let _watch = Watch::new(place.clone(), move |edits| sender.send(edits).unwrap()).unwrap();
+    let save = |text: &str| {
+        fs::write(place.join("gravity/force.cl"), text).unwrap();
+        let edits = news.recv_timeout(Duration::from_secs(20)).expect("what is saved is found").unwrap();
+        Command::Kernels(edits)
+    };
+    session.send(save(&turned_round()));
+    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
+    let error = |session: &mut Watched, wanted: fn(f64) -> bool| {
+        session.frame_where(|frame| frame.stats.relative_error.is_some_and(wanted));
+    };
+    error(&mut session, |error| error > 0.1);
+    session.send(save("this is no OpenCL C"));
+    assert!(matches!(heard(&mut session), Err(Error::Build { .. })));
+    session.send(save(own("gravity/force.cl")));
+    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
+    error(&mut session, |error| error < 1e-3);
+    assert_eq!(session.shown().stats.generation, 1, "all along it is the same scene");
+    // What another variant or mode is built of waits for that.
+    let others = ["pull.cl", "fluid/fused.cl", "gravity/blocked.cl"];
+    let edits = others.map(|name| (name.to_owned(), format!("{}\n", own(name))));
+    session.send(Command::Kernels(KernelEdits::from(edits)));
+    let Taken { run, wait } = heard(&mut session).unwrap();
+    assert_eq!((run, wait), (vec!["pull.cl".to_owned()], vec![others[1].to_owned(), others[2].to_owned()]));
+}
+
+/// A folder is watched as an editor leaves it: other files do not matter, and an end of the watch ends its thread.
+#[test]
+fn only_kernels_are_news() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = kernel_lab::prepare(folder.path()).unwrap();
+    let (sender, news) = crossbeam_channel::unbounded();
+    let watch = Watch::new(place.clone(), move |edits| sender.send(edits).unwrap()).unwrap();
+    let touch = |name: &str, text: &str| fs::write(Path::new(&place).join(name), text).unwrap();
+    touch("gravity/tiled.cl~", "a backup");
+    touch(FILE, own(FILE));
+    assert!(news.recv_timeout(Duration::from_secs(1)).is_err(), "nothing is other than before");
+    // Beside, then renamed, as editors do.
+    touch("gravity/.new", "other");
+    fs::rename(place.join("gravity/.new"), place.join(FILE)).unwrap();
+    let edits = news.recv_timeout(Duration::from_secs(20)).unwrap().unwrap();
+    assert_eq!(edits[FILE], "other");
+    drop(watch);
+    assert!(news.recv_timeout(Duration::from_secs(20)).is_err() && news.is_empty());
+}
+
+#[test]
+fn all_devices_take_the_same_kernels_and_so_do_those_that_are_chosen_later() {
+    if compute::list().unwrap().iter().any(|found| compute::aborts_on_sub_devices(&found.info)) {
+        eprintln!("SKIPPED with several devices: this version of PoCL aborts with parts of a CPU");
+        return;
+    }
+    let found = compute::select_several("sub:2").expect("PoCL's CPU can be parted");
+    let devices = Devices::all(found).unwrap();
+    let mut config = engine().config().clone();
+    config.devices = vec![0, 1];
+    let mut engine = Engine::new(devices, config).unwrap();
+    let edits = KernelEdits::from([("gravity/force.cl".to_owned(), turned_round())]);
+    engine.set_edits(edits.clone()).unwrap();
+    engine.run(2, |_| ()).unwrap();
+    let devices = engine.devices();
+    assert!(devices.iter().all(|device| *device.edits() == edits));
+    for chosen in [&[1][..], &[1, 0]] {
+        assert!(devices.choose(chosen).unwrap().iter().all(|device| *device.edits() == edits), "{chosen:?}");
+    }
+    let left = devices.without(devices[0].key()).unwrap().expect("one is left");
+    assert_eq!(*left.edits(), edits);
+}

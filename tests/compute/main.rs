@@ -1,0 +1,18 @@
+//! What is computed: modes, kernels, devices, and the session that runs them.
+
+mod accuracy;
+mod asteroids;
+mod devices;
+mod fluid;
+mod hand;
+mod invariants;
+mod kernels;
+mod lane;
+mod parity;
+mod races;
+mod roofline;
+mod session;
+#[path = "../support/mod.rs"]
+mod support;
+mod time;
+mod tuned;

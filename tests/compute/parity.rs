@@ -1,0 +1,80 @@
+//! Every variant of every mode against the f64 reference, by the same table walk as `gravitile check`; and that
+//! this walk finds what is wrong.
+
+use gravitile::commands::check::{self, Case};
+use gravitile::compute::Device;
+use gravitile::modes::MODES;
+
+/// In the gate a fifth of the cases is compared at each work-group size, another fifth at each, and a fifth of the knobs.
+const FIFTH: usize = 5;
+
+/// Compares every variant with the reference; over all cases and knobs, or over a fifth of them for each row of the table.
+fn every_variant_agrees(device: &Device, all: bool) {
+    for info in MODES {
+        let cases = check::cases(info).unwrap();
+        for variant in info.variants {
+            for (nth, mut plan) in check::plans(&device.info, variant).into_iter().enumerate() {
+                let is_chosen = |at: usize| all || at % FIFTH == nth % FIFTH;
+                let with_knobs = plan.recipes.len() > 1;
+                if with_knobs {
+                    let mut at = 0..;
+                    plan.recipes.retain(|_| is_chosen(at.next().unwrap()));
+                }
+                let chosen = cases.iter().enumerate().filter(|(at, _)| with_knobs || is_chosen(*at));
+                let row = check::row(device, &plan, chosen.map(|(_, case)| case)).unwrap();
+                assert!(row.passes(), "{row:?}");
+                // An error of exactly nothing would mean that nothing was compared.
+                assert!(row.worst > 1e-9 && row.cases >= if all { 6 } else { 1 }, "{row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_variant_agrees_on_the_cpu() {
+    every_variant_agrees(&crate::support::cpu(), false);
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn every_variant_agrees_on_the_cpu_in_all_cases() {
+    every_variant_agrees(&crate::support::cpu(), true);
+}
+
+#[test]
+fn every_variant_agrees_on_a_gpu() {
+    if let Some(device) = crate::support::gpu() {
+        every_variant_agrees(&device, true);
+    }
+}
+
+#[test]
+fn mistakes_are_found() {
+    let device = crate::support::cpu();
+    let cases: Vec<Case> = check::cases(crate::support::gravity()).unwrap();
+    let mistakes = [
+        ("naive", "j < n", "j + 1 < n"),
+        ("private", "x_in[j], eps2", "x_in[j], eps2 * 1.001f"),
+        ("tiled", "start < n", "start + WORK_GROUP <= n"),
+        ("tiled", "start + lane < n ? x_in[start + lane] : (float4)(0.0f)", "x_in[min(start + lane, n - 1)]"),
+        ("unrolled", "PULL(k + 7)", "PULL(k + 6)"),
+        ("unrolled", "for (; k < WORK_GROUP; ++k)", "for (; k + 1 < WORK_GROUP; ++k)"),
+        ("vector", "first + k < n", "first + k + 1 < n"),
+        ("blocked", "lane < SLOTS && i < n", "lane < SLOTS && i + 1 < n"),
+        ("blocked", "s < SHARES", "s + 1 < SHARES"),
+        ("blocked", "j < n ? x_in[j] : (float4)(0.0f)", "x_in[min(j, n - 1)]"),
+        ("blocked", "body.w == 0.0f", "false"),
+        ("mutual", "i < n ? x_in[i] : (float4)(0.0f)", "x_in[min(i, n - 1)]"),
+        ("mutual", "other.w * f", "m * f"),
+        ("mutual", "distance == 0", "false"),
+        ("mutual", "s < 2 * depth", "s + 1 < 2 * depth"),
+        ("mutual", "start > 0 ||", ""),
+    ];
+    for (name, right, wrong) in mistakes {
+        let variant = crate::support::mistaken(crate::support::gravity(), name, right, wrong);
+        let mut rows = check::plans(&device.info, variant)
+            .into_iter()
+            .map(|plan| check::row(&device, &plan, &cases).unwrap());
+        assert!(rows.any(|row| !row.passes()), "`{wrong}` in {name} is not found");
+    }
+}

@@ -1,0 +1,65 @@
+//! Barriers, seen by Oclgrind: a simulated device that reports every two work-items of which one touches what the other
+//! writes without a barrier between them. PoCL runs the items of a work-group in an order that hides most such mistakes.
+
+use crate::support::oclgrind::{BARRIER, Parts, under_oclgrind};
+use gravitile::base::state::Matter;
+use gravitile::compute::Device;
+use gravitile::modes::{MODES, ModeInfo, Recipe, Variant};
+use gravitile::scene::Setup;
+
+/// Several tiles and a tail.
+const BODIES: usize = 70;
+/// The barrier of `grid` that takes a quarter of a million cells to be needed.
+const NOT_SEEN: (&str, usize) = ("grid", 3);
+/// More than a sum in two stages has shares; and where it covers a grid, wide and high enough for two steps to a launch.
+const WORK_GROUP: usize = 24;
+const WIDTH: u32 = 4;
+
+#[test]
+fn every_barrier_is_needed_and_none_is_missing() {
+    let Some(parts) = under_oclgrind(module_path!(), "every_barrier_is_needed_and_none_is_missing", inside)
+    else {
+        return;
+    };
+    assert!(parts > MODES.iter().flat_map(|info| info.variants).count());
+}
+
+/// Runs every variant as it is, and again without each of its barriers.
+fn inside(device: &Device, parts: &mut Parts) {
+    for info in MODES {
+        for variant in info.variants {
+            if parts.next(&format!("{} {}", info.name, variant.name)) {
+                run(device, info, variant);
+            }
+            for (nth, (at, _)) in variant.source.match_indices(BARRIER).enumerate() {
+                let title = format!("{} {} without barrier {nth}", info.name, variant.name);
+                if (variant.name, nth) == NOT_SEEN || !parts.next(&title) {
+                    continue;
+                }
+                let mut source = variant.source.to_owned();
+                source.replace_range(at..at + BARRIER.len(), "");
+                let source = Box::leak(source.into_boxed_str());
+                run(device, info, Box::leak(Box::new(Variant { source, ..*variant })));
+            }
+        }
+    }
+}
+
+fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
+    let mut mode = (info.default)();
+    mode.unseen();
+    let state = info.scenes[0].generate(&Setup { bodies: BODIES, seed: 1, params: &mode.values() });
+    let recipe = Recipe::guess(variant, &device.info, BODIES)
+        .with_work_group(WORK_GROUP)
+        .with_knob("split", 4)
+        .with_knob("unroll", 8)
+        // Several blocks, and so tiles that may run at the same time.
+        .with_knob("block", 32)
+        .with_knob("k", 2)
+        .with_knob("width", WIDTH);
+    let mut simulation = mode.build(device, recipe, &state).unwrap();
+    // The last is taken alone.
+    simulation.start(if info.work.matter == Matter::Flow { 3 } else { 1 });
+    while simulation.advance().unwrap() {}
+    simulation.finish().unwrap();
+}

@@ -1,0 +1,157 @@
+//! The micro-kernels compute what they say, so that no compiler left the work out; rates hang together.
+
+use crate::support::cpu;
+use gravitile::compute::{DeviceKind, MicroKernel, Probe, Roofline};
+use gravitile::modes::{Limit, MODES, ModeInfo, Recipe};
+
+/// As in `src/compute/roofline.rs`.
+const SEED: f64 = 0.75;
+const ROUNDS: u32 = 7;
+
+/// A column's share of what an item writes, and the sum of the sizes of its terms.
+type Column = fn(Place) -> [f64; 2];
+
+/// Where a column is, and how many operations are done to it.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Start share of the item.
+    share: f64,
+    k: f64,
+    lane: f64,
+    operations: u32,
+}
+
+/// On CPUs an item has columns of 16 numbers, on GPUs columns of one, and there each round has `turns` operations. There may
+/// be no GPU here, but a CPU takes that form too.
+fn check(what: &str, micro: &MicroKernel, columns: [usize; 2], turns: u32, column: Column) {
+    for (kind, columns, lanes, turns) in
+        [(DeviceKind::Cpu, columns[0], 16, 1), (DeviceKind::Gpu, columns[1], 1, turns)]
+    {
+        let results = Probe::for_kind(&cpu(), micro, kind).unwrap().results(ROUNDS).unwrap();
+        assert!(!results.is_empty());
+        let wanted: Vec<[f64; 2]> = (0..16)
+            .map(|item| {
+                let all = (0..columns).flat_map(|k| (0..lanes).map(move |lane| (k as f64, f64::from(lane))));
+                let share = f64::from(item) / 16.0;
+                let place = |(k, lane)| Place { share, k, lane, operations: ROUNDS * turns };
+                all.map(place).map(column).fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+            })
+            .collect();
+        for (item, result) in results.into_iter().enumerate() {
+            let [wanted, scale] = wanted[item % 16];
+            let off = (f64::from(result) - wanted).abs() / scale;
+            assert!(off < 1e-4, "{what} for a {kind}, item {item}: {result} instead of {wanted}");
+        }
+    }
+}
+
+fn chain(place: Place, operation: impl Fn(f64) -> f64) -> [f64; 2] {
+    let start = SEED * (1.0 + place.k) + place.share + place.lane;
+    [(0..place.operations).fold(start, |a, _| operation(a)); 2]
+}
+
+#[test]
+fn multiply_adds_and_roots_are_carried_out() {
+    check("multiply-adds", &MicroKernel::MULTIPLY_ADDS, [12; 2], 16, |at| {
+        chain(at, |a| a * SEED + (1.0 - SEED))
+    });
+    check("roots", &MicroKernel::ROOTS, [12; 2], 16, |at| chain(at, |a| 1.0 / a.sqrt()));
+}
+
+#[test]
+fn pairs_of_every_mode_are_carried_out() {
+    for info in MODES {
+        match info.name {
+            "gravity" => check(info.name, info.limit.micro(), [3, 8], 6, gravity),
+            "asteroids" => check(info.name, info.limit.micro(), [4, 8], 10, asteroids),
+            // It is copies that limit it.
+            "fluid" => assert!(matches!(info.limit, Limit::Copies { bytes: 72.0 })),
+            name => panic!("kernels/{name}/limit.cl has no check"),
+        }
+    }
+}
+
+/// As in `kernels/gravity/limit.cl`.
+fn gravity(Place { share, k, lane, operations }: Place) -> [f64; 2] {
+    let x = 0.25 * lane + share + k;
+    let own = [x, 0.5 * x + 1.0, SEED - x];
+    let mut other = [0.0, SEED, -SEED];
+    let mut sums = [0.0; 2];
+    for _ in 0..operations {
+        let d: [f64; 3] = std::array::from_fn(|axis| other[axis] - own[axis]);
+        let r2 = d.iter().map(|c| c * c).sum::<f64>() + 1.0 - SEED;
+        // Both sides are added, with the same sign.
+        let terms = d.map(|c| 2.0 * c / (r2 * r2.sqrt()));
+        sums[0] += terms.iter().sum::<f64>();
+        sums[1] += terms.iter().map(|c| c.abs()).sum::<f64>();
+        other = [other[1], other[2], other[0] + 1.0 / 1024.0];
+    }
+    sums
+}
+
+/// As in `kernels/asteroids/limit.cl`.
+fn asteroids(Place { share, k, lane, operations }: Place) -> [f64; 2] {
+    let x = share + k;
+    let own = [x, SEED - x, SEED * k, 0.5 * x, 1.0];
+    let mut other = [SEED - lane, 0.5 * lane, -SEED, lane + SEED, 0.25 * lane];
+    let mut least = SEED;
+    for _ in 0..operations {
+        least = own.iter().zip(&other).map(|(a, b)| a * b).sum::<f64>().min(least);
+        other.rotate_left(1);
+        other[4] -= 1.0 / 1024.0;
+    }
+    [least, least.abs()]
+}
+
+#[test]
+fn bytes_come_through_in_both_forms() {
+    for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
+        let results = |micro| Probe::for_kind(&cpu(), micro, kind).unwrap().results(ROUNDS).unwrap();
+        // What is fetched is zero: the sums stay where they begin, 12 vectors of them.
+        let width = if kind == DeviceKind::Cpu { 16.0 } else { 4.0 };
+        assert!(results(&MicroKernel::FETCHES).iter().all(|sum| f64::from(*sum) == 12.0 * width * SEED));
+        assert!(results(&MicroKernel::COPIES).iter().all(|value| *value == 0.0));
+    }
+}
+
+#[test]
+fn rates_hang_together() {
+    let device = cpu();
+    let Roofline {
+        multiply_adds_per_second: multiply_adds,
+        roots_per_second: roots,
+        fetched_bytes_per_second: fetched,
+        copied_bytes_per_second: copied,
+    } = Roofline::measure(&device, &mut |why| panic!("{why}"));
+    let [multiply_adds, roots, fetched, copied] =
+        [multiply_adds, roots, fetched, copied].map(|rate| rate.unwrap());
+    // A device does many multiply-adds in the time of a pair: no load of the machine turns that round.
+    for ModeInfo { name, limit, .. } in MODES {
+        let limit = limit.at(Probe::new(&device, limit.micro()).unwrap().measure().unwrap());
+        assert!(limit > 0.0 && limit < multiply_adds, "{name}: {limit} of {multiply_adds}");
+    }
+    for rate in [multiply_adds, roots, fetched, copied] {
+        assert!(rate > 1e8 && rate.is_finite(), "{rate}");
+    }
+}
+
+#[test]
+fn a_probe_is_done_after_some_short_turns() {
+    let mut probe = Probe::new(&cpu(), MODES[0].limit.micro()).unwrap();
+    assert_eq!(probe.rate(), 0.0);
+    let mut turns = 1;
+    while probe.turn().unwrap() {
+        turns += 1;
+    }
+    assert!(probe.rate() > 0.0);
+    assert!((8..40).contains(&turns), "{turns} turns");
+}
+
+#[test]
+fn a_variant_fetches_what_its_items_do_not_share() {
+    let device = cpu().info;
+    let recipe = |name| Recipe::guess(MODES[0].variant(name).unwrap(), &device, 65_536);
+    let bytes = |name, work_group| recipe(name).with_work_group(work_group).bytes_per_pair();
+    assert_eq!((bytes("naive", 64), bytes("vector", 2)), (16.0, 0.5));
+    assert_eq!((bytes("tiled", 1), bytes("tiled", 64)), (16.0, 0.25));
+}

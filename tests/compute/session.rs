@@ -1,0 +1,544 @@
+//! The simulation on its own thread: commands, frames, notices; and the engine's obedience to a config.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::support::odd::{FOR_EVER, Gate, Odd};
+use crate::support::watched::{Watched, wait_for};
+use crate::support::{cpu, engine, gpu, gravity, mistaken, scene};
+use gravitile::base::bodies::Points;
+use gravitile::base::error::Error;
+use gravitile::base::flow::{Image, Stroke};
+use gravitile::base::params::{self, ChangeEffect};
+use gravitile::base::state::State;
+use gravitile::compute::Device;
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::modes::accuracy::{TOLERANCE, WORRYING};
+use gravitile::modes::gravity::variants::NAIVE;
+use gravitile::modes::{Diagnostics, MODES, Variant};
+use gravitile::session::{Command, Frame, Notice, Stats};
+
+fn small() -> Config {
+    scene("plummer", Some(256), &[])
+}
+
+/// Does not compile, in its third line.
+static BROKEN: Variant = Variant {
+    name: "broken",
+    summary: "for tests",
+    file: "gravity/broken.cl",
+    source: "// first\n// second\n__kernel void advance(const uint n) { n = nonsense; }\n",
+    ..NAIVE
+};
+
+#[test]
+fn frames_follow_each_other_and_the_clock_with_them() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(3), ..small() });
+    let first = watched.frame();
+    assert_eq!(
+        (first.stats.generation, first.points.positions.len(), first.points.values.len()),
+        (1, 256, 256)
+    );
+    let mut last = first.stats.step;
+    for _ in 0..10 {
+        let frame = watched.frame();
+        assert_eq!(frame.stats.step, last + 3);
+        assert!((frame.stats.time - frame.stats.step as f64 * 0.01).abs() < 1e-6);
+        last = frame.stats.step;
+    }
+    assert!(watched.wakes.load(Ordering::Relaxed) >= 11);
+    let measured = watched.frame_where(|frame| frame.stats.diagnostics.is_some());
+    assert!(measured.stats.steps_per_second > 0.0 && measured.stats.device_ms_per_step > 0.0);
+    assert_eq!(measured.stats.energy_drift, None, "one measurement tells of no change");
+    let drift = watched.frame_where(|frame| frame.stats.energy_drift.is_some()).stats.energy_drift;
+    assert!(drift.is_some_and(|drift| drift != 0.0 && drift.abs() < 1e-2), "{drift:?}");
+}
+
+#[test]
+fn a_frame_shows_its_step_though_the_next_burst_runs() {
+    frames_show_their_steps(&cpu());
+}
+
+/// Which copies beside the kernels, where a CPU takes one after the other.
+#[test]
+fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
+    if let Some(device) = gpu() {
+        frames_show_their_steps(&device);
+    }
+}
+
+/// Steps are under way before and after the snapshot, and memory goes round as in the session.
+fn frames_show_their_steps(device: &Device) {
+    let engine = |config| Engine::new(device.clone(), config).unwrap();
+    for (info, variant) in MODES.iter().flat_map(|info| info.variants.iter().map(move |v| (info, v))) {
+        let config = Config { bodies: Some(1000), variant: Some(variant), ..Config::new(info) };
+        let (mut runs, mut stops) = (engine(config.clone()), engine(config));
+        let start = |engine: &mut Engine, steps| {
+            engine.start(steps);
+            while engine.advance().unwrap() {}
+        };
+        let mut points = Points::default();
+        let mut last = stops.state().unwrap();
+        for burst in 1..6 {
+            start(&mut runs, burst);
+            let pending = runs.publish(points).unwrap();
+            start(&mut runs, 3);
+            points = pending.wait().unwrap().0;
+
+            stops.run(burst, |_| ()).unwrap();
+            let state = stops.state().unwrap();
+            let (still, _) = stops.publish(Points::default()).unwrap().wait().unwrap();
+            let what = format!("{} {} in burst {burst}", info.name, variant.name);
+            assert!(points.positions == still.positions && points.values == still.values, "{what}");
+            assert!(points.image == still.image && points.series == still.series, "{what}");
+            if let State::Bodies(bodies) = &state {
+                assert!(places(&points.positions) == places(&bodies.positions), "{what}");
+            }
+            assert!(state != last, "{what}: nothing moves");
+            last = state;
+            stops.run(3, |_| ()).unwrap();
+        }
+    }
+}
+
+/// Less what the fourth number means.
+fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
+    rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
+}
+
+#[test]
+fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
+    let mut watched = Watched::new(Config { free_run: true, ..small() });
+    // A screen that shows a picture a minute, and one that shows a thousand million a second.
+    watched.session.send(Command::Picture(Duration::from_secs(60)));
+    let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 1).stats.steps_per_frame;
+    watched.session.send(Command::Picture(Duration::from_nanos(1)));
+    watched.frame_where(|frame| frame.stats.steps_per_frame == 1);
+    watched.session.send(Command::Picture(Duration::from_millis(16)));
+    watched.configure(&small());
+    let watchable = watched.frame_where(|frame| (2..most).contains(&frame.stats.steps_per_frame));
+    assert!(watchable.stats.device_busy > 0.0 && watchable.stats.device_busy_overall > 0.0);
+    assert!(watchable.stats.device_busy <= 1.0 && watchable.stats.device_busy_overall <= 1.0);
+}
+
+#[test]
+fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
+    let (_, most) = gravity().work.burst;
+    let mut watched = Watched::new(small());
+    watched.session.send(Command::Picture(Duration::from_secs_f64(1.125 / 60.0)));
+    let bursts: Vec<_> = (0..80).map(|_| f64::from(watched.frame().stats.steps_per_frame)).collect();
+    let mean = bursts[16..].iter().sum::<f64>() / (bursts.len() - 16) as f64;
+    assert!((mean / f64::from(most) - 1.125).abs() < 0.02, "{mean} in place of {most}: {bursts:?}");
+}
+
+#[test]
+fn the_accuracy_of_each_variant_is_told() {
+    let info = gravity();
+    let of = |variant| Config { variant: Some(variant), ..small() };
+    let mut watched = Watched::new(of(&info.variants[0]));
+    for (seen, variant) in info.variants.iter().enumerate() {
+        watched.configure(&of(variant));
+        let first = watched.frame_where(|frame| frame.stats.variant == variant.name);
+        assert_eq!(first.stats.relative_error, None, "it is not yet judged");
+        let own = |stats: &Stats| stats.ladder.iter().find(|rung| rung.variant == variant.name).cloned();
+        let stats = watched.frame_where(|f| own(&f.stats).is_some_and(|r| r.relative_error.is_some())).stats;
+        assert!(stats.relative_error.is_some_and(|error| error > 0.0 && error < TOLERANCE), "{stats:?}");
+        let rung = own(&stats).unwrap();
+        assert!(rung.relative_error == stats.relative_error && rung.pairs_per_second > 0.0);
+        assert_eq!(stats.ladder.len(), seen + 1, "the others are remembered");
+    }
+    let wrong = mistaken(info, "tiled", "sum, own.xyz, tile[k], eps2", "sum, own.xyz, tile[k], 2.0f * eps2");
+    watched.configure(&of(wrong));
+    let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > WORRYING);
+    watched.frame_where(told);
+    // Of another number of bodies nothing is known.
+    watched.configure(&Config { bodies: Some(100), ..small() });
+    let fresh = watched.frame_where(|frame| frame.stats.bodies == 100).stats;
+    assert_eq!((fresh.relative_error, fresh.ladder), (None, Vec::new()));
+}
+
+#[test]
+fn a_single_step_is_judged_while_it_pauses() {
+    let mut watched = Watched::new(Config { running: false, ..small() });
+    assert_eq!(watched.frame().stats.relative_error, None);
+    watched.session.send(Command::Step);
+    let judged = watched.frame_where(|frame| frame.stats.relative_error.is_some());
+    assert_eq!(judged.stats.step, 1);
+    watched.configure(&Config { running: false, variant: Some(&gravity().variants[0]), ..small() });
+    let other = watched.frame_where(|frame| frame.stats.variant == gravity().variants[0].name);
+    assert_eq!(other.stats.relative_error, None, "it is another variant's");
+}
+
+#[test]
+fn the_limit_is_found_while_it_runs() {
+    let mut watched = Watched::new(small());
+    assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
+    let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
+    assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
+    // Each mode has its own, and what does not look at all pairs has none.
+    let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
+    let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
+    watched.configure(&with("tiled"));
+    let other = watched.frame_where(|frame| frame.stats.mode == "asteroids" && frame.stats.limit.is_some());
+    assert_ne!(other.stats.limit, stats.limit);
+    watched.configure(&with("grid"));
+    assert_eq!(watched.frame_where(|frame| frame.stats.variant == "grid").stats.limit, None);
+}
+
+#[test]
+fn no_step_is_taken_until_the_frame_was() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(1), ..small() });
+    wait_for(|| watched.wakes.load(Ordering::Relaxed) > 0);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(watched.wakes.load(Ordering::Relaxed), 1, "a frame was made that nobody asked for");
+    watched.frame();
+    watched.frame();
+
+    let mut free = Watched::new(Config { steps_per_frame: Some(1), free_run: true, ..small() });
+    let is_ahead = |frame: u64| {
+        std::thread::sleep(Duration::from_millis(20));
+        free.frame().stats.step > frame
+    };
+    assert!((1..500).any(is_ahead), "free run waits for the screen: no more steps than frames");
+}
+
+#[test]
+fn pause_step_and_restart_do_just_that() {
+    let paused = Config { running: false, ..small() };
+    let mut watched = Watched::new(paused.clone());
+    let start = watched.frame();
+    assert_eq!(start.stats.step, 0);
+    assert!(watched.is_still(), "it steps though it is paused");
+    for step in 1..=3 {
+        watched.session.send(Command::Step);
+        let frame = watched.frame_where(|frame| frame.stats.step > step - 1);
+        assert_eq!(frame.stats.step, step);
+    }
+    assert!(watched.is_still());
+    watched.session.send(Command::Restart);
+    let again = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert_eq!(again.stats.step, 0);
+    assert_eq!(again.points.positions, start.points.positions);
+    watched.configure(&Config { running: true, ..paused });
+    watched.frame_where(|frame| frame.stats.step > 3);
+}
+
+#[test]
+fn a_long_step_is_given_up_for_other_bodies_at_once() {
+    // It never ends.
+    let gate = Gate::default();
+    gate.close(FOR_EVER);
+    let long = Odd::behind(&gate, small());
+    let mut watched = Watched::new(long.clone());
+    watched.frame();
+    wait_for(|| gate.has_held());
+    watched.configure(&Config { bodies: Some(64), ..long });
+    watched.frame_where(|frame| frame.stats.bodies == 64);
+    // Nor is it waited for at the end.
+    gate.close(FOR_EVER);
+    wait_for(|| gate.has_held());
+    drop(watched);
+}
+
+#[test]
+fn what_is_not_possible_is_told_and_the_rest_runs_on() {
+    let mut watched = Watched::new(small());
+    watched.frame();
+    watched.configure(&Config { variant: Some(&BROKEN), ..small() });
+    let Notice::Rejected { error: Error::Build { file, log, .. }, in_force, .. } = watched.notice() else {
+        panic!("another notice");
+    };
+    assert_eq!((file.as_str(), *in_force), ("gravity/broken.cl", small()));
+    assert!(log.contains("broken.cl:3:"), "the log does not name the line: {log}");
+    let step = watched.frame().stats.step;
+    watched.frame_where(|frame| frame.stats.step > step);
+
+    watched.configure(&Config { work_group: Some(1 << 20), ..small() });
+    assert!(matches!(watched.notice(), Notice::Rejected { error: Error::Invalid(_), .. }));
+}
+
+#[test]
+fn a_start_that_fails_is_told() {
+    let mut watched = Watched::new(Config { bodies: Some(0), ..small() });
+    assert!(matches!(watched.notice(), Notice::Failed(Error::Invalid(_))));
+}
+
+#[test]
+fn changes_cost_no_more_than_they_must() {
+    let mut engine = engine(small());
+    engine.run(5, |_| ()).unwrap();
+    let mut state = engine.state().unwrap();
+    let mut change = |edit: &dyn Fn(&mut Config), expected: Option<ChangeEffect>| {
+        let mut config = engine.config().clone();
+        edit(&mut config);
+        assert_eq!(engine.configure(config).unwrap(), expected);
+        let now = engine.state().unwrap();
+        let keeps = expected != Some(ChangeEffect::Reseed);
+        assert_eq!(now == state, keeps, "{expected:?}");
+        assert_eq!(engine.clock().0 > 0, keeps);
+        engine.run(1, |_| ()).unwrap();
+        state = engine.state().unwrap();
+    };
+    let set = |key: &'static str, value: &'static str| {
+        move |config: &mut Config| params::set(config.mode.as_mut(), key, value).unwrap()
+    };
+    change(&|_| (), None);
+    change(&|config| config.running = false, None);
+    change(&set("dt", "0.002"), Some(ChangeEffect::Live));
+    change(&set("integrator", "euler"), Some(ChangeEffect::Live));
+    change(&set("softening", "clamp"), Some(ChangeEffect::Rebuild));
+    for variant in gravity().variants {
+        change(&move |config| config.variant = Some(variant), Some(ChangeEffect::Rebuild));
+    }
+    change(&|config| config.work_group = Some(7), Some(ChangeEffect::Rebuild));
+    change(&|config| config.seed = 2, Some(ChangeEffect::Reseed));
+    change(&|config| config.bodies = Some(100), Some(ChangeEffect::Reseed));
+    change(&|config| config.select_scene(gravity().scene("cube").unwrap()), Some(ChangeEffect::Reseed));
+    // A number chosen by hand waits while a scene has its own.
+    change(&|config| config.select_scene(gravity().scene("two-body").unwrap()), Some(ChangeEffect::Reseed));
+}
+
+/// One of each mode, small, and standing still.
+fn one_of_each() -> Vec<Config> {
+    let config = |info| Config { bodies: Some(256), running: false, ..Config::new(info) };
+    MODES.iter().map(|info| config(info)).collect()
+}
+
+#[test]
+fn each_mode_goes_on_where_it_was_left() {
+    let configs = one_of_each();
+    let count = configs.len();
+    let mut watched = Watched::new(configs[0].clone());
+    watched.frame();
+    let mut seen: Vec<Option<Frame>> = vec![None; count];
+    for turn in 0..4 * count {
+        let (config, next) = (&configs[turn % count], &configs[(turn + 1) % count]);
+        let is_of = |config: &Config, frame: &Frame| frame.stats.mode == config.mode.info().name;
+        let step = seen[turn % count].as_ref().map_or(0, |frame| frame.stats.step);
+        watched.session.send(Command::Step);
+        let frame = watched.frame_where(|frame| is_of(config, frame) && frame.stats.step == step + 1);
+        if let Some(before) = &seen[turn % count] {
+            assert_eq!(frame.stats.generation, before.stats.generation, "turn {turn}: it began anew");
+        }
+        // What is left and what comes back is the same to the last bit.
+        watched.configure(next);
+        watched.frame_where(|frame| is_of(next, frame));
+        watched.configure(config);
+        let back = watched.frame_where(|frame| is_of(config, frame));
+        assert_eq!(back.stats.step, frame.stats.step);
+        assert_eq!(back.points.positions, frame.points.positions, "turn {turn}");
+        assert_eq!(back.points.values, frame.points.values, "turn {turn}");
+        assert_eq!(back.points.image, frame.points.image, "turn {turn}");
+        watched.configure(next);
+        watched.frame_where(|frame| is_of(next, frame));
+        seen[turn % count] = Some(frame);
+    }
+    // Running too, and a mode that is asked for with another seed begins anew.
+    let mut last = vec![5; count];
+    for turn in 0..4 * count {
+        let config = Config { running: true, ..configs[turn % count].clone() };
+        watched.configure(&config);
+        let of_mode = |frame: &Frame| frame.stats.mode == config.mode.info().name;
+        let frame = watched.frame_where(of_mode);
+        let (is, was) = (frame.stats.step, last[turn % count]);
+        assert!(is >= was || turn < count, "turn {turn}: {is} after {was}");
+        last[turn % count] =
+            watched.frame_where(|frame| of_mode(frame) && frame.stats.step > was + 3).stats.step;
+    }
+    watched.configure(&Config { seed: 9, running: true, ..configs[0].clone() });
+    let fresh = watched.frame_where(|frame| frame.stats.mode == configs[0].mode.info().name);
+    assert!(fresh.stats.step < last[0] && fresh.stats.generation == count as u64 + 1);
+}
+
+#[test]
+fn an_engine_that_was_put_aside_goes_on_as_if_it_never_was() {
+    for (config, other) in one_of_each().iter().zip(one_of_each().iter().cycle().skip(1)) {
+        let (mut left, mut stays) = (engine(config.clone()), engine(config.clone()));
+        for steps in [7, 20] {
+            left.run(steps, |_| ()).unwrap();
+            stays.run(steps, |_| ()).unwrap();
+            left.configure(other.clone()).unwrap();
+            left.run(3, |_| ()).unwrap();
+            left.configure(config.clone()).unwrap();
+            assert!(left.state().unwrap() == stays.state().unwrap(), "{:?}", config.mode);
+        }
+        left.run(20, |_| ()).unwrap();
+        stays.run(20, |_| ()).unwrap();
+        assert!(left.state().unwrap() == stays.state().unwrap(), "{:?}", config.mode);
+    }
+}
+
+fn fluid(scene: &str, set: &[(&str, &str)]) -> Config {
+    let info = &gravitile::modes::fluid::INFO;
+    let mut config = Config { bodies: Some(3000), ..Config::new(info) };
+    config.select_scene(info.scene(scene).unwrap());
+    for (key, value) in set {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    config
+}
+
+/// How many of the pixels are solid.
+fn solid(frame: &Frame) -> usize {
+    frame.points.image.values.iter().filter(|value| **value == Image::WALL).count()
+}
+
+#[test]
+fn obstacles_are_painted_erased_and_kept() {
+    let config = Config { running: false, ..fluid("channel", &[]) };
+    let mut watched = Watched::new(config.clone());
+    let bare = watched.frame();
+    let stroke = Stroke { from: [-0.2, 0.0], to: [0.2, 0.05], radius: 0.05, solid: true, begins: true };
+    watched.session.send(Command::Paint(stroke));
+    let painted = watched.frame_where(|frame| solid(frame) > solid(&bare));
+    // A stroke of 0.4 by 0.1 with round ends, in cells that are 2/93 wide.
+    let cells = (0.4 * 0.1 + 0.05f64.powi(2) * std::f64::consts::PI) * (93.0f64 / 2.0).powi(2);
+    let more = (solid(&painted) - solid(&bare)) as f64;
+    assert!((0.7..1.4).contains(&(more / cells)), "{more} instead of {cells}");
+    // The fluid flows round it, and it is there after another mode was shown.
+    watched.configure(&small());
+    watched.frame_where(|frame| frame.stats.mode == "gravity");
+    watched.configure(&Config { running: true, ..config.clone() });
+    let runs = watched.frame_where(|frame| frame.stats.mode == "fluid" && frame.stats.step > 50);
+    assert_eq!(solid(&runs), solid(&painted));
+    watched.session.send(Command::Paint(Stroke { solid: false, radius: 0.1, ..stroke }));
+    watched.frame_where(|frame| solid(frame) < solid(&painted));
+    // All cells at once cannot be solid, and no bodies can be painted over.
+    let all = Stroke { from: [-1.0, 0.0], to: [1.0, 0.0], radius: 1.0, solid: true, begins: true };
+    watched.session.send(Command::Paint(all));
+    assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
+    watched.configure(&small());
+    watched.frame_where(|frame| frame.stats.mode == "gravity");
+    watched.session.send(Command::Paint(stroke));
+    assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
+}
+
+#[test]
+fn a_flow_that_blows_up_stands_still_and_says_so() {
+    let config = fluid("porous", &[("drive", "inlet"), ("omega", "1.999"), ("inlet", "0.3")]);
+    let mut watched = Watched::new(Config { steps_per_frame: Some(20), ..config.clone() });
+    let mut heard = None;
+    wait_for(|| {
+        watched.session.frame();
+        heard = watched.next_notice();
+        heard.is_some()
+    });
+    let Some(Notice::Broken { text, is_painted: false, in_force }) = heard else { panic!("{heard:?}") };
+    assert!(
+        text.contains("blew up")
+            && *in_force == Config { running: false, steps_per_frame: Some(20), ..config.clone() }
+    );
+    watched.session.frame();
+    assert!(watched.is_still(), "it steps on");
+    watched.session.send(Command::Restart);
+    let fresh = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert!(fresh.stats.step == 0 && !fresh.stats.running && fresh.stats.series.is_empty());
+}
+
+#[test]
+fn what_a_mode_tells_of_each_step_is_kept() {
+    let mut watched = Watched::new(Config { steps_per_frame: Some(10), ..fluid("channel", &[]) });
+    let frame = watched.frame_where(|frame| frame.stats.step >= 100);
+    let series = &frame.stats.series;
+    assert!(series.len() >= 90 && series.is_sorted_by(|a, b| a[0] < b[0]), "{series:?}");
+    assert!(series.is_sorted_by(|a, b| a[1] < b[1]), "it is pushed from rest: {series:?}");
+    let mut alone = engine(fluid("channel", &[]));
+    alone.run(10, |_| ()).unwrap();
+    let first: Vec<f64> = series[..10].iter().map(|[_, value]| *value).collect();
+    assert_eq!(first, alone.series().unwrap());
+    watched.configure(&small());
+    assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
+}
+
+/// What is told of energy and momentum at a step that stands still.
+fn measured_at(watched: &mut Watched, step: u64) -> (Stats, Diagnostics) {
+    let told = |frame: &Frame| frame.stats.step == step && frame.stats.energy_drift.is_some();
+    watched.frame_where(told);
+    assert!(watched.is_still());
+    let last = watched.session.shown().stats.clone();
+    let diagnostics = last.diagnostics.clone().unwrap();
+    (last, diagnostics)
+}
+
+#[test]
+fn what_stands_still_is_measured_as_it_is() {
+    let config = Config { running: false, ..small() };
+    let mut right = engine(config.clone());
+    right.diagnostics().unwrap();
+    let mut watched = Watched::new(config.clone());
+    // There, and back from the start.
+    for (goal, steps) in [(400, 400), (100, 100)] {
+        right.restart().unwrap();
+        right.diagnostics().unwrap();
+        right.run(steps, |_| ()).unwrap();
+        watched.session.send(Command::GoTo(Some(goal)));
+        let (stats, sums) = measured_at(&mut watched, goal);
+        let (is, drift) = right.diagnostics().unwrap();
+        assert!((sums.kinetic / is.kinetic - 1.0).abs() < 1e-5, "step {goal}: {sums:?} instead of {is:?}");
+        assert!((stats.energy_drift.unwrap() - drift.unwrap()).abs() < 1e-5, "step {goal}: {drift:?}");
+    }
+    watched.session.send(Command::Step);
+    let (_, stepped) = measured_at(&mut watched, 101);
+    right.run(1, |_| ()).unwrap();
+    assert!((stepped.kinetic / right.diagnostics().unwrap().0.kinetic - 1.0).abs() < 1e-5);
+
+    // Another colour is only another picture.
+    let mut other = config;
+    params::set(other.mode.as_mut(), "colour", "origin").unwrap();
+    watched.configure(&other);
+    let before = watched.session.shown().points.colours;
+    let frame = watched.frame_where(|frame| frame.points.colours != before);
+    assert_eq!((frame.stats.diagnostics, frame.stats.energy_drift.is_some()), (Some(stepped), true));
+}
+
+#[test]
+fn colours_begin_anew_where_they_mean_something_else() {
+    let config = Config { steps_per_frame: Some(1), ..small() };
+    let mut watched = Watched::new(config.clone());
+    let first = watched.frame().points.colours;
+    assert_eq!(watched.frame_where(|frame| frame.stats.step > 3).points.colours, first);
+    let mut other = config.clone();
+    params::set(other.mode.as_mut(), "dt", "0.002").unwrap();
+    watched.configure(&other);
+    let changes = watched.session.shown().stats.changes;
+    let faster = watched.frame_where(|frame| frame.stats.changes > changes);
+    assert_eq!(faster.points.colours, first, "they mean the same");
+    params::set(other.mode.as_mut(), "colour", "origin").unwrap();
+    watched.configure(&other);
+    let second = watched.frame_where(|frame| frame.points.colours != first).points.colours;
+    watched.session.send(Command::Restart);
+    let fresh = watched.frame_where(|frame| frame.stats.generation == 2);
+    assert_ne!(fresh.points.colours, second, "another seeding");
+}
+
+/// How long it takes until `count` further measurements are told.
+fn measurements(watched: &mut Watched, count: usize) -> Duration {
+    let mut last = watched.frame().stats.diagnostics;
+    let mut times = Vec::new();
+    while times.len() <= count {
+        let told = watched.frame_where(|frame| frame.stats.diagnostics != last).stats.diagnostics;
+        times.push(Instant::now());
+        last = told;
+    }
+    times[count] - times[0]
+}
+
+#[test]
+fn what_is_watched_is_measured_more_often() {
+    let mut watched = Watched::new(small());
+    let mut figures = Vec::new();
+    // A measurement takes its share of the time and no more: a busy machine may spoil one attempt.
+    for _ in 0..5 {
+        watched.session.send(Command::Watch(false));
+        let seldom = measurements(&mut watched, 2);
+        watched.session.send(Command::Watch(true));
+        let often = measurements(&mut watched, 2);
+        assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
+        figures.push((seldom, often));
+        if often < seldom {
+            return;
+        }
+    }
+    panic!("{figures:?}");
+}

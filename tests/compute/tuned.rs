@@ -1,0 +1,194 @@
+//! What is remembered of searches: `auto` takes it, and a list that is broken or out of date does no harm.
+
+use std::fs;
+
+use crate::support::{cpu, gravity, scene};
+use gravitile::compute::{DeviceInfo, DeviceKind};
+use gravitile::engine::Resolved;
+use gravitile::engine::config::Config;
+use gravitile::engine::tuned::Tuned;
+use gravitile::engine::tuning::{self, Study, Trial};
+use gravitile::modes::{MODES, Recipe};
+use std::ops::ControlFlow;
+
+const BODIES: usize = 4096;
+
+/// Something that no guess comes to.
+fn odd(device: &DeviceInfo) -> Recipe {
+    let variant = gravity().variant("vector").unwrap();
+    Recipe::guess(variant, device, BODIES).with_work_group(3).with_knob("vectors", 1).with_knob("lanes", 8)
+}
+
+fn with(device: &DeviceInfo, recipe: &Recipe) -> Tuned {
+    let mut tuned = Tuned::default();
+    tuned.remember(device, gravity(), BODIES, (recipe, 1e9));
+    tuned
+}
+
+fn resolve(tuned: &Tuned, bodies: usize, device: &DeviceInfo, change: impl Fn(&mut Config)) -> Recipe {
+    let mut config = Config { tuned: tuned.clone(), ..scene("plummer", Some(bodies), &[]) };
+    change(&mut config);
+    Resolved::new(&config, device).unwrap().recipe
+}
+
+#[test]
+fn every_guess_can_be_chosen() {
+    let cpu = DeviceInfo::clone(&cpu().info);
+    for device in [DeviceInfo { kind: DeviceKind::Gpu, ..cpu.clone() }, cpu] {
+        for variant in MODES.iter().flat_map(|info| info.variants) {
+            for bodies in [1, 1000, 12_288, 65_536, 262_144, 1 << 20] {
+                for (knob, value) in Recipe::guess(variant, &device, bodies).knobs() {
+                    assert!(knob.options.contains(&value), "{} {} {value}", variant.name, knob.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn auto_takes_what_was_found_near_that_number_of_bodies() {
+    let device = cpu().info;
+    let found = odd(&device);
+    let tuned = with(&device, &found);
+    let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
+    assert_ne!(found, guess);
+    for (bodies, expected) in [(BODIES, found), (3000, found), (5700, found), (2800, guess), (6000, guess)] {
+        assert_eq!(resolve(&tuned, bodies, &device, |_| ()), expected, "{bodies}");
+    }
+    let chosen = resolve(&tuned, BODIES, &device, |config| {
+        config.knobs.insert("vectors", 4);
+        config.work_group = Some(5);
+    });
+    assert_eq!(chosen, found.with_knob("vectors", 4).with_work_group(5), "what is chosen by hand counts");
+    let tiled = gravity().variant("tiled").unwrap();
+    let other = resolve(&tuned, BODIES, &device, |config| config.variant = Some(tiled));
+    assert_eq!(other, Recipe::guess(tiled, &device, BODIES));
+}
+
+#[test]
+fn it_counts_for_its_device_driver_and_mode_alone() {
+    let device = cpu().info;
+    let tuned = with(&device, &odd(&device));
+    let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
+    for other in [
+        DeviceInfo { name: "another".into(), ..DeviceInfo::clone(&device) },
+        DeviceInfo { driver: "a newer one".into(), ..DeviceInfo::clone(&device) },
+    ] {
+        assert_eq!(resolve(&tuned, BODIES, &other, |_| ()), guess);
+    }
+    let mut asteroids = Config::new(MODES[1]);
+    (asteroids.tuned, asteroids.bodies) = (tuned, Some(BODIES));
+    assert_eq!(Resolved::new(&asteroids, &device).unwrap().recipe.variant.name, "grid");
+}
+
+#[test]
+fn the_faster_of_two_variants_and_the_newer_of_two_answers_count() {
+    let device = cpu().info;
+    let mut tuned = with(&device, &odd(&device));
+    let tiled = Recipe::guess(gravity().variant("tiled").unwrap(), &device, BODIES).with_work_group(48);
+    tuned.remember(&device, gravity(), BODIES, (&tiled, 2e9));
+    assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), tiled);
+    tuned.remember(&device, gravity(), BODIES, (&tiled.with_work_group(24), 0.5e9));
+    assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), odd(&device));
+}
+
+#[test]
+fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
+    let device = cpu().info;
+    let tuned = with(&device, &odd(&device));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep").join("tuned.json");
+    assert_eq!(Tuned::load(&path).unwrap(), Tuned::default(), "no file is an empty list");
+    tuned.save(&path).unwrap();
+    assert_eq!(Tuned::load(&path).unwrap(), tuned);
+
+    // Another start of the program knows nothing of it and finds something else.
+    let another = DeviceInfo { name: "another".into(), ..DeviceInfo::clone(&device) };
+    with(&another, &odd(&device)).save(&path).unwrap();
+    let both = Tuned::load(&path).unwrap();
+    assert_eq!(resolve(&both, BODIES, &device, |_| ()), odd(&device));
+    assert_eq!(resolve(&both, BODIES, &another, |_| ()), odd(&device));
+    fs::remove_file(&path).unwrap();
+    tuned.save(&path).unwrap();
+
+    let text = fs::read_to_string(&path).unwrap();
+    let guess = resolve(&Tuned::default(), BODIES, &device, |_| ());
+    let fingerprint = text.lines().find(|line| line.contains("fingerprint")).unwrap();
+    for (right, wrong) in [
+        ("\"vector\"", "\"no such variant\""),
+        (fingerprint, "\"fingerprint\": 1,"),
+        ("\"lanes\": 8", "\"lanes\": 7"),
+        ("\"lanes\": 8", "\"planes\": 8"),
+        ("\"work_group\": 3", "\"work_group\": 0"),
+        ("\"work_group\": 3", "\"work_group\": 99999999"),
+    ] {
+        assert!(text.contains(right), "{text}");
+        fs::write(&path, text.replace(right, wrong)).unwrap();
+        let stale = Tuned::load(&path).unwrap();
+        assert_eq!(resolve(&stale, BODIES, &device, |_| ()), guess, "{wrong}");
+    }
+    for broken in ["", "{", "[]", &text[..text.len() / 2], &text.replace("\"version\": 1", "\"version\": 2")]
+    {
+        fs::write(&path, broken).unwrap();
+        let error = Tuned::load(&path).unwrap_err().to_string();
+        assert!(error.contains("tuned.json"), "{error}");
+    }
+    fs::write(&path, vec![b' '; 2 << 20]).unwrap();
+    assert!(Tuned::load(&path).is_err(), "a huge file is not read");
+}
+
+#[test]
+fn what_was_only_looked_at_is_not_remembered() {
+    let device = cpu().info;
+    let trial = |name: &str, pairs_per_second, is_rough| {
+        let recipe = Recipe::guess(gravity().variant(name).unwrap(), &device, BODIES).with_work_group(8);
+        Trial { recipe, bodies: BODIES, pairs_per_second, is_rough }
+    };
+    let trials = [trial("naive", 3e9, true), trial("tiled", 2e9, false), trial("vector", 1e9, false)];
+    let mut tuned = Tuned::default();
+    tuning::remember(&mut tuned, &device, gravity(), &trials);
+    assert_eq!(resolve(&tuned, BODIES, &device, |_| ()), trials[1].recipe);
+    let naive = resolve(&tuned, BODIES, &device, |config| config.variant = gravity().variant("naive"));
+    assert_eq!(naive.work_group, 64, "what is guessed");
+}
+
+#[test]
+fn a_search_looks_at_every_variant_and_ends_when_told() {
+    let device = cpu();
+    let mut config = scene("plummer", Some(256), &[]);
+    let mut trials: Vec<Trial> = Vec::new();
+    let mut shares = vec![0.0];
+    Study::Tune
+        .run(&device, &config, &mut |share, trial| {
+            trials.push(*trial);
+            shares.push(share);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    let best = Trial::best_of_each(&trials);
+    let mut names: Vec<_> = best.iter().map(|trial| trial.recipe.variant.name).collect();
+    names.sort_unstable();
+    let mut expected: Vec<_> = gravity().variants.iter().map(|variant| variant.name).collect();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    assert!(best.is_sorted_by(|a, b| a.pairs_per_second <= b.pairs_per_second));
+    assert!(trials.len() > best.len(), "and at neighbours of the fastest");
+    // No recipe twice.
+    for (nth, trial) in trials.iter().enumerate() {
+        assert!(trials[..nth].iter().all(|earlier| earlier.recipe != trial.recipe), "{trial:?}");
+        assert!(trial.bodies == 256 && trial.pairs_per_second > 0.0);
+    }
+
+    config.bodies = Some(1 << 20);
+    for study in [Study::Tune, Study::WorkGroups, Study::Bodies] {
+        let mut calls = 0;
+        let mut report = |_: f32, trial: &Trial| {
+            calls += 1;
+            assert!(trial.bodies <= 1 << 16, "a step of a million bodies would take minutes");
+            ControlFlow::Break(())
+        };
+        study.run(&device, &config, &mut report).unwrap();
+        assert_eq!(calls, 1, "{study:?}");
+    }
+}

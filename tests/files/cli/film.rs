@@ -1,0 +1,183 @@
+//! Films without a window, with and without `ffmpeg`: what stands for it here writes down what it is given.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::{folder, gravitile};
+
+const RENDER: &str = "render --scene figure-eight --size 65x41";
+
+/// `ffmpeg`, as far as it is used: it has some encoders, takes 65 × 41 pixels of three bytes, and may give up.
+fn install(folder: &Path, encoders: &str, end: &str) {
+    let script = format!(
+        "#!/bin/sh\nfor last; do :; done\ncase \"$*\" in *-encoders*) printf '{encoders}'; exit 0;; esac\n\
+         echo \"$*\" > arguments\ncat > \"$last\"\n{end}\n"
+    );
+    let bin = folder.join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    fs::write(bin.join("ffmpeg"), script).unwrap();
+    fs::set_permissions(bin.join("ffmpeg"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> =
+        names.filter(|name| name.starts_with("film") || name.starts_with(".tmp")).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn without_ffmpeg_it_says_so_at_once_and_other_films_need_none() {
+    let folder = folder();
+    let args = format!("{RENDER} --frames 3 --steps 4000000000 --out film.mp4");
+    let mut command = gravitile(folder.path(), &args);
+    let stderr = command.env("PATH", folder.path()).assert().code(2).get_output().stderr.clone();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(stderr.contains("MP4 needs the program ffmpeg") && stderr.contains("GIF"), "{stderr}");
+    let args = format!("{RENDER} --frames 3 --steps-per-frame 20 --out film.gif");
+    gravitile(folder.path(), &args).env("PATH", folder.path()).assert().success().stderr("");
+    let args = format!("{RENDER} --frames 3 --out film-%02d.png --look turn=on");
+    gravitile(folder.path(), &args).assert().success().stderr("");
+    assert_eq!(names(folder.path()), ["film-01.png", "film-02.png", "film-03.png", "film.gif"]);
+}
+
+#[test]
+fn ffmpeg_is_given_every_picture_and_what_it_says_is_told() {
+    let folder = folder();
+    let args = format!("{RENDER} --frames 5 --fps 24 --out film.webm");
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let run = |code: i32| {
+        let mut command = gravitile(folder.path(), &args);
+        let output = command.env("PATH", &path).assert().code(code).get_output().stderr.clone();
+        String::from_utf8(output).unwrap()
+    };
+    install(folder.path(), " V..... libx264 H.264\\n", "");
+    assert!(run(2).contains("libvpx-vp9"), "it has no encoder");
+    install(folder.path(), " V..... libvpx-vp9 VP9\\n", "echo broken disk >&2; exit 1");
+    fs::write(folder.path().join("film.webm"), "older").unwrap();
+    assert!(run(2).contains("broken disk"));
+    assert_eq!(fs::read(folder.path().join("film.webm")).unwrap(), b"older");
+    assert_eq!(names(folder.path()), ["film.webm"]);
+    install(folder.path(), " V..... libvpx-vp9 VP9\\n", "");
+    run(0);
+    let film = fs::read(folder.path().join("film.webm")).unwrap();
+    assert_eq!(film.len(), 5 * 65 * 41 * 3, "every picture");
+    let pictures: Vec<_> = film.chunks(65 * 41 * 3).collect();
+    assert!(pictures.windows(2).all(|pair| pair[0] != pair[1]), "and each is another");
+    let arguments = fs::read_to_string(folder.path().join("arguments")).unwrap();
+    assert!(arguments.contains("-r 24") && arguments.contains("-s 65x41"), "{arguments}");
+    // One that ends at once must not end the program with it.
+    let script = folder.path().join("bin").join("ffmpeg");
+    let text = fs::read_to_string(&script).unwrap().replace("cat > \"$last\"", "echo no room >&2; exit 3");
+    fs::write(&script, text).unwrap();
+    let large = args.replace("65x41", "640x400");
+    let mut command = gravitile(folder.path(), &large);
+    let stderr = command.env("PATH", &path).assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(stderr).unwrap().contains("no room"));
+}
+
+#[test]
+fn a_picture_is_resumed_unless_it_is_bare() {
+    let folder = folder();
+    let at = |args: &str| gravitile(folder.path(), args).assert().success().stderr("");
+    at("render --scene plummer --bodies 200 --steps 30 --size 64x40 --out film.png");
+    at("render --scene plummer --bodies 200 --steps 30 --size 64x40 --out filmed.png --bare");
+    at("run --resume film.png --steps 10 --out resumed.csv");
+    at("run --scene plummer --bodies 200 --steps 40 --out straight.csv");
+    let [resumed, straight] =
+        ["resumed.csv", "straight.csv"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(resumed, straight);
+    let output =
+        gravitile(folder.path(), "run --resume filmed.png").assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(output).unwrap().contains("carries no scene"));
+    let pixels = |name: &str| image::open(folder.path().join(name)).unwrap().into_rgb8();
+    assert_eq!(pixels("film.png"), pixels("filmed.png"));
+}
+
+/// A film that would go on for days, once its file holds pictures. The file may have no name yet.
+fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
+    use std::os::unix::process::CommandExt;
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
+    // The tests may have been started by `nohup`, or behind a shell's `&`: then these signals are ignored.
+    // SAFETY: signal is a system call without allocation, which may be made between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
+    filming_by(command, folder, name, path)
+}
+
+/// The same by a command that starts the program.
+fn filming_by(
+    mut command: std::process::Command,
+    folder: &Path,
+    name: &str,
+    path: &str,
+) -> std::process::Child {
+    let args = format!("{RENDER} --frames 1000000 --out {name}");
+    command.args(args.split_whitespace()).current_dir(folder).env("PATH", path);
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let files = format!("/proc/{}/fd", child.id());
+    let is_long = |file: std::io::Result<fs::DirEntry>| {
+        let file = file.ok()?.path();
+        Some(fs::read_link(&file).ok()?.starts_with(folder) && fs::metadata(&file).ok()?.len() > 20_000)
+    };
+    let start = std::time::Instant::now();
+    while !fs::read_dir(&files).unwrap().any(|file| is_long(file).unwrap_or(false)) {
+        assert!(start.elapsed() < super::PATIENCE, "nothing is written");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child
+}
+
+#[test]
+fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
+    let folder = folder();
+    for (signal, code) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
+        let child = filming(folder.path(), "film.gif", "");
+        // SAFETY: the process is ours, and is not waited for yet.
+        unsafe { libc::kill(child.id() as i32, signal) };
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("cancelled"));
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+}
+
+/// As `nohup` starts it.
+#[test]
+fn a_film_that_is_to_outlive_its_terminal_does() {
+    let folder = folder();
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_gravitile")]);
+    let mut child = filming_by(command, folder.path(), "film.gif", "");
+    let signal = |child: &std::process::Child, signal| {
+        // SAFETY: the process is ours, and is not waited for yet.
+        unsafe { libc::kill(child.id() as i32, signal) };
+    };
+    signal(&child, libc::SIGHUP);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(child.try_wait().unwrap(), None);
+    signal(&child, libc::SIGTERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_film_that_is_killed_leaves_nothing() {
+    let folder = folder();
+    install(folder.path(), " V..... libx264 H.264\\n", "");
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    for name in ["film.gif", "film.mp4"] {
+        let mut child = filming(folder.path(), name, &path);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(folder.path()), [""; 0], "{name}");
+    }
+}

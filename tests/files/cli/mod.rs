@@ -1,0 +1,48 @@
+//! The program as it is typed: every command, every refusal, without a display.
+
+mod film;
+mod refusals;
+mod results;
+mod resume;
+
+use std::path::Path;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// Far longer than any command here takes on a busy machine, far shorter than the steps that refused commands ask for.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `gravitile ARGS` in `folder`, with no display to open a window on. Blanks part the arguments.
+pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gravitile"));
+    command.args(args.split_whitespace()).current_dir(folder).timeout(PATIENCE);
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
+        command.env_remove(name);
+    }
+    // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
+    for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+        command.env(name, folder);
+    }
+    command.env("MESA_SHADER_CACHE_DISABLE", "true");
+    if let Some(cache) = dirs::cache_dir() {
+        command.env("POCL_CACHE_DIR", cache.join("pocl").join("kcache"));
+    }
+    command
+}
+
+pub(super) fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// What a command that succeeds prints, and nothing else.
+fn stdout(folder: &Path, args: &str) -> String {
+    let output = gravitile(folder, args).assert().success().stderr("").get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+fn json(folder: &Path, args: &str) -> serde_json::Value {
+    let text = stdout(folder, args);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args}: {error} in\n{text}"))
+}

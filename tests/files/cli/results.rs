@@ -1,0 +1,520 @@
+//! What is asked for comes out: numbers, files, pictures, tables.
+
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory;
+use gravitile::base::state::Matter;
+use gravitile::cli::Cli;
+use gravitile::compute;
+use gravitile::modes::MODES;
+use gravitile::view::BACKGROUND;
+use image::GenericImageView;
+use serde_json::Value;
+
+use super::{folder, gravitile, json, stdout};
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn names(rows: &Value, key: &str) -> Vec<String> {
+    rows.as_array().unwrap().iter().map(|row| row[key].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn run_reports_what_was_measured() {
+    let args = "run --scene plummer --bodies 300 --steps 50 --variant tiled --work-group 32 --json";
+    let report = json(folder().path(), args);
+    for (key, value) in [("mode", "gravity"), ("start", "plummer"), ("variant", "tiled")] {
+        assert_eq!(report[key], value, "{key}");
+    }
+    for (key, value) in [("work_group", 32), ("bodies", 300), ("steps", 50), ("nonfinite", 0)] {
+        assert_eq!(report[key], value, "{key}");
+    }
+    assert!(!report["device"].as_str().unwrap().is_empty());
+    let seconds = number(&report["seconds"]);
+    let rate = number(&report["interactions_per_second"]);
+    assert!(
+        seconds > 0.0 && (rate * seconds / (300.0 * 300.0 * 50.0) - 1.0).abs() < 1e-9,
+        "{rate} {seconds}"
+    );
+
+    let energy = &report["energy"];
+    let [start, end, drift] = ["start", "end", "relative_drift"].map(|key| number(&energy[key]));
+    assert!((-1.0..0.0).contains(&start), "a bound cluster in N-body units: {start}");
+    assert!(start != end && (drift - (end - start) / start.abs()).abs() < 1e-12, "{energy}");
+    assert!(drift.abs() < 1e-2, "drift {drift}");
+    for key in ["momentum", "angular_momentum"] {
+        let vector = report[key].as_array().unwrap();
+        assert!(vector.len() == 3 && vector.iter().all(|c| number(c).is_finite()), "{key}");
+    }
+    let momentum =
+        report["momentum"].as_array().unwrap().iter().map(number).fold(0.0, |a: f64, p| a.max(p.abs()));
+    assert!(momentum < 1e-4 * number(&report["momentum_scale"]), "momentum {momentum}");
+}
+
+#[test]
+fn run_says_when_energy_is_lost_by_design_and_names_units() {
+    let run = |args: &str| stdout(folder().path(), &format!("run --bodies 100 --steps 3 {args}"));
+    assert!(run("").contains(", drift "), "gravity conserves energy");
+    for args in ["--set decay=0.9", "--mode asteroids"] {
+        let text = run(args);
+        assert!(text.contains(", change ") && text.contains("do not conserve energy"), "{text}");
+        assert!(!text.contains("drift"), "{text}");
+    }
+    assert!(run("--mode asteroids").contains(" radii"), "the longest move has a unit");
+}
+
+#[test]
+fn run_without_json_is_for_people() {
+    let text = stdout(folder().path(), "run --bodies 100 --steps 3");
+    for words in ["gravity · galaxy · 100 bodies", "3 steps", "interactions/s", "energy", "momentum"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+}
+
+#[test]
+fn every_scene_and_every_variant_runs() {
+    let folder = folder();
+    for info in MODES {
+        for scene in info.scenes.iter() {
+            let bodies = scene.bodies.unwrap_or(2000);
+            let args = format!("run --mode {} --scene {} --bodies {bodies}", info.name, scene.name);
+            let report = json(folder.path(), &format!("{args} --steps 2 --json"));
+            assert_eq!(report["nonfinite"], 0, "{args}");
+            let made = number(&report["bodies"]) / bodies as f64;
+            match info.work.matter {
+                Matter::Bodies => {
+                    assert_eq!(made, 1.0, "{args}");
+                    assert!(number(&report["energy"]["relative_drift"]).abs() < 0.05, "{args}: {report}");
+                }
+                Matter::Flow => {
+                    assert!((0.9..1.1).contains(&made), "{args}");
+                    assert!(number(&report["mlups"]) > 0.0 && report["energy"].is_null(), "{args}: {report}");
+                }
+            }
+        }
+        for variant in info.variants {
+            let args = format!("run --mode {} --variant {} --bodies 200", info.name, variant.name);
+            let report = json(folder.path(), &format!("{args} --steps 2 --json"));
+            assert_eq!(report["variant"], variant.name, "{args}");
+            assert_eq!(report["nonfinite"], 0, "{args}");
+        }
+    }
+}
+
+#[test]
+fn no_steps_change_nothing() {
+    let folder = folder();
+    for steps in [0, 1] {
+        let out = format!("{steps}.csv");
+        let report = json(folder.path(), &format!("run --bodies 64 --steps {steps} --out {out} --json"));
+        assert_eq!(report["energy"]["relative_drift"] == 0.0, steps == 0, "{report}");
+    }
+    let again = "run --load 0.csv --steps 0 --out again.csv";
+    stdout(folder.path(), again);
+    let read = |name| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("0.csv"), read("again.csv"));
+    assert_ne!(read("0.csv"), read("1.csv"));
+}
+
+#[test]
+fn written_bodies_go_on_where_they_stopped() {
+    let folder = folder();
+    let scene = "run --scene two-body --steps";
+    stdout(folder.path(), &format!("{scene} 40 --out all.csv"));
+    stdout(folder.path(), &format!("{scene} 15 --out half.csv"));
+    let params = &json(folder.path(), &format!("{scene} 0 --json"))["params"];
+    let set: Vec<_> =
+        params.as_object().unwrap().iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let set = set.join(" ").replace('"', "");
+    let report =
+        json(folder.path(), &format!("run --load half.csv --steps 25 --out rest.csv --json --set {set}"));
+    assert_eq!(report["bodies"], 2);
+    let [all, rest] = ["all.csv", "rest.csv"].map(|name| {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let fields = text.lines().skip(1).flat_map(|line| line.split(',').map(|x| x.parse::<f32>().unwrap()));
+        fields.collect::<Vec<_>>()
+    });
+    assert_eq!(all.len(), 14);
+    let gap = all.iter().zip(&rest).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(gap < 1e-5, "apart by {gap}");
+}
+
+#[test]
+fn a_seed_stands_for_its_bodies() {
+    let folder = folder();
+    let csv = |seed: u64, out: &str| {
+        stdout(folder.path(), &format!("run --bodies 500 --steps 3 --seed {seed} --out {out}"));
+        fs::read(folder.path().join(out)).unwrap()
+    };
+    let first = csv(7, "a.csv");
+    assert_eq!(first.split(|&byte| byte == b'\n').count(), 502, "header, bodies and the end");
+    assert_eq!(first, csv(7, "b.csv"));
+    assert_ne!(first, csv(8, "c.csv"));
+}
+
+#[test]
+fn render_draws_a_picture_of_the_size_asked_for() {
+    let folder = folder();
+    let text = stdout(folder.path(), "render --bodies 500 --steps 5 --size 320x200 --out x.png");
+    assert_eq!(text, "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "one file");
+    let picture = image::open(folder.path().join("x.png")).unwrap();
+    assert_eq!(picture.dimensions(), (320, 200));
+    for (x, y) in [(0, 0), (319, 0), (0, 199), (319, 199)] {
+        let [r, g, b, a] = picture.get_pixel(x, y).0;
+        let off =
+            [r, g, b].into_iter().zip(BACKGROUND).map(|(c, wanted)| (f32::from(c) - wanted * 255.0).abs());
+        assert!(off.fold(0.0, f32::max) <= 2.0 && a == 255, "corner {x} {y} is {:?}", [r, g, b, a]);
+    }
+    let bright = picture.pixels().filter(|(_, _, pixel)| pixel.0[..3].iter().any(|&c| c > 60)).count();
+    assert!((50..32_000).contains(&bright), "{bright} bright pixels of 64000");
+}
+
+/// The side of a box's grid with its border solid, as the teaching code has it.
+fn box_files(folder: &Path, side: usize, steps: u32) {
+    fs::write(folder.join("x.params"), format!("{side}\n{side}\n{steps}\n10\n0.1\n0.005\n1.85\n")).unwrap();
+    let edge = |x: usize| x == 0 || x + 1 == side;
+    let cells = (0..side * side).map(|i| (i % side, i / side)).filter(|(x, y)| edge(*x) || edge(*y));
+    fs::write(folder.join("x.dat"), cells.map(|(x, y)| format!("{x} {y} 1\n")).collect::<String>()).unwrap();
+}
+
+#[test]
+fn a_fluid_is_read_from_and_written_to_the_files_of_the_teaching_code() {
+    let folder = folder();
+    box_files(folder.path(), 40, 25);
+    let report = json(folder.path(), "run --mode fluid --params x.params --obstacles x.dat --out . --json");
+    for (key, value) in [("bodies", 1600), ("steps", 25), ("nonfinite", 0)] {
+        assert_eq!(report[key], value, "{key}");
+    }
+    assert_eq!((&report["start"], &report["params"]["drive"]), (&"x.params".into(), &"row".into()));
+    let (mlups, seconds) = (number(&report["mlups"]), number(&report["seconds"]));
+    assert!((mlups * seconds / (1600.0 * 25.0 * 1e-6) - 1.0).abs() < 1e-9, "{mlups} {seconds}");
+
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let means: Vec<f64> =
+        read("av_vels.dat").lines().map(|line| line.split(":\t").nth(1).unwrap().parse().unwrap()).collect();
+    assert_eq!(means.len(), 25);
+    assert!(means.is_sorted_by(|a, b| a < b), "it is pushed from rest: {means:?}");
+    let rows: Vec<Vec<f64>> = read("final_state.dat")
+        .lines()
+        .map(|line| line.split(' ').map(|number| number.parse().unwrap()).collect())
+        .collect();
+    assert_eq!((rows.len(), rows.iter().filter(|row| row[6] == 1.0).count()), (1600, 156));
+    // The last mean is that of the speeds in the cells.
+    let free: Vec<_> = rows.iter().filter(|row| row[6] == 0.0).collect();
+    let mean = free.iter().map(|row| row[4]).sum::<f64>() / free.len() as f64;
+    assert!((mean / means[24] - 1.0).abs() < 1e-5, "{mean} {}", means[24]);
+    let reading = |key: &str| {
+        let all = report["readings"].as_array().unwrap();
+        number(&all.iter().find(|reading| reading["key"] == key).unwrap()["value"])
+    };
+    let reynolds = mean * 10.0 / ((2.0 / 1.85 - 1.0) / 6.0);
+    assert!((reading("reynolds") / reynolds - 1.0).abs() < 1e-4, "{reynolds}");
+
+    // Steps that are asked for count, and the same steps in one run or another come to the same.
+    let fewer =
+        json(folder.path(), "run --mode fluid --params x.params --obstacles x.dat --steps 24 --out . --json");
+    assert_eq!(fewer["steps"], 24);
+    let again: Vec<String> = read("av_vels.dat").lines().map(str::to_owned).collect();
+    assert_eq!(again.len(), 24);
+    assert!((again[23].split(":\t").nth(1).unwrap().parse::<f64>().unwrap() / means[23] - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn render_draws_a_fluid_with_its_walls() {
+    let folder = folder();
+    let args = "render --mode fluid --scene porous --cells 5000 --steps 200 --size 300x200 --out x.png --set field=walls tracers=0";
+    stdout(folder.path(), args);
+    let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
+    let stone =
+        picture.pixels().filter(|pixel| pixel.0 == [84, 92, 107] || pixel.0[0].abs_diff(84) <= 1).count();
+    // A third of the grid, which is twice as long as it is high.
+    assert!((0.25..0.4).contains(&(stone as f64 / (300.0 * 150.0))), "{stone} pixels of stone");
+    stdout(folder.path(), &args.replace("field=walls", "field=speed"));
+    assert_ne!(picture, image::open(folder.path().join("x.png")).unwrap().into_rgb8());
+}
+
+#[test]
+fn several_devices_are_chosen_and_tell_how_they_share() {
+    if compute::list().unwrap().iter().any(|found| compute::aborts_on_sub_devices(&found.info)) {
+        eprintln!("SKIPPED: this version of PoCL aborts with parts of a CPU");
+        return;
+    }
+    let folder = folder();
+    let report = json(folder.path(), "devices --json --devices sub:1");
+    assert_eq!(report["devices"].as_array().unwrap().len(), 1);
+    assert_eq!(report["together"].as_array().unwrap().len(), 1);
+    // A machine with one core has no two parts of it.
+    if number(&report["devices"][0]["compute_units"]) < 2.0 {
+        eprintln!("SKIPPED: two parts of a CPU");
+        return;
+    }
+    let report = json(folder.path(), "run --json --devices sub:2 --bodies 2000 --steps 60");
+    let members = report["sharing"]["members"].as_array().unwrap();
+    let shares: Vec<f64> = members.iter().map(|member| number(&member["share"])).collect();
+    assert!(shares.len() == 2 && (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{shares:?}");
+    let text = stdout(folder.path(), "run --devices sub:2 --bodies 2000 --steps 60");
+    assert!(text.contains("part 2 of 2") && text.contains("parallel efficiency"), "{text}");
+    let text =
+        stdout(folder.path(), "run --mode asteroids --devices sub:2 --variant grid --bodies 500 --steps 3");
+    assert!(text.contains("grid runs on one device only"), "{text}");
+    let report = json(
+        folder.path(),
+        "bench --json --devices 2,1 --among sub:2 --mode gravity --variant vector --bodies 1500 --repeats 1",
+    );
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| number(&row["devices"])).collect::<Vec<_>>(), [1.0, 2.0]);
+    assert_eq!(number(&rows[0]["speed_up"]), 1.0);
+    assert!(rows.iter().all(|row| number(&row["steps_per_second"]) > 0.0));
+}
+
+#[test]
+fn devices_are_listed_and_chosen_by_number_and_name() {
+    let folder = folder();
+    let report = json(folder.path(), "devices --json");
+    let devices = report["devices"].as_array().unwrap();
+    assert_eq!(report["taken"], 0, "the preferred device is the first");
+    assert!(devices.iter().enumerate().all(|(i, device)| device["index"] == i));
+    assert!(devices.iter().all(|device| number(&device["memory_bytes"]) > 0.0));
+
+    let name = devices[0]["name"].as_str().unwrap();
+    let text = stdout(folder.path(), "devices");
+    let first = text.lines().find(|line| line.starts_with('→')).unwrap();
+    assert!(first.contains(name), "{text}");
+
+    let part: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+    for wanted in ["0".to_owned(), part.to_lowercase(), part.to_uppercase()] {
+        let report = json(folder.path(), &format!("run --device {wanted} --bodies 16 --steps 1 --json"));
+        assert_eq!(report["device"], name, "--device {wanted}");
+    }
+}
+
+#[test]
+fn check_has_a_row_for_each_work_group_size() {
+    check_has_rows("--mode gravity", "naive");
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn check_has_rows_of_every_mode_with_a_variant_of_that_name() {
+    assert!(check_has_rows("", "tiled").lines().any(|line| line.starts_with("asteroids")));
+}
+
+fn check_has_rows(mode: &str, variant: &str) -> String {
+    let text = stdout(folder().path(), &format!("check {mode} --variant {variant}"));
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with("gravity")).collect();
+    for size in ["1", "7", "64", "256"] {
+        let row = rows.iter().find(|row| row.split_whitespace().nth(2) == Some(size));
+        assert!(row.is_some_and(|row| row.contains(variant)), "no work-group of {size} in\n{text}");
+    }
+    assert!(text.ends_with("all errors are within the limits\n"), "{text}");
+    text
+}
+
+#[test]
+fn bench_has_a_row_for_each_variant() {
+    let folder = folder();
+    let wanted: Vec<_> =
+        MODES.iter().flat_map(|info| info.variants).map(|variant| variant.name.to_owned()).collect();
+    let report = json(folder.path(), "bench --bodies 256 --repeats 1 --json");
+    assert_eq!(names(&report["rows"], "variant"), wanted);
+    for rate in report["roofline"].as_object().unwrap().values() {
+        assert!(number(rate) > 0.0, "{}", report["roofline"]);
+    }
+    for row in report["rows"].as_array().unwrap() {
+        let info = MODES.iter().find(|info| row["mode"] == info.name).unwrap();
+        assert!((number(&row["bodies"]) / 256.0 - 1.0).abs() < 0.75, "{row}");
+        assert!(row["bodies"] == 256 || info.work.matter == Matter::Flow, "{row}");
+        let variant = info.variant(row["variant"].as_str().unwrap()).unwrap();
+        assert!(number(&row["relative_error"]) < variant.tolerance, "{row}");
+        let (key, unit) = info.work.report;
+        let speed = number(&row[key]) * unit;
+        assert!(speed > 0.0, "{row}");
+        for key in ["limit_per_second", "share_of_limit", "busy", "bound_by"] {
+            assert_eq!(row[key].is_null(), !variant.has_limit, "{key} of {row}");
+        }
+        if variant.has_limit {
+            let limit = number(&row["limit_per_second"]);
+            assert!((number(&row["share_of_limit"]) * limit / speed - 1.0).abs() < 1e-9, "{row}");
+        }
+    }
+    let text = stdout(
+        folder.path(),
+        "bench --mode gravity --bodies 128,256 --work-group 1,32 --variant naive,tiled --repeats 1",
+    );
+    for words in ["fma ", "root ", "copy ", "limit of gravity: ", "% limit", "bound by"] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+    let rows = text.lines().filter(|line| line.starts_with("gravity "));
+    let rows: Vec<Vec<_>> = rows.map(|line| line.split_whitespace().take(4).collect()).collect();
+    assert_eq!(rows.len(), 8, "{text}");
+    for bodies in ["128", "256"] {
+        for (variant, group) in [("naive", "1"), ("naive", "32"), ("tiled", "1"), ("tiled", "32")] {
+            assert!(rows.contains(&vec!["gravity", variant, bodies, group]), "{text}");
+        }
+    }
+}
+
+#[test]
+fn bench_looks_for_no_limit_that_no_row_has() {
+    let folder = folder();
+    // Asteroids has no such variant.
+    let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1");
+    assert!(text.contains("limit of gravity") && !text.contains("limit of asteroids"), "{text}");
+}
+
+#[test]
+fn bench_draws_what_it_measured() {
+    let folder = folder();
+    let bench = "bench --mode gravity --variant naive,tiled --repeats 1";
+    let header = "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second";
+    let rows = |args: &str| {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.csv"));
+        let text = fs::read_to_string(folder.path().join("x.csv")).unwrap();
+        let (first, rest) = text.split_once('\n').unwrap();
+        assert_eq!(first, header);
+        rest.lines().map(|line| line.split(',').rev().take(6).map(str::to_owned).collect()).collect()
+    };
+    let of_size: Vec<Vec<String>> = rows("--bodies 64");
+    for size in ["1", "2", "64"] {
+        for variant in ["naive", "tiled"] {
+            let row = of_size.iter().find(|row| row[3] == size && row[5] == variant).unwrap();
+            assert!(row[4] == "64" && row[0].parse::<f64>().unwrap() > 0.0, "{row:?}");
+        }
+    }
+    assert_eq!(
+        rows("--bodies 64,128").len(),
+        4,
+        "with several numbers of bodies one work-group size is enough"
+    );
+    // A picture of 1600 × 1000 pixels for each chart, with two lines in it.
+    for (args, charts) in [("--bodies 64,128", 1), ("--bodies 64,128 --work-group 4,8", 2)] {
+        stdout(folder.path(), &format!("{bench} {args} --plot x.png"));
+        let picture = image::open(folder.path().join("x.png")).unwrap();
+        assert_eq!(picture.dimensions(), (1600, 1000 * charts), "{args}");
+        let picture = picture.into_rgb8();
+        for colour in [[0x56, 0xb4, 0xe9], [0x00, 0xb8, 0x86]] {
+            let drawn = picture.pixels().filter(|pixel| pixel.0 == colour).count();
+            assert!(drawn > 300, "{drawn} pixels of {colour:x?} with {args}");
+        }
+    }
+}
+
+#[test]
+fn bench_leaves_out_only_what_is_not_possible() {
+    let args = "bench --bodies 64 --work-group 8,100000 --variant private --repeats 1 --json";
+    let assert = gravitile(folder().path(), args).assert().success();
+    let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
+    let stderr = String::from_utf8_lossy(stderr);
+    assert!(
+        // `private` is a variant of gravity alone: the other modes have nothing to measure.
+        stderr.starts_with("left out: a work-group of 100000") && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+    let report: Value = serde_json::from_slice(stdout).unwrap();
+    assert_eq!(report["rows"].as_array().unwrap().len(), 1, "{report}");
+    assert_eq!(report["rows"][0]["work_group"], 8);
+}
+
+#[test]
+fn help_explains_every_command_and_option() {
+    let mut cli = Cli::command();
+    cli.build();
+    let root = cli.clone();
+    for command in std::iter::once(&root).chain(root.get_subcommands()) {
+        let name = if command.get_name() == root.get_name() { "" } else { command.get_name() };
+        let output = gravitile(folder().path(), &format!("{name} --help")).assert().success().stderr("");
+        let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+        for option in command.get_arguments() {
+            let long = format!("--{}", option.get_long().unwrap());
+            assert!(text.contains(&long), "{long} is not in the help of {name:?}");
+            assert!(option.get_help().is_some(), "{long} of {name:?} says nothing");
+        }
+        for command in command.get_subcommands() {
+            assert!(
+                text.contains(command.get_name()) && command.get_about().is_some(),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_search_is_remembered_and_a_broken_list_is_told_and_ignored() {
+    let folder = folder();
+    let report = json(folder.path(), "bench --tune --mode gravity --bodies 512 --json");
+    let rows = report["rows"].as_array().unwrap();
+    let best = rows.iter().max_by(|a, b| {
+        number(&a["interactions_per_second"]).total_cmp(&number(&b["interactions_per_second"]))
+    });
+    let best = best.unwrap();
+    let run = json(folder.path(), "run --bodies 512 --steps 1 --json");
+    for key in ["variant", "work_group", "knobs"] {
+        assert_eq!(run[key], best[key], "{key}");
+    }
+    let list = folder.path().join("gravitile").join("tuned.json");
+    fs::write(&list, "no list").unwrap();
+    let output = gravitile(folder.path(), "run --bodies 512 --steps 1").assert().success();
+    let told = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert!(told.starts_with("note: cannot read") && told.contains("tuned.json"), "{told}");
+}
+
+#[test]
+fn knobs_are_set_and_wrong_ones_are_told() {
+    let folder = folder();
+    let run = json(folder.path(), "run --bodies 64 --steps 1 --variant blocked --knob k=4 split=2 --json");
+    assert_eq!((&run["knobs"]["k"], &run["knobs"]["split"]), (&4.into(), &2.into()));
+    let report = json(
+        folder.path(),
+        "bench --mode gravity --bodies 64 --variant naive,vector --knob lanes=8,16 vectors=1,4 --repeats 1 --json",
+    );
+    assert_eq!(names(&report["rows"], "variant"), ["naive", "vector", "vector", "vector", "vector"]);
+}
+
+#[test]
+fn check_says_whether_edited_kernels_are_right() {
+    let folder = folder();
+    let place = folder.path().join("mine");
+    gravitile::engine::kernel_lab::prepare(&place).unwrap();
+    let args = "check --kernels mine --mode gravity --variant naive";
+    assert!(stdout(folder.path(), args).contains("all errors are within the limits"));
+    let file = place.join("gravity").join("force.cl");
+    let right = fs::read_to_string(&file).unwrap();
+    fs::write(&file, right.replacen("return sum + d", "return sum - d", 1)).unwrap();
+    let output = gravitile(folder.path(), args).assert().code(1).get_output().stdout.clone();
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.contains("FAILS") && output.contains("edited: gravity/force.cl"), "{output}");
+    let bench = "bench --kernels mine --mode gravity --variant naive --bodies 512 --repeats 1 --json";
+    let row = json(folder.path(), bench)["rows"][0].clone();
+    assert!(row["relative_error"].as_f64().unwrap() > 0.1, "{row}");
+    fs::write(&file, "nonsense").unwrap();
+    let stderr = gravitile(folder.path(), args).assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(stderr).unwrap().contains("gravity/force.cl:1:"));
+}
+
+/// PoCL offers no device where it cannot write compiled kernels. That is no lack of a driver.
+#[cfg(unix)]
+#[test]
+fn a_cache_that_cannot_be_written_is_replaced_and_told() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let told = |cache: &Path, temporary: &Path, code: i32| {
+        let mut command = gravitile(folder.path(), "run --scene figure-eight --steps 2");
+        command.env("POCL_CACHE_DIR", cache).env("TMPDIR", temporary);
+        String::from_utf8(command.assert().code(code).get_output().stderr.clone()).unwrap()
+    };
+    let nowhere = Path::new("/proc/nowhere");
+    for cache in [nowhere, &folder.path().join("file").join("kcache")] {
+        let note = told(cache, folder.path(), 0);
+        let begin = format!("note: PoCL cannot keep compiled kernels in {} (", cache.display());
+        assert!(note.starts_with(&begin) && note.contains("POCL_CACHE_DIR"), "{note}");
+        assert_eq!(note.lines().count(), 1, "{note}");
+    }
+    let error = told(nowhere, nowhere, 2);
+    assert!(error.contains("/proc/nowhere") && error.contains("set POCL_CACHE_DIR"), "{error}");
+    assert!(!error.contains("install a driver"), "{error}");
+}

@@ -1,0 +1,183 @@
+//! Snapshots and scene files as one types them: processes that end, and others that go on.
+
+use std::fs;
+use std::process::Command;
+
+use gravitile::compute;
+use gravitile::engine::snapshot::{Carried, Snapshot};
+use gravitile::engine::tuned::Tuned;
+use gravitile::modes::{self, Recipe};
+use gravitile::view::Camera;
+
+use super::{folder, gravitile, json, stdout};
+
+/// A process that saves and ends, and another that goes on: the same file, to the last byte, as of one that never ended.
+#[test]
+fn one_run_or_two_come_to_the_same_bytes() {
+    let folder = folder();
+    for what in [
+        "--scene galaxy --bodies 500",
+        "--scene collision --bodies 500 --variant mutual --set integrator=taylor",
+        "--scene solar-system --set dt=0.01",
+        "--scene belt --bodies 300 --variant grid",
+    ] {
+        stdout(folder.path(), &format!("run {what} --steps 12 --save whole.gravitile"));
+        stdout(folder.path(), &format!("run {what} --steps 5 --save half.gravitile"));
+        let report =
+            json(folder.path(), "run --resume half.gravitile --steps 7 --save both.gravitile --json");
+        assert_eq!(report["steps"], 7);
+        let [whole, both] = ["whole", "both"]
+            .map(|name| fs::read(folder.path().join(name).with_extension("gravitile")).unwrap());
+        assert!(whole == both, "{what}");
+    }
+}
+
+/// Of a flow, tracers move on at the ends of bursts too: its cells are the same, and all mean speeds.
+#[test]
+fn a_flow_goes_on_with_its_mean_speeds() {
+    let folder = folder();
+    for name in ["whole", "both"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    let what = "--scene porous --cells 2000 --variant split";
+    stdout(folder.path(), &format!("run {what} --steps 40 --out whole"));
+    stdout(folder.path(), &format!("run {what} --steps 17 --save half.gravitile"));
+    stdout(folder.path(), "run --resume half.gravitile --steps 23 --out both");
+    for file in ["final_state.dat", "av_vels.dat"] {
+        let [whole, both] =
+            ["whole", "both"].map(|name| fs::read_to_string(folder.path().join(name).join(file)).unwrap());
+        assert!(whole == both && !whole.is_empty(), "{file}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("both/av_vels.dat")).unwrap().lines().count(), 40);
+}
+
+/// A picture, drawn from where the snapshot was looked at.
+#[test]
+fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
+    let folder = folder();
+    stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
+    let path = |name: &str| folder.path().join(name);
+    let camera = Camera { yaw: 1.0, distance: 5.0, ..Camera::default() };
+    let snapshot = Snapshot::load(&path("a.gravitile")).unwrap();
+    Snapshot { view: camera.to_words(), ..snapshot }.save(&path("b.gravitile")).unwrap();
+    for (name, is_seen_so) in [("a", false), ("b", true)] {
+        let render = format!("render --resume {name}.gravitile --steps 0 --size 64x40 --out {name}.png");
+        stdout(folder.path(), &render);
+        let Carried::Snapshot(drawn) = Carried::load(&path(&format!("{name}.png"))).unwrap() else {
+            panic!("{name}.png carries no snapshot");
+        };
+        assert_eq!(Camera::from_words(&drawn.view) == Some(camera.clone()), is_seen_so, "{}", drawn.view);
+    }
+    let [a, b] = ["a.png", "b.png"].map(|name| image::open(path(name)).unwrap().into_rgb8());
+    assert!(a != b);
+}
+
+#[test]
+fn how_it_goes_on_may_be_changed_and_a_picture_may_be_drawn() {
+    let folder = folder();
+    stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --variant tiled --save a.gravitile");
+    let report = json(folder.path(), "run --resume a.gravitile --steps 1 --json");
+    assert_eq!((&report["variant"], &report["bodies"]), (&"tiled".into(), &300.into()));
+    let report = json(
+        folder.path(),
+        "run --resume a.gravitile --steps 1 --variant naive --work-group 8 --set eps=0.2 --json",
+    );
+    assert_eq!((&report["variant"], &report["work_group"]), (&"naive".into(), &8.into()));
+    assert!((report["params"]["eps"].as_f64().unwrap() - 0.2).abs() < 1e-6);
+    stdout(folder.path(), "render --resume a.gravitile --steps 0 --size 64x40 --out a.png");
+    assert!(folder.path().join("a.png").is_file());
+}
+
+/// What `auto` learnt meanwhile is for what begins anew.
+#[test]
+fn what_goes_on_otherwise_goes_on_with_its_kernel() {
+    let folder = folder();
+    stdout(folder.path(), "run --scene plummer --bodies 300 --steps 3 --save a.gravitile");
+    let recipe = |args: &str| {
+        let report = json(folder.path(), &format!("{args} --steps 1 --json"));
+        (report["variant"].as_str().unwrap().to_owned(), report["work_group"].as_u64().unwrap())
+    };
+    let before = recipe("run --scene plummer --bodies 300");
+    let info = modes::find("gravity").unwrap();
+    let device = compute::select(None).unwrap().info;
+    let odd = Recipe::guess(info.variant("naive").unwrap(), &device, 300).with_work_group(3);
+    let mut tuned = Tuned::default();
+    tuned.remember(&device, info, 300, (&odd, 1e9));
+    tuned.save(&folder.path().join("gravitile").join("tuned.json")).unwrap();
+    assert_eq!(recipe("run --scene plummer --bodies 300"), ("naive".to_owned(), 3));
+    for change in ["", "--set eps=0.2", "--set decay=0.999"] {
+        assert_eq!(recipe(&format!("run --resume a.gravitile {change}")), before, "{change}");
+    }
+}
+
+/// A picture of bodies from another folder is written here, under the name of their file.
+#[test]
+fn what_is_loaded_is_called_as_its_file() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("sub/two.csv"), "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n1,0,0,0,1,0,1\n").unwrap();
+    let report = json(folder.path(), "run --load sub/two.csv --steps 1 --json");
+    assert_eq!(report["start"], "two.csv");
+}
+
+#[test]
+fn a_scene_file_says_what_runs() {
+    let folder = folder();
+    let scene = "mode = \"asteroids\"\ngenerator = \"disc\"\n[arguments]\nspread = 10.0\n[params]\nradius = 0.01\n\
+                 [start]\nbodies = 200\nseed = 9\n";
+    fs::write(folder.path().join("mine.toml"), scene).unwrap();
+    let report = json(folder.path(), "run --scene mine.toml --steps 1 --json");
+    assert_eq!(report["mode"], "asteroids");
+    assert_eq!((&report["start"], &report["bodies"]), (&"mine".into(), &200.into()));
+    let report = json(folder.path(), "run --scene mine.toml --bodies 50 --steps 1 --json");
+    assert_eq!(report["bodies"], 50, "what is typed counts");
+    let report = json(folder.path(), "run --scene rings --bodies 50 --steps 1 --json");
+    assert_eq!(report["mode"], "asteroids", "a scene says its mode");
+}
+
+#[test]
+fn tipsy_bodies_are_loaded() {
+    let folder = folder();
+    let mut file = 0f64.to_be_bytes().to_vec();
+    file.extend([2u32, 3, 0, 2, 0, 0].map(u32::to_be_bytes).concat());
+    for x in [0f32, 1.0] {
+        file.extend([0.5, x, 0.0, 0.0, 0.0, 0.1, 0.0, 0.01, 0.0].map(f32::to_be_bytes).concat());
+    }
+    fs::write(folder.path().join("two.tipsy"), &file).unwrap();
+    let report = json(folder.path(), "run --load two.tipsy --steps 1 --json");
+    assert_eq!(report["bodies"], 2);
+    fs::write(folder.path().join("two.tipsy"), &file[..90]).unwrap();
+    let error = gravitile(folder.path(), "run --load two.tipsy").assert().code(2).get_output().stderr.clone();
+    let error = String::from_utf8(error).unwrap();
+    assert!(error.contains("it has 90 bytes, but should have 104 by its header"), "{error}");
+}
+
+/// A disk that is full, as the limit on the size of a file shows it: what was saved before is whole.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_the_file_of_before() {
+    let folder = folder();
+    stdout(folder.path(), "run --bodies 100 --steps 1 --save a.gravitile");
+    let before = fs::read(folder.path().join("a.gravitile")).unwrap();
+    let program = env!("CARGO_BIN_EXE_gravitile");
+    // A megabyte or two; less would stop the kernels from being built. The signal must not end the program before it can say why.
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 2000; exec {program} run --bodies 65536 --steps 1 --save a.gravitile"
+    );
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &line]).current_dir(folder.path());
+    for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+        bash.env(name, folder.path());
+    }
+    bash.env("POCL_CACHE_DIR", dirs::cache_dir().unwrap().join("pocl").join("kcache"));
+    let output = bash.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("cannot write a.gravitile"), "{error}");
+    // The same words each time, so that a dialog is not told twice of one thing.
+    assert!(error.trim_end().ends_with("File too large (os error 27)"), "{error}");
+    assert!(fs::read(folder.path().join("a.gravitile")).unwrap() == before);
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
+}

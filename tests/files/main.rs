@@ -1,0 +1,13 @@
+//! Files and the command line.
+
+mod cli;
+mod csv;
+mod documents;
+mod keeping;
+mod old_files;
+mod scenes;
+mod share;
+mod snapshots;
+#[path = "../support/mod.rs"]
+mod support;
+mod untrusted;

@@ -1,0 +1,183 @@
+//! What the scenes of asteroids promise: room for everyone, circular orbits, rest, and steps that are short enough.
+
+use std::sync::Arc;
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params::ParamValues;
+use gravitile::base::state::State;
+use gravitile::modes;
+use gravitile::scene::Scene;
+
+use super::{length, make, scene, values};
+
+/// Parameters that geometry depends on, at their ends.
+const SETS: [&[(&str, &str)]; 4] =
+    [&[], &[("radius", "0.0001")], &[("radius", "0.5")], &[("radius", "0.1"), ("planet_radius", "2")]];
+
+fn scenes() -> &'static [Arc<Scene>] {
+    modes::find("asteroids").unwrap().scenes
+}
+
+fn float(values: &ParamValues, key: &str) -> f64 {
+    values.float(key).unwrap().into()
+}
+
+/// radius·∛(m / mean m) of each body, from the design.
+fn radii(bodies: &Bodies<f64>, values: &ParamValues) -> Vec<f64> {
+    let mean = bodies.positions.iter().map(|p| p[3]).sum::<f64>() / bodies.len() as f64;
+    bodies.positions.iter().map(|p| float(values, "radius") * (p[3] / mean).cbrt()).collect()
+}
+
+fn speeds(bodies: &Bodies<f64>) -> impl Iterator<Item = f64> {
+    bodies.velocities.iter().map(|v| length(&v[..3]))
+}
+
+/// The least gap between two bodies, and between a body and the planet, over the radius of the (smaller) body.
+fn least_gaps(bodies: &Bodies<f64>, values: &ParamValues) -> [f64; 2] {
+    let radii = radii(bodies, values);
+    let (mut least, mut above) = (f64::INFINITY, f64::INFINITY);
+    for (i, (a, r)) in bodies.positions.iter().zip(&radii).enumerate() {
+        above = above.min((length(&a[..3]) - float(values, "planet_radius") - r) / r);
+        for (b, s) in bodies.positions[..i].iter().zip(&radii) {
+            let apart = length(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]]);
+            least = least.min((apart - r - s) / r.min(*s));
+        }
+    }
+    [least, above]
+}
+
+#[test]
+fn no_two_bodies_touch_and_none_touches_the_planet() {
+    for row in scenes() {
+        for set in SETS {
+            for n in [1, 2, 3, 17, 257, 2000] {
+                let (bodies, values) = scene("asteroids", &row.name, n, set);
+                let [gap, above] = least_gaps(&bodies, &values);
+                assert!(gap > 0.003, "{}, {n} bodies, {set:?}: {gap}", row.name);
+                let has_planet = float(&values, "planet_radius") > 0.0 && float(&values, "planet_mass") > 0.0;
+                assert!(!has_planet || above > 0.1, "{}, {n} bodies, {set:?}: {above}", row.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_body_moves_farther_in_a_step_than_the_smallest_is_wide() {
+    for row in scenes() {
+        for n in [1, 2, 3, 64, 257, 4096] {
+            let (bodies, values) = scene("asteroids", &row.name, n, &[]);
+            let smallest = radii(&bodies, &values).into_iter().fold(f64::INFINITY, f64::min);
+            let reach = speeds(&bodies).fold(0.0, f64::max) * float(&values, "dt") / smallest;
+            assert!(reach < 0.8, "{}, {n} bodies: {reach} radii", row.name);
+        }
+    }
+}
+
+#[test]
+fn more_bodies_take_more_room_and_not_less_space_each() {
+    for row in scenes() {
+        let size = |n| {
+            let (bodies, _) = scene("asteroids", &row.name, n, &[]);
+            bodies.positions.iter().map(|p| length(&p[..3])).fold(0.0, f64::max)
+        };
+        let [few, many] = [size(4096), size(65_536)];
+        // Between the cube root and the root of 16, and discs have air at 4 096.
+        assert!((1.7..4.2).contains(&(many / few)), "{}: {few}, {many}", row.name);
+    }
+}
+
+#[test]
+fn belt_and_rings_are_on_circular_orbits() {
+    for (name, slope) in [("belt", 0.18), ("rings", 0.015)] {
+        for set in [[].as_slice(), &[("g", "2"), ("planet_mass", "3")], &[("g", "0")]] {
+            let (bodies, values) = scene("asteroids", name, 3000, set);
+            let gm = float(&values, "g") * float(&values, "planet_mass");
+            for (p, v) in bodies.positions.iter().zip(&bodies.velocities) {
+                let (r, v2) = (length(&p[..3]), length(&v[..3]).powi(2));
+                assert!((v2 * r - gm).abs() < 1e-5 * gm.max(1.0), "{name}: {v2} at {r}");
+                let radial = (p[0] * v[0] + p[1] * v[1] + p[2] * v[2]) / r;
+                assert!(radial.abs() < 1e-6 * gm.max(1.0), "{name}: {radial}");
+                // All turn the same way, in planes that are tilted a little.
+                let spin = p[0] * v[1] - p[1] * v[0];
+                assert!(gm == 0.0 || spin > r * v2.sqrt() * (1.0 - slope * slope), "{name}: {spin}");
+                assert!(p[2].abs() < slope * r, "{name}: {p:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rings_have_a_gap_and_belts_have_none() {
+    let widest = |name| {
+        let (bodies, _) = scene("asteroids", name, 4096, &[]);
+        let mut r: Vec<f64> = bodies.positions.iter().map(|p| length(&p[..3])).collect();
+        r.sort_by(f64::total_cmp);
+        r.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max) / (r[4095] - r[0])
+    };
+    assert!((0.14..0.16).contains(&widest("rings")), "{}", widest("rings"));
+    assert!(widest("belt") < 0.02, "{}", widest("belt"));
+}
+
+#[test]
+fn asteroids_of_the_belt_come_in_all_sizes() {
+    let (bodies, values) = scene("asteroids", "belt", 4096, &[]);
+    let radii = radii(&bodies, &values);
+    let [least, most] = [f64::min, f64::max].map(|pick| radii.iter().copied().reduce(pick).unwrap());
+    // ∛100 = 4.64, and the ends of the range are at half of a body's share.
+    assert!((4.4..4.65).contains(&(most / least)), "{least} to {most}");
+}
+
+#[test]
+fn billiards_stay_on_the_table() {
+    for n in [1, 2, 16, 257] {
+        let (bodies, _) = scene("asteroids", "billiards", n, &[]);
+        assert!(bodies.positions.iter().chain(&bodies.velocities).all(|row| row[2] == 0.0));
+        // All but the cue ball are at rest to each other, and it comes up to them.
+        assert!(bodies.velocities[1..].windows(2).all(|pair| pair[0] == pair[1]));
+        let [x, v] = [&bodies.positions, &bodies.velocities].map(|rows| rows.iter().map(|row| row[0]));
+        assert!(n == 1 || x.skip(1).all(|x| x > bodies.positions[0][0]));
+        assert!(n == 1 || v.skip(1).all(|v| v < bodies.velocities[0][0]));
+    }
+}
+
+#[test]
+fn the_box_is_and_stays_at_rest() {
+    let info = modes::find("asteroids").unwrap();
+    let row = info.scene("box").unwrap();
+    let start = make(row, 300, 1, &values(info, row, &[])).to_f64();
+    assert!(start.velocities.iter().flatten().all(|v| *v == 0.0));
+    let start = State::from(start);
+    let mut end = start.clone();
+    info.mode_for(row).reference(&mut end, 10).unwrap();
+    assert_eq!(start, end);
+}
+
+#[test]
+fn the_shooter_is_body_0_heavy_and_fast() {
+    let (bodies, _) = scene("asteroids", "shooter", 1000, &[]);
+    let mass = bodies.positions[0][3] / bodies.positions[1][3];
+    assert!((mass - 64.0).abs() < 1e-3, "{mass}");
+    let speeds: Vec<f64> = speeds(&bodies).collect();
+    assert!(speeds[1..].iter().all(|v| *v < 0.1 * speeds[0]));
+}
+
+#[test]
+fn scenes_without_a_planet_collide_and_gain_no_energy() {
+    let info = modes::find("asteroids").unwrap();
+    for name in ["clouds", "billiards", "shooter"] {
+        let row = info.scene(name).unwrap();
+        let mode = info.mode_for(row);
+        for n in [16, 200] {
+            let mut bodies = State::from(make(row, n, 1, &mode.values()).to_f64());
+            let kinetic = |bodies: &State<f64>| mode.reference_diagnostics(bodies).unwrap().kinetic;
+            let start = kinetic(&bodies);
+            for _ in 0..10 {
+                mode.reference(&mut bodies, 30).unwrap();
+                let now = kinetic(&bodies);
+                assert!(now < start * (1.0 + 1e-12), "{name}, {n} bodies: {start} to {now}");
+            }
+            let now = kinetic(&bodies);
+            assert!(now < 0.95 * start, "{name}, {n} bodies: {start} to {now}");
+        }
+    }
+}

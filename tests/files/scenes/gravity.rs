@@ -1,0 +1,261 @@
+//! What the scenes of gravity promise: balance, rotation, periods.
+
+use std::f64::consts::TAU;
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params::ParamValues;
+use gravitile::modes;
+use gravitile::scene::gravity::{FIGURE_EIGHT_PERIOD, two_body_period};
+
+use super::{length, scene};
+
+fn gravity(name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
+    scene("gravity", name, bodies, set)
+}
+
+#[test]
+fn without_gravity_nothing_moves() {
+    for scene in modes::find("gravity").unwrap().scenes.iter() {
+        let (bodies, _) = gravity(&scene.name, 64, &[("g", "0")]);
+        assert!(bodies.velocities.iter().all(|v| v[..3] == [0.0; 3]), "{}", scene.name);
+    }
+}
+
+#[test]
+fn speeds_go_with_the_root_of_g_and_places_do_not_depend_on_it() {
+    for scene in modes::find("gravity").unwrap().scenes.iter() {
+        let (one, _) = gravity(&scene.name, 64, &[]);
+        let (four, _) = gravity(&scene.name, 64, &[("g", "4")]);
+        assert_eq!(one.positions, four.positions, "{}", scene.name);
+        let speeds = |bodies: &Bodies<f64>| -> Vec<f64> {
+            bodies.velocities.iter().flat_map(|v| v[..3].to_vec()).collect()
+        };
+        for (slow, fast) in speeds(&one).iter().zip(&speeds(&four)) {
+            assert!((2.0 * slow - fast).abs() <= 1e-6, "{}: {slow}, {fast}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn every_softening_is_taken() {
+    for scene in modes::find("gravity").unwrap().scenes.iter() {
+        for eps in ["1e-5", "1"] {
+            for law in ["plummer", "clamp"] {
+                for n in [1, 2, 100] {
+                    let (bodies, _) = gravity(&scene.name, n, &[("eps", eps), ("softening", law)]);
+                    let all = bodies.positions.iter().chain(&bodies.velocities).flatten();
+                    assert!(all.into_iter().all(|x| x.is_finite()), "{}, {eps}, {law}", scene.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_plummer_sphere_is_in_balance_in_standard_units() {
+    for (n, set) in [(100, [].as_slice()), (2048, &[]), (2048, &[("g", "2")]), (6000, &[])] {
+        let (bodies, values) = gravity("plummer", n, set);
+        let g = f64::from(values.float("g").unwrap());
+        let kinetic: f64 = half_m_v2(&bodies);
+        let potential = -g * pairs(&bodies, |d2| 1.0 / d2.sqrt());
+        assert!((potential / g + 0.5).abs() < 0.005, "{n}: V = {potential}");
+        assert!((kinetic / g - 0.25).abs() < 0.01, "{n}: T = {kinetic}");
+        let ratio = 2.0 * kinetic / potential.abs();
+        assert!((ratio - 1.0).abs() < 0.05, "{n}: virial ratio {ratio}");
+    }
+    // Half of the mass is within 1.305 a; the softened force needs less motion.
+    let (bodies, values) = gravity("plummer", 8192, &[("eps", "0.5")]);
+    let mut radii: Vec<f64> = bodies.positions.iter().map(|p| length(&p[..3])).collect();
+    radii.sort_by(f64::total_cmp);
+    assert!((radii[4096] - 1.305 * 3.0 * TAU / 32.0).abs() < 0.05, "{}", radii[4096]);
+    let eps2 = f64::from(values.float("eps").unwrap()).powi(2);
+    let virial = pairs(&bodies, |d2| d2 / (d2 + eps2).powf(1.5));
+    assert!((2.0 * half_m_v2(&bodies) / virial - 1.0).abs() < 0.01);
+    assert!(virial < 0.3);
+}
+
+#[test]
+fn the_galaxy_turns_as_its_own_gravity_asks() {
+    for set in [[].as_slice(), &[("g", "3"), ("eps", "0.2")]] {
+        let (bodies, values) = gravity("galaxy", 4096, set);
+        let [mut turning, mut circular, mut outward, mut outward2, mut count] = [0.0; 5];
+        let force = force(&values);
+        for (p, v) in bodies.positions.iter().zip(&bodies.velocities) {
+            let r = p[0].hypot(p[1]);
+            if !(0.5..2.0).contains(&r) || p[2].abs() > 0.2 {
+                continue;
+            }
+            let a = acceleration(&bodies, [p[0], p[1], 0.0], &force);
+            circular += (-(a[0] * p[0] + a[1] * p[1])).max(0.0).sqrt();
+            turning += (p[0] * v[1] - p[1] * v[0]) / r;
+            let out = (p[0] * v[0] + p[1] * v[1]) / r;
+            (outward, outward2, count) = (outward + out, outward2 + out * out, count + 1.0);
+        }
+        assert!(count > 1500.0, "{count}");
+        let speed = circular / count;
+        let (turning, outward, spread) =
+            (turning / count / speed, outward / count / speed, (outward2 / count).sqrt() / speed);
+        // Asymmetric drift: a little slower than the circular orbit.
+        assert!((0.96..1.0).contains(&turning), "{turning} of the circular speed");
+        assert!(outward.abs() < 0.02, "{outward}");
+        assert!((0.05..0.3).contains(&spread), "{spread}");
+    }
+}
+
+#[test]
+fn the_ring_is_on_circular_orbits() {
+    let (bodies, values) = gravity("ring", 2000, &[]);
+    let force = force(&values);
+    for (p, v) in bodies.positions.iter().zip(&bodies.velocities).skip(1) {
+        let a = acceleration(&bodies, [p[0], p[1], p[2]], &force);
+        let r = length(&p[..3]);
+        assert!((0.84..1.16).contains(&r));
+        let pull = -(a[0] * p[0] + a[1] * p[1]);
+        let v2 = length(&v[..3]).powi(2);
+        // The ring's own gravity is left out, 1 % of the mass; close neighbours tug.
+        assert!((v2 / pull - 1.0).abs() < 0.1, "{}", v2 / pull);
+        assert!((p[0] * v[0] + p[1] * v[1]).abs() < 0.01);
+    }
+}
+
+#[test]
+fn the_galaxies_fall_towards_each_other() {
+    let (bodies, _) = gravity("collision", 2000, &[]);
+    let half = |rows: &[[f64; 4]]| [0, 1, 2].map(|axis| rows.iter().map(|r| r[axis]).sum::<f64>() / 1000.0);
+    // Bulge and disc bodies differ in mass but are alike in both.
+    let [first, second] = [&bodies.positions[..1000], &bodies.positions[1000..]].map(half);
+    let [slow, fast] = [&bodies.velocities[..1000], &bodies.velocities[1000..]].map(half);
+    let (d, v) = (minus(second, first), minus(fast, slow));
+    assert!((length(&d) - 4.0).abs() < 0.1, "{d:?}");
+    let approach = (d[0] * v[0] + d[1] * v[1] + d[2] * v[2]) / length(&d);
+    assert!(approach < -0.4, "{approach}");
+    let energy = length(&v).powi(2) / 2.0 - 1.0 / length(&d);
+    assert!(energy.abs() < 0.05, "{energy}");
+}
+
+#[test]
+fn two_bodies_are_back_after_the_period() {
+    let sets: [&[(&str, &str)]; 4] = [
+        &[],
+        &[("g", "2.5"), ("eps", "0.3")],
+        &[("eps", "1"), ("softening", "clamp")],
+        &[("eps", "0.3"), ("softening", "clamp")],
+    ];
+    for set in sets {
+        let (start, values) = gravity("two-body", 2, set);
+        let (mut bodies, period) = (start.clone(), two_body_period(&values));
+        leapfrog(&mut bodies, &force(&values), period / 4000.0, 2000);
+        assert!(farthest(&start, &bodies) > 1.4, "{set:?}: on the other side at half time");
+        for (a, b) in start.positions.iter().zip(&bodies.positions) {
+            assert!(length(&[a[0] + b[0], a[1] + b[1], a[2] + b[2]]) < 1e-5, "{set:?}");
+        }
+        leapfrog(&mut bodies, &force(&values), period / 4000.0, 2000);
+        assert!(farthest(&start, &bodies) < 1e-5, "{set:?}: {}", farthest(&start, &bodies));
+    }
+    let (_, values) = gravity("two-body", 2, &[("softening", "clamp")]);
+    assert!((two_body_period(&values) - TAU).abs() < 1e-12);
+}
+
+#[test]
+fn three_bodies_are_back_after_one_figure_eight() {
+    for (set, g) in [([].as_slice(), 1.0f64), (&[("g", "4")], 4.0)] {
+        let (start, values) = gravity("figure-eight", 3, set);
+        let (mut bodies, period) = (start.clone(), FIGURE_EIGHT_PERIOD / g.sqrt());
+        // After a third each body is where the next one was.
+        leapfrog(&mut bodies, &force(&values), period / 30_000.0, 10_000);
+        assert!(farthest(&start, &bodies) > 0.5);
+        leapfrog(&mut bodies, &force(&values), period / 30_000.0, 20_000);
+        assert!(farthest(&start, &bodies) < 1e-5, "{}", farthest(&start, &bodies));
+    }
+}
+
+fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn farthest(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
+    let apart = |(p, q): (&[f64; 4], &[f64; 4])| length(&[p[0] - q[0], p[1] - q[1], p[2] - q[2]]);
+    a.positions.iter().zip(&b.positions).map(apart).fold(0.0, f64::max)
+}
+
+fn half_m_v2(bodies: &Bodies<f64>) -> f64 {
+    let rows = bodies.positions.iter().zip(&bodies.velocities);
+    rows.map(|(p, v)| 0.5 * p[3] * length(&v[..3]).powi(2)).sum()
+}
+
+/// Σ m_i m_j f(d²) over all pairs.
+fn pairs(bodies: &Bodies<f64>, f: impl Fn(f64) -> f64) -> f64 {
+    let p = &bodies.positions;
+    let pair = |a: &[f64; 4], b: &[f64; 4]| {
+        let d2 = (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum();
+        a[3] * b[3] * f(d2)
+    };
+    (1..p.len()).map(|i| p[..i].iter().map(|b| pair(&p[i], b)).sum::<f64>()).sum()
+}
+
+/// G·s of the pair force G m d s(d²), from the design, apart from the scenes' own code.
+fn force(values: &ParamValues) -> impl Fn(f64) -> f64 {
+    let [g, eps] = ["g", "eps"].map(|key| f64::from(values.float(key).unwrap()));
+    let clamp = values.get("softening").unwrap().to_string() == "clamp";
+    move |d2| g * if clamp { d2.sqrt().max(eps).powi(-3) } else { (d2 + eps * eps).powf(-1.5) }
+}
+
+fn acceleration(bodies: &Bodies<f64>, at: [f64; 3], force: impl Fn(f64) -> f64) -> [f64; 3] {
+    let mut sum = [0.0; 3];
+    for p in &bodies.positions {
+        let d = minus([p[0], p[1], p[2]], at);
+        let d2 = d.iter().map(|c| c * c).sum::<f64>();
+        // A body does not pull itself.
+        let pull = if d2 > 0.0 { p[3] * force(d2) } else { 0.0 };
+        (0..3).for_each(|axis| sum[axis] += pull * d[axis]);
+    }
+    sum
+}
+
+fn leapfrog(bodies: &mut Bodies<f64>, force: &impl Fn(f64) -> f64, dt: f64, steps: usize) {
+    let kick = |bodies: &mut Bodies<f64>| {
+        for i in 0..bodies.len() {
+            let p = bodies.positions[i];
+            let a = acceleration(bodies, [p[0], p[1], p[2]], force);
+            (0..3).for_each(|axis| bodies.velocities[i][axis] += 0.5 * dt * a[axis]);
+        }
+    };
+    for _ in 0..steps {
+        kick(bodies);
+        for (p, v) in bodies.positions.iter_mut().zip(&bodies.velocities) {
+            (0..3).for_each(|axis| p[axis] += dt * v[axis]);
+        }
+        kick(bodies);
+    }
+}
+
+/// Where the planets stood on 1 January 2000, 12 h, about the Sun in the plane of the ecliptic: x and y in astronomical units,
+/// rounded (JPL Horizons). The elements are approximate: some arc minutes.
+#[test]
+fn planets_stand_where_they_stood() {
+    let (bodies, _) = gravity("solar-system", 1, &[]);
+    assert_eq!(bodies.len(), 2010);
+    let from_sun = |i: usize| [0, 1, 2].map(|k| bodies.positions[i][k] - bodies.positions[0][k]);
+    for (i, name, x, y) in [
+        (1, "Mercury", -0.1301, -0.4473),
+        (2, "Venus", -0.7183, -0.0327),
+        (3, "Earth", -0.1771, 0.9672),
+        (5, "Mars", 1.3907, -0.0134),
+        (6, "Jupiter", 4.0012, 2.9386),
+        (7, "Saturn", 6.4064, 6.5699),
+        (8, "Uranus", 14.4319, -13.7343),
+        (9, "Neptune", 16.8121, -24.9917),
+    ] {
+        let place = from_sun(i);
+        let off = length(&[place[0] - x, place[1] - y]) / length(&[x, y]);
+        assert!(off < 0.005, "{name}: {place:?} is {off} off");
+        // Vis-viva: the period in years that a = 1/(2/r − v²/GM) has.
+        let v2: f64 = (0..3).map(|k| (bodies.velocities[i][k] - bodies.velocities[0][k]).powi(2)).sum();
+        let gm = bodies.positions[0][3] + bodies.positions[i][3];
+        let years = (2.0 / length(&place) - v2 / gm).powf(-1.5) / gm.sqrt();
+        let known = [0.241, 0.615, 1.0, 0.0, 1.881, 11.87, 29.46, 84.0, 164.8][i - 1];
+        assert!((years / known - 1.0).abs() < 0.005, "{name}: {years} years");
+    }
+    let moon = from_sun(4).iter().zip(from_sun(3)).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+    assert!((0.00238..0.00272).contains(&moon), "the Moon is {moon} away");
+}

@@ -1,0 +1,200 @@
+//! Every row of every mode's scenes: the bodies are finite, centred, as many as asked for, and the same for
+//! ever. Then, mode by mode, what each scene promises: balance, rotation, periods, room.
+
+mod asteroids;
+mod files;
+mod gravity;
+
+use std::sync::Arc;
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params::{self, ParamValues};
+use gravitile::base::state::Matter;
+use gravitile::modes::{self, ModeInfo};
+use gravitile::scene::{Scene, Setup};
+
+fn all_scenes() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)> {
+    modes::MODES.iter().flat_map(|info| info.scenes.iter().map(move |scene| (*info, scene)))
+}
+
+/// Those of bodies.
+fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)> {
+    all_scenes().filter(|(info, _)| info.work.matter == Matter::Bodies)
+}
+
+/// The parameters of a scene, with some set otherwise.
+fn values(info: &ModeInfo, scene: &Scene, set: &[(&str, &str)]) -> ParamValues {
+    let mut mode = info.mode_for(scene);
+    for (key, value) in set {
+        params::set(mode.as_mut(), key, value).unwrap();
+    }
+    mode.values()
+}
+
+fn make(scene: &Scene, bodies: usize, seed: u64, params: &ParamValues) -> Bodies {
+    scene.generate(&Setup { bodies, seed, params }).into_bodies().unwrap()
+}
+
+/// A scene with its own parameters and some set otherwise.
+fn scene(mode: &str, name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
+    let info = modes::find(mode).unwrap();
+    let scene = info.scene(name).unwrap();
+    let values = values(info, scene, set);
+    (make(scene, bodies, 1, &values).to_f64(), values)
+}
+
+/// FNV-1a over the bits of all numbers that the physics reads, and of a zero where the group stands.
+fn checksum(bodies: &Bodies) -> u64 {
+    let velocities = bodies.velocities.iter().flat_map(|[x, y, z, _]| [*x, *y, *z, 0.0]);
+    let numbers = bodies.positions.iter().flatten().copied().chain(velocities);
+    let bytes = numbers.flat_map(|x| x.to_bits().to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn parameters_of_scenes_are_allowed() {
+    for (info, scene) in all_scenes() {
+        let mut mode = (info.default)();
+        for (key, value) in &scene.params {
+            let set = params::set(mode.as_mut(), key, value);
+            assert_eq!(set, Ok(()), "{}: {key}={value}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn names_are_unlike_each_other() {
+    for info in modes::MODES {
+        for (i, scene) in info.scenes.iter().enumerate() {
+            assert!(Arc::ptr_eq(info.scene(&scene.name).unwrap(), &info.scenes[i]), "{}", scene.name);
+            assert!(!scene.summary.is_empty() && !scene.name.contains(' '), "{}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn any_number_of_bodies_is_made_finite_and_at_rest_about_the_origin() {
+    for (info, scene) in every_scene() {
+        let params = values(info, scene, &[]);
+        for n in [1, 2, 3, 4, 5, 7, 64, 1000, 3001] {
+            let bodies = make(scene, n, 1, &params);
+            let what = format!("{} with {n} bodies", scene.name);
+            assert_eq!(bodies.len(), scene.bodies.unwrap_or(n), "{what}");
+            assert_eq!(bodies.velocities.len(), bodies.len(), "{what}");
+            let all = bodies.positions.iter().chain(&bodies.velocities).flatten();
+            assert!(all.into_iter().all(|x| x.abs() < 100.0), "{what}");
+            assert!(bodies.positions.iter().all(|p| p[3] > 0.0), "{what}");
+            let groups = bodies.origins().fold(0.0, f32::max);
+            assert!(bodies.origins().all(|group| group.fract() == 0.0) && groups <= 3.0, "{what}");
+
+            let bodies = bodies.to_f64();
+            let mass: f64 = bodies.positions.iter().map(|p| p[3]).sum();
+            let expected = match scene.name.as_str() {
+                "figure-eight" => 3.0,
+                "pythagorean" => 12.0,
+                // The Sun and its planets.
+                "solar-system" => 1.001_34,
+                _ => 1.0,
+            };
+            assert!((mass - expected).abs() < 1e-5, "{what}: mass {mass}");
+            // Round a planet it is the planet that is at rest.
+            if params.float("planet_mass").is_some_and(|mass| mass > 0.0) {
+                continue;
+            }
+            for rows in [&bodies.positions, &bodies.velocities] {
+                let sum = |axis: usize| -> f64 {
+                    rows.iter().zip(&bodies.positions).map(|(row, p)| row[axis] * p[3]).sum()
+                };
+                let size: f64 =
+                    rows.iter().zip(&bodies.positions).map(|(row, p)| length(&row[..3]) * p[3]).sum();
+                assert!(length(&[sum(0), sum(1), sum(2)]) <= 1e-6 * size, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    for (info, scene) in every_scene() {
+        let params = values(info, scene, &[]);
+        let [first, again, other] = [1, 1, 2].map(|seed| make(scene, 100, seed, &params));
+        assert_eq!(first, again, "{}", scene.name);
+        // Scenes with a fixed number of bodies are exact orbits, with nothing left to chance.
+        assert_eq!(first == other, scene.bodies.is_some(), "{}", scene.name);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bodies_for_ever() {
+    // A change here breaks everyone's seeds: it is a new scene, not a fix of the number.
+    let pins = every_scene().map(|(info, scene)| {
+        let bodies = make(scene, 257, 1, &values(info, scene, &[]));
+        format!("{} {} {:016x}", info.name, scene.name, checksum(&bodies))
+    });
+    insta::assert_snapshot!(pins.collect::<Vec<_>>().join("\n"), @r"
+    gravity galaxy 954aa04c2db113ce
+    gravity collision f9b75714e3c13a48
+    gravity milky-way-andromeda 8444aaae085369ad
+    gravity plummer ad9e2c6f422225d1
+    gravity cold-sphere ee38df9f1d11adc4
+    gravity cube 26ede17296c77f60
+    gravity ring 72fb03881cb06bf8
+    gravity solar-system c6de3c4951979888
+    gravity two-body 9e7d281b71d9c841
+    gravity figure-eight a8e76b7eb78e981e
+    gravity pythagorean 5ddd4b0582333ee5
+    asteroids belt 15a5efb1304420a4
+    asteroids rings f932c7100ac69d04
+    asteroids clouds ca97647caeaaa9ae
+    asteroids billiards 940a3314a915ce2d
+    asteroids box 754eeeedac1672cf
+    asteroids shooter acb31465e7d7c8a4
+    ");
+}
+
+#[test]
+fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
+    let info = modes::find("fluid").unwrap();
+    let make = |scene: &Scene, cells, seed| {
+        let params = &values(info, scene, &[]);
+        let state = scene.generate(&Setup { bodies: cells, seed, params });
+        state.into_flow().unwrap()
+    };
+    for scene in info.scenes.iter() {
+        for cells in [1, 500, 10_000, 65_536] {
+            let cells = scene.bodies.unwrap_or(cells);
+            let flow = make(scene, cells, 1);
+            let made = flow.walls.cells();
+            assert!(flow.walls.free() > 0 && flow.cells.len() == made, "{} {cells}", scene.name);
+            assert!(
+                made.abs_diff(cells) * 10 <= cells || made <= 12 * 60,
+                "{}: {made} for {cells}",
+                scene.name
+            );
+            assert_eq!(flow, make(scene, cells, 1), "{}", scene.name);
+        }
+    }
+    // A change here breaks everyone's seeds, as with bodies.
+    let pins = info.scenes.iter().map(|scene| {
+        let walls = make(scene, scene.bodies.unwrap_or(10_000), 1).walls;
+        let bits = walls.solid.iter().map(|solid| u64::from(*solid));
+        let hash =
+            bits.fold(0xcbf2_9ce4_8422_2325u64, |hash, bit| (hash ^ bit).wrapping_mul(0x0100_0000_01b3));
+        format!("{} {} × {} {hash:016x}", scene.name, walls.nx, walls.ny)
+    });
+    insta::assert_snapshot!(pins.collect::<Vec<_>>().join("\n"), @r"
+    cylinder 171 × 57 9e529371afd7fbc5
+    step 220 × 44 86ec911b96dba0d9
+    porous 140 × 70 2529d76c98f30ff8
+    channel 171 × 57 b6bf366e52d94c57
+    box-128 128 × 128 af5a6216c3a301c1
+    box-256 256 × 256 77bf1634260de3c1
+    box-wall 100 × 100 7631fd2f2d66779d
+    ");
+    let porous = info.scene("porous").unwrap();
+    assert_ne!(make(porous, 10_000, 1), make(porous, 10_000, 2));
+}
+
+fn length(v: &[f64]) -> f64 {
+    v.iter().map(|c| c * c).sum::<f64>().sqrt()
+}

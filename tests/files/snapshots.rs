@@ -1,0 +1,468 @@
+//! Snapshots: what is resumed goes on as if it had never stopped.
+
+use crate::support::{cpu, engine};
+use gravitile::base::bodies::{Bodies, FINITE_LIMIT};
+use gravitile::base::flow::{Flow, Walls};
+use gravitile::base::params;
+use gravitile::base::state::{Matter, State};
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::engine::snapshot::Snapshot;
+use gravitile::engine::tuned::Tuned;
+use gravitile::modes::{MODES, ModeInfo, Variant};
+use gravitile::scene::Scene;
+
+/// Steps of the bursts before and after: tracers move on every 16.
+const BURSTS: [u32; 2] = [5, 19];
+
+/// What steps take different paths by.
+fn options(info: &ModeInfo) -> &'static [&'static [(&'static str, &'static str)]] {
+    match info.name {
+        "gravity" => &[
+            &[("integrator", "leapfrog")],
+            &[("integrator", "euler")],
+            &[("integrator", "taylor"), ("softening", "clamp")],
+            &[("integrator", "leapfrog"), ("decay", "0.99"), ("flat", "true")],
+            &[("integrator", "yoshida")],
+            &[("integrator", "leapfrog"), ("compensated", "true"), ("decay", "0.99")],
+        ],
+        "asteroids" => &[&[], &[("colour", "hit")]],
+        "fluid" => &[
+            &[("drive", "force"), ("collision", "trt")],
+            &[("drive", "row"), ("collision", "bgk")],
+            &[("drive", "inlet"), ("collision", "les")],
+        ],
+        name => panic!("{name} has no options here"),
+    }
+}
+
+fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, &str)]) -> Config {
+    let mut config = Config::new(info);
+    if let Some(scene) = info.scene("porous").or(info.scene("box")) {
+        config.select_scene(scene);
+    }
+    (config.variant, config.bodies, config.seed) = (Some(variant), Some(700), 3);
+    for (key, value) in options {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    if info.work.matter == Matter::Bodies {
+        // One is held out from the start, one leaves all bounds on the way, and one alone has another mass.
+        let mut bodies = engine(config.clone()).bodies().unwrap();
+        for (i, v) in bodies.velocities.iter_mut().enumerate() {
+            v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
+        }
+        bodies.velocities[5] = [f32::NAN; 4];
+        (bodies.positions[9], bodies.velocities[9]) = ([9.99e17, 0.0, 0.0, 0.5], [9e17, 0.0, 0.0, 0.0]);
+        config.start = Scene::of_bodies("stirred", bodies);
+    }
+    config
+}
+
+/// All numbers of a state, to the last bit.
+fn bits(state: &State) -> Vec<u32> {
+    match state {
+        State::Bodies(Bodies { positions, velocities }) => {
+            positions.iter().chain(velocities).flatten().map(|x| x.to_bits()).collect()
+        }
+        State::Flow(flow) => {
+            let cells = flow.cells.iter().flatten();
+            cells.chain(flow.tracers.iter().flatten()).map(|x| x.to_bits()).collect()
+        }
+    }
+}
+
+/// What there is, and what is seen of it.
+fn look(engine: &mut Engine) -> (Vec<u32>, Vec<u32>, Vec<u64>, (u64, f64)) {
+    let (points, _) = engine.publish(Default::default()).unwrap().wait().unwrap();
+    let seen = points.positions.iter().flatten().chain(points.values.iter()).map(|x| x.to_bits()).collect();
+    let told = engine.series().unwrap().iter().map(|x| x.to_bits()).collect();
+    (bits(&engine.state().unwrap()), seen, told, engine.clock())
+}
+
+fn resumed(snapshot: &Snapshot) -> Engine {
+    let again = Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).unwrap();
+    Engine::resume(cpu(), again, &Tuned::default()).unwrap()
+}
+
+#[test]
+fn every_variant_goes_on_as_if_it_had_never_stopped() {
+    goes_on(false);
+}
+
+#[test]
+#[ignore = "long: scripts/test --all runs it"]
+fn every_variant_goes_on_with_all_options_as_if_it_had_never_stopped() {
+    goes_on(true);
+}
+
+/// Resumes every variant with each set of options; or, without `all`, with one of them, in turn.
+fn goes_on(all: bool) {
+    for info in MODES {
+        for (nth, variant) in info.variants.iter().enumerate() {
+            let sets = options(info);
+            let one = std::slice::from_ref(&sets[nth % sets.len()]);
+            for options in if all { sets } else { one } {
+                let what = format!("{} {} {options:?}", info.name, variant.name);
+                let mut steady = engine(config(info, variant, options));
+                steady.run(BURSTS[0], |_| ()).unwrap();
+                steady.diagnostics().unwrap();
+                let snapshot = steady.snapshot().unwrap();
+                let mut resumed = resumed(&snapshot);
+                let before = look(&mut steady);
+                assert!(before == look(&mut resumed), "{what}: it is what it was");
+                assert_eq!(resumed.resolved(), steady.resolved(), "{what}");
+                for engine in [&mut steady, &mut resumed] {
+                    engine.run(BURSTS[1], |_| ()).unwrap();
+                }
+                let after = look(&mut steady);
+                assert!(after == look(&mut resumed), "{what}: it goes on");
+                assert!(after.0 != before.0, "{what}: it moves");
+                assert_eq!(
+                    steady.diagnostics().unwrap().1,
+                    resumed.diagnostics().unwrap().1,
+                    "{what}: its drift"
+                );
+                // From the start again: the scene is in the snapshot too.
+                for engine in [&mut steady, &mut resumed] {
+                    engine.restart().unwrap();
+                    engine.run(1, |_| ()).unwrap();
+                }
+                assert!(look(&mut steady) == look(&mut resumed), "{what}: it starts anew");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_other_modes_go_on_where_they_were_left_too() {
+    let modes = || MODES.iter().map(|info| config(info, &info.variants[0], &[]));
+    let configs: Vec<Config> = modes().collect();
+    let mut steady = engine(configs[0].clone());
+    for config in &configs[1..] {
+        steady.run(3, |_| ()).unwrap();
+        steady.configure(config.clone()).unwrap();
+    }
+    steady.run(3, |_| ()).unwrap();
+    let mut resumed = resumed(&steady.snapshot().unwrap());
+    assert_eq!(resumed.suspended().count(), MODES.len() - 1);
+    // The panel has the configs of the resumed ones: their scenes are their own.
+    let left: Vec<Config> = resumed.suspended().cloned().collect();
+    for next in left {
+        let info = next.mode.info();
+        let own = configs.iter().find(|config| config.mode.info() == info).unwrap();
+        steady.configure(own.clone()).unwrap();
+        resumed.configure(next).unwrap();
+        for engine in [&mut steady, &mut resumed] {
+            assert_eq!(engine.clock().0, 3, "{} goes on", info.name);
+            engine.run(4, |_| ()).unwrap();
+        }
+        assert!(look(&mut steady) == look(&mut resumed), "{}", info.name);
+    }
+}
+
+/// A number of bodies that `auto` chose on another device is what a restart makes here too.
+#[test]
+fn a_restart_on_another_device_makes_the_same_scene() {
+    let mut there = engine(Config { bodies: None, ..Config::new(MODES[0]) });
+    let mut snapshot = there.snapshot().unwrap();
+    let auto = snapshot.runs[0].made.expect("it is told");
+    assert_eq!((auto, snapshot.runs[0].config.bodies), (there.size(), None));
+    assert_eq!(resumed(&snapshot).config().bodies, None, "here it is what `auto` says");
+    // As on a device for which that is another number.
+    there.configure(Config { bodies: Some(700), ..there.config().clone() }).unwrap();
+    snapshot = there.snapshot().unwrap();
+    (snapshot.device, snapshot.runs[0].config.bodies) = (["another".to_owned(), "1.0".to_owned()], None);
+    let mut here = resumed(&snapshot);
+    assert_eq!((here.config().bodies, here.resolved().bodies), (Some(700), 700));
+    here.restart().unwrap();
+    assert_eq!(bits(&here.state().unwrap()), bits(&there.state().unwrap()));
+}
+
+/// A mode that comes back with other parameters does not go on with what belonged to the old ones.
+#[test]
+fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
+    let [gravity, other] = [0, 1].map(|at| config(MODES[at], &MODES[at].variants[0], &[]));
+    let mut changed = gravity.clone();
+    params::set(changed.mode.as_mut(), "g", "5").unwrap();
+    let [mut left, mut stays] = [0, 1].map(|_| engine(gravity.clone()));
+    for engine in [&mut left, &mut stays] {
+        engine.run(3, |_| ()).unwrap();
+    }
+    left.configure(other).unwrap();
+    for engine in [&mut left, &mut stays] {
+        engine.configure(changed.clone()).unwrap();
+        engine.run(1, |_| ()).unwrap();
+    }
+    assert!(bits(&left.state().unwrap()) == bits(&stays.state().unwrap()));
+}
+
+/// `auto` may have learnt something meanwhile: what ran goes on as it ran. On another device it decides anew.
+#[test]
+fn on_the_same_device_the_same_kernel_goes_on() {
+    let mut steady = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
+    steady.run(2, |_| ()).unwrap();
+    let mut snapshot = steady.snapshot().unwrap();
+    let auto = steady.resolved().recipe.variant.name;
+    assert_ne!(auto, "tiled");
+    (snapshot.runs[0].recipe.variant, snapshot.runs[0].recipe.work_group) = ("tiled".to_owned(), 32);
+    snapshot.runs[0].recipe.knobs.clear();
+    let same = resumed(&snapshot);
+    assert_eq!((same.resolved().recipe.variant.name, same.resolved().recipe.work_group), ("tiled", 32));
+    assert_eq!(same.config().variant.map(|variant| variant.name), Some("tiled"), "the panel says so");
+    snapshot.device = ["another".to_owned(), "1.0".to_owned()];
+    let other = resumed(&snapshot);
+    assert_eq!(other.resolved().recipe.variant.name, auto);
+    assert_eq!(
+        bits(&{ other }.state().unwrap()),
+        bits(&steady.state().unwrap()),
+        "the bodies are the same all the same"
+    );
+}
+
+/// What a kernel left there is nothing to go on from here: it is computed anew, whatever it says.
+#[test]
+fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
+    let mut there = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
+    there.run(3, |_| ()).unwrap();
+    let mut snapshot = there.snapshot().unwrap();
+    let run = |snapshot: &Snapshot| {
+        let mut engine = resumed(snapshot);
+        engine.run(3, |_| ()).unwrap();
+        bits(&engine.state().unwrap())
+    };
+    let right = run(&snapshot);
+    assert!(!snapshot.runs[0].extra.is_empty());
+    snapshot.runs[0].extra.values_mut().flatten().for_each(|x| *x *= 2.0);
+    let wrong = run(&snapshot);
+    snapshot.device = ["another".to_owned(), "1.0".to_owned()];
+    let other = run(&snapshot);
+    snapshot.runs[0].extra.clear();
+    assert!(wrong != right && other == run(&snapshot));
+}
+
+/// A snapshot of a mode after some steps.
+fn of(mode: usize, variant: Option<&str>) -> Snapshot {
+    let mut config = Config { bodies: Some(64), ..Config::new(MODES[mode]) };
+    config.variant = variant.map(|name| MODES[mode].variant(name).unwrap());
+    let mut engine = engine(config);
+    engine.run(3, |_| ()).unwrap();
+    engine.snapshot().unwrap()
+}
+
+fn reread(snapshot: &Snapshot) -> Result<Snapshot, String> {
+    Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).map_err(|error| error.to_string())
+}
+
+/// One number that no step leaves behind is told, and does not carry off all bodies.
+#[test]
+fn numbers_that_no_step_leaves_behind_are_refused() {
+    type Change = fn(&mut Snapshot);
+    fn bodies(snapshot: &mut Snapshot) -> &mut Bodies {
+        snapshot.runs[0].state.bodies_mut().unwrap()
+    }
+    fn list<'a>(snapshot: &'a mut Snapshot, name: &str) -> &'a mut Vec<f32> {
+        snapshot.runs[0].extra.get_mut(name).unwrap_or_else(|| panic!("there is no {name}"))
+    }
+    let cases: &[(usize, Option<&str>, Change, &str)] = &[
+        (0, None, |s| bodies(s).positions[7][3] = f32::NAN, "body 7 has the mass NaN; expected 0 to 1e18"),
+        (0, None, |s| bodies(s).positions[7][3] = 1e38, "body 7 has the mass 1e38"),
+        (0, None, |s| bodies(s).positions[7][3] = -1.0, "body 7 has the mass -1"),
+        (0, None, |s| bodies(s).positions[7][0] = f32::INFINITY, "body 7 has the position (inf"),
+        (0, None, |s| bodies(s).positions[7][1] = 1.1e18, "coordinates must be within ±1e18"),
+        (0, None, |s| bodies(s).velocities[7][2] = -1e30, "body 7 has the velocity"),
+        (0, None, |s| bodies(s).velocities[7][0] = f32::NAN, "body 7 has the velocity (NaN"),
+        (0, None, |s| list(s, "acceleration")[9] = f32::NAN, "\"acceleration\" does not fit: body 2 has"),
+        (0, None, |s| list(s, "acceleration").fill(1e38), "leaves the body within bounds"),
+        (0, None, |s| list(s, "acceleration").truncate(255), "it has 255 numbers; expected 256"),
+        (
+            0,
+            None,
+            |s| drop(s.runs[0].extra.insert("later".into(), vec![1.0])),
+            "a list \"0.extra.later\", which does not belong to its scene",
+        ),
+        (0, None, |s| s.runs[0].time = f64::NAN, "too large or not finite"),
+        (1, None, |s| list(s, "sizes").fill(1e6), "\"radii\" does not fit"),
+        (1, None, |s| list(s, "sizes")[3] *= 1.1, "proportional to the cube root"),
+        (1, None, |s| list(s, "sizes")[3] = f32::NAN, "proportional to the cube root"),
+        (1, None, |s| list(s, "masses")[3] *= 1.1, "expected the mass of the body"),
+        (1, None, |s| list(s, "contact")[4] = f32::NAN, "\"contact\" does not fit: body 1"),
+        (1, None, |s| list(s, "radii").fill(1e-9), "sizes are from"),
+        (1, None, |s| list(s, "radii")[1] = f32::INFINITY, "sizes are from"),
+        (2, None, |s| list(s, "tracers")[0] = 1e6, "tracer 0 is at (1e6"),
+        (2, None, |s| list(s, "tracers")[3] = f32::NAN, "tracer 1 is at"),
+        (
+            2,
+            None,
+            |s| s.runs[0].state.flow_mut().unwrap().tracers[5] = [5000.0; 2],
+            "tracer 5 is at (5e3, 5e3), outside",
+        ),
+        (2, None, |s| list(s, "tracers").truncate(20), "it has 20 numbers"),
+        (2, None, |s| list(s, "mean_speeds")[0] = -1.0, "a mean speed must be at least 0"),
+    ];
+    for (mode, variant, change, told) in cases {
+        let mut snapshot = of(*mode, *variant);
+        assert!(reread(&snapshot).is_ok(), "{told}");
+        change(&mut snapshot);
+        // What is not to be read is not written either, where that shows at once.
+        let outcome = match snapshot.to_bytes() {
+            Ok(_) => reread(&snapshot).map(drop),
+            Err(error) => Err(error.to_string()),
+        };
+        let error = outcome.expect_err(told);
+        assert!(error.contains(told), "{error}, not {told}");
+    }
+}
+
+/// A close encounter kicks a body by half an acceleration: twice of what leaves it within bounds is still what kernels leave.
+#[test]
+fn an_acceleration_that_half_a_step_allows_is_read() {
+    let mut snapshot = of(0, None);
+    let run = &mut snapshot.runs[0];
+    let most = f64::from(FINITE_LIMIT) / run.config.mode.time_step();
+    let pull = &mut run.extra.get_mut("acceleration").unwrap()[8];
+    *pull = (1.9 * most) as f32;
+    assert_eq!(reread(&snapshot).unwrap().runs[0].extra, snapshot.runs[0].extra);
+    snapshot.runs[0].extra.get_mut("acceleration").unwrap()[8] = (2.1 * most) as f32;
+    assert!(reread(&snapshot).unwrap_err().contains("body 2 has"));
+}
+
+/// Flows that blew up were kept with such a baseline. It is dropped, and the rest of the file counts.
+#[test]
+fn a_baseline_that_is_not_finite_is_dropped() {
+    for baseline in [f64::INFINITY, f64::NAN] {
+        let mut snapshot = of(0, None);
+        snapshot.runs[0].baseline = Some(baseline);
+        assert_eq!(reread(&snapshot).unwrap().runs[0].baseline, None);
+    }
+}
+
+#[test]
+fn a_flow_that_blew_up_has_no_baseline() {
+    let mut engine = engine(Config { bodies: Some(64), ..Config::new(MODES[2]) });
+    let mut snapshot = engine.snapshot().unwrap();
+    // Their density overflows, and they do not move.
+    snapshot.runs[0].state.flow_mut().unwrap().cells.fill([1e38; 9]);
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    assert!(!engine.diagnostics().unwrap().0.energy().is_finite());
+    let snapshot = engine.snapshot().unwrap();
+    assert_eq!(snapshot.runs[0].baseline, None);
+    reread(&snapshot).unwrap();
+}
+
+/// 9 million cells at rest: compressed, they would be a bomb.
+#[test]
+fn a_large_flow_at_rest_is_saved_and_read_again() {
+    let mut snapshot = of(2, None);
+    let run = &mut snapshot.runs[0];
+    let walls = Walls::new(3000, 3000, 1.0, |_, y| y == 0);
+    let flow = Flow::at_rest(walls, 0.1, 0);
+    run.state = flow.clone().into();
+    run.extra.clear();
+    let bytes = snapshot.to_bytes().unwrap();
+    let again = Snapshot::from_bytes(&bytes).unwrap();
+    assert!(again.runs[0].state.flow().unwrap() == &flow);
+}
+
+/// Each list that a mode carries has a row, and a body that is held out is no reason to refuse the others: see
+/// [`every_variant_goes_on_as_if_it_had_never_stopped`]. Bodies of a scene are checked like those of a state.
+#[test]
+fn bodies_of_a_scene_are_checked_too() {
+    let mut bodies = engine(Config { bodies: Some(8), ..Config::new(MODES[0]) }).bodies().unwrap();
+    bodies.velocities[5] = [f32::NAN; 4];
+    let with = |bodies: &Bodies| {
+        let mut snapshot = of(0, None);
+        snapshot.runs[0].config.start = Scene::of_bodies("own", bodies.clone());
+        reread(&snapshot)
+    };
+    assert!(with(&bodies).is_ok(), "one is held out");
+    bodies.positions[2][3] = f32::INFINITY;
+    assert!(with(&bodies).unwrap_err().contains("body 2 has the mass inf"));
+}
+
+/// Kernels that look where a tracer is look within the grid, wherever that is. This crashed, or showed foreign memory.
+#[test]
+fn tracers_beside_the_grid_read_nothing_beside_it() {
+    for variant in MODES[2].variants {
+        let whole = of(2, Some(variant.name));
+        for place in [[1e6; 2], [5000.0; 2], [1e38, -1e38], [f32::NAN; 2], [0.5, f32::INFINITY], [-1e9, 3.0]]
+        {
+            let mut snapshot = whole.clone();
+            let run = &mut snapshot.runs[0];
+            run.state.flow_mut().unwrap().tracers.fill(place);
+            run.extra.get_mut("tracers").unwrap().as_chunks_mut().0.fill(place);
+            let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+            let points = engine.publish(Default::default()).unwrap().wait().unwrap();
+            assert!(points.0.positions.iter().all(|x| x[3] == 0.0), "{place:?} is not shown");
+            engine.run(16, |_| ()).unwrap();
+            let points = engine.publish(Default::default()).unwrap().wait().unwrap();
+            assert!(points.0.positions.iter().any(|x| x[3] > 0.0), "they begin anew");
+            engine.state().unwrap().check().unwrap_or_else(|error| panic!("{place:?}: {error}"));
+        }
+    }
+}
+
+/// Files of the time when whole populations were kept, made by the version before in 60 steps of a driven box of 16 × 16 cells:
+/// they go on as that version did, which said that the mean speed after 40 more steps is `then`.
+#[test]
+fn flows_of_whole_populations_are_opened() {
+    let files: [(&[u8], f64, f64); 2] = [
+        (include_bytes!("../fixtures/flow-of-populations.gravitile"), 1.1656566e-03, 1e-4),
+        (include_bytes!("../fixtures/flow-of-populations-half.gravitile"), 1.1656224e-03, 1e-2),
+    ];
+    for (bytes, then, allowed) in files {
+        let snapshot = Snapshot::from_bytes(bytes).unwrap();
+        let variant = snapshot.runs[0].recipe.variant.clone();
+        let flow = snapshot.runs[0].state.clone().into_flow().unwrap();
+        assert_eq!((flow.rest, flow.walls.cells(), flow.tracers.len()), (0.1, 256, 20), "{variant}");
+        let mass: f64 = (0..256).filter(|i| !flow.walls.solid[*i]).map(|i| flow.at(i).0).sum();
+        assert!((mass / 19.1 - 1.0).abs() < 1e-4, "{variant}: {mass}");
+        let mut damaged = snapshot.clone();
+        if let Some(halves) = damaged.runs[0].extra.get_mut("halves") {
+            assert!(reread(&snapshot).is_ok(), "halves agree with the populations");
+            halves[0] = 1e30;
+            assert!(reread(&damaged).unwrap_err().contains("it does not match the cells of the flow"));
+        }
+        let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+        assert_eq!(engine.clock().0, 60);
+        // What is kept now is of deviations.
+        let mut again = resumed(&engine.snapshot().unwrap());
+        assert!(look(&mut engine) == look(&mut again), "{variant}");
+        engine.run(40, |_| ()).unwrap();
+        let mean = *engine.series().unwrap().last().unwrap();
+        eprintln!("{variant}: {mean:e}, before {then:e}");
+        assert!((mean / then - 1.0).abs() < allowed, "{variant}: {mean:e} instead of {then:e}");
+    }
+}
+
+/// A file of a program that knew neither `compensated` nor `yoshida`: five bodies after seven steps.
+#[test]
+fn a_file_without_newer_parameters_opens_and_goes_on() {
+    let bytes = include_bytes!("../golden/gravity-without-compensation.gravitile");
+    let snapshot = Snapshot::from_bytes(bytes).unwrap();
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    let values = engine.config().mode.values();
+    assert_eq!(values.get("compensated"), Some(params::ParamValue::Flag(false)));
+    assert_eq!((engine.clock().0, engine.size()), (7, 5));
+    let mut right = engine.state().unwrap().to_f64();
+    engine.config().mode.reference(&mut right, 10).unwrap();
+    engine.run(10, |_| ()).unwrap();
+    let end = engine.bodies().unwrap();
+    let off = crate::support::distance(&end, &right.into_bodies().unwrap());
+    assert!(engine.clock().0 == 17 && off < 1e-6, "{off}");
+}
+
+/// Written by the version before the contact law `match`, which has no parameter for the law.
+#[test]
+fn a_snapshot_from_before_the_contact_law_goes_on() {
+    let bytes = include_bytes!("../golden/asteroids-one-pass.snapshot");
+    let snapshot = Snapshot::from_bytes(bytes).unwrap();
+    let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
+    assert_eq!(engine.clock().0, 40);
+    let law = engine.config().mode.values().get("contact_law");
+    assert_eq!(law, Some(params::ParamValue::Option("match")));
+    let before = engine.bodies().unwrap();
+    engine.run(20, |_| ()).unwrap();
+    let after = engine.bodies().unwrap();
+    assert_eq!((after.len(), after.nonfinite()), (64, 0));
+    assert!(before.positions.iter().zip(&after.positions).all(|(before, after)| before != after));
+}

@@ -1,0 +1,250 @@
+//! What else there is on a desktop: files that are dropped on the window, and other windows that take the keyboard.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use crate::support::window::{Display, PICTURE, Report, Viewer, until};
+use gravitile::engine::snapshot::{Carried, Snapshot};
+use gravitile::view::Camera;
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    Atom, ClientMessageEvent, ConnectionExt, CreateWindowAux, EventMask, InputFocus, PropMode,
+    SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, Window, WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Another program on the same display, with a small window of its own.
+struct Other {
+    connection: RustConnection,
+    window: Window,
+    heard: VecDeque<Event>,
+}
+
+impl Other {
+    fn open(display: &str) -> Outcome<Self> {
+        let (connection, screen) = x11rb::connect(Some(display))?;
+        let (window, root) = (connection.generate_id()?, connection.setup().roots[screen].root);
+        let aux = CreateWindowAux::new();
+        connection.create_window(
+            0,
+            window,
+            root,
+            1270,
+            790,
+            10,
+            10,
+            0,
+            WindowClass::INPUT_OUTPUT,
+            0,
+            &aux,
+        )?;
+        connection.map_window(window)?;
+        connection.sync()?;
+        Ok(Self { connection, window, heard: VecDeque::new() })
+    }
+
+    fn atom(&self, name: &str) -> Outcome<Atom> {
+        Ok(self.connection.intern_atom(false, name.as_bytes())?.reply()?.atom)
+    }
+
+    fn take_keyboard(&self) -> Outcome<()> {
+        self.connection.set_input_focus(InputFocus::NONE, self.window, x11rb::CURRENT_TIME)?;
+        Ok(self.connection.sync()?)
+    }
+
+    fn tell(&self, to: Window, message: &str, rest: [u32; 4]) -> Outcome<()> {
+        let [a, b, c, d] = rest;
+        let event = ClientMessageEvent::new(32, to, self.atom(message)?, [self.window, a, b, c, d]);
+        self.connection.send_event(false, to, EventMask::NO_EVENT, event)?;
+        Ok(self.connection.flush()?)
+    }
+
+    /// Waits for what `wanted` knows; what comes before that waits for its turn.
+    fn hear<T>(&mut self, what: &str, wanted: impl Fn(&Event) -> Option<T>) -> T {
+        until(what, || {
+            while let Some(event) = self.connection.poll_for_event().unwrap() {
+                self.heard.push_back(event);
+            }
+            let (at, found) =
+                self.heard.iter().enumerate().find_map(|(at, event)| Some((at, wanted(event)?)))?;
+            self.heard.remove(at);
+            Some(found)
+        })
+    }
+
+    /// Whether the window takes what it was told of.
+    fn answer(&mut self, message: &str) -> Outcome<bool> {
+        let kind = self.atom(message)?;
+        Ok(self.hear(message, |event| match event {
+            Event::ClientMessage(event) if event.type_ == kind => Some(event.data.as_data32()[1] & 1 == 1),
+            _ => None,
+        }))
+    }
+
+    /// Drags a file over a window, as the protocol XDND (version 5) wants it; true once it is held there.
+    fn hold(&mut self, to: Window, path: &Path) -> Outcome<bool> {
+        let (selection, list) = (self.atom("XdndSelection")?, self.atom("text/uri-list")?);
+        self.connection.set_selection_owner(self.window, selection, x11rb::CURRENT_TIME)?;
+        self.tell(to, "XdndEnter", [5 << 24, list, 0, 0])?;
+        self.tell(
+            to,
+            "XdndPosition",
+            [0, 600 << 16 | 400, x11rb::CURRENT_TIME, self.atom("XdndActionCopy")?],
+        )?;
+        let asked = self.hear("the window asks for what it is", |event| match event {
+            Event::SelectionRequest(event) if event.target == list => Some(*event),
+            _ => None,
+        });
+        // Blanks and the like are written as numbers in an address.
+        let address = format!("file://{}\r\n", path.display()).replace(' ', "%20");
+        let (requestor, property) = (asked.requestor, asked.property);
+        self.connection.change_property8(PropMode::REPLACE, requestor, property, list, address.as_bytes())?;
+        let given = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: asked.time,
+            requestor,
+            selection,
+            target: list,
+            property,
+        };
+        self.connection.send_event(false, requestor, EventMask::NO_EVENT, given)?;
+        self.connection.sync()?;
+        self.answer("XdndStatus")
+    }
+
+    /// Lets go of what is held there; whether it was taken.
+    fn let_go(&mut self, to: Window) -> Outcome<bool> {
+        self.tell(to, "XdndDrop", [0, x11rb::CURRENT_TIME, 0, 0])?;
+        self.answer("XdndFinished")
+    }
+
+    fn drop(&mut self, to: Window, path: &Path) -> Outcome<bool> {
+        Ok(self.hold(to, path)? && self.let_go(to)?)
+    }
+}
+
+fn events(report: &Report, begin: &str) -> usize {
+    report.events.iter().filter(|event| event.what.starts_with(begin)).count()
+}
+
+#[test]
+fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
+    let display = Display::open();
+    let at = |name: &str| display.folder().join(name);
+    let scene = include_str!("../../assets/scenes/figure-eight.toml").replace("dt = 0.01", "dt = 0.004");
+    fs::write(at("my own.toml"), &scene)?;
+    fs::write(at("broken.toml"), &scene[..scene.len() / 2])?;
+    fs::write(at("letter.odt"), "Dear all")?;
+
+    let viewer = display.view("--scene plummer --bodies 300 --clean");
+    let mut other = Other::open(display.name())?;
+    let window = viewer.window();
+    let hint = [520.0, 360.0, 240.0, 80.0];
+    viewer.key("space");
+    viewer.still(hint);
+    viewer.alters("it says what would happen", hint, || {
+        assert!(other.hold(window, &at("my own.toml")).unwrap());
+    });
+    viewer
+        .alters("three bodies are shown in place of 300", PICTURE, || assert!(other.let_go(window).unwrap()));
+    viewer.changes("one step", PICTURE, || viewer.key("s"));
+    viewer.changes("and another", PICTURE, || viewer.key("s"));
+    viewer.key("F12");
+    let picture = until("the picture is written", || {
+        let files = fs::read_dir(display.folder()).ok()?.map(|entry| entry.unwrap().path());
+        files.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "png"))
+    });
+    let Carried::Snapshot(carried) = Carried::load(&picture)? else { panic!("no snapshot") };
+    assert_eq!(carried.runs[0].step, 2);
+
+    // Somewhere else, and back by the picture.
+    viewer.alters("another scene", PICTURE, || viewer.key("m"));
+    viewer.alters("the picture's", PICTURE, || assert!(other.drop(window, &picture).unwrap()));
+    for wrong in ["broken.toml", "letter.odt"] {
+        let before = viewer.still(PICTURE);
+        viewer.changes("what is wrong is told", PICTURE, || assert!(other.drop(window, &at(wrong)).unwrap()));
+        assert!(
+            viewer.changes("and read", PICTURE, || viewer.key("Escape")) == before,
+            "{wrong} changes nothing"
+        );
+    }
+    let report = viewer.quit();
+    assert_eq!((events(&report, "openfile("), events(&report, "resumed=")), (4, 1), "{:?}", report.events);
+    assert_eq!((&report.stats["mode"], &report.stats["step"]), (&"gravity".into(), &2.into()));
+    assert!((report.config["params"]["dt"].as_f64().unwrap() - 0.004).abs() < 1e-8, "{:?}", report.config);
+    Ok(())
+}
+
+/// From where it is looked at.
+fn camera(viewer: &Viewer, path: &Path) -> Camera {
+    // There may be one of before.
+    let _ = fs::remove_file(path);
+    viewer.dialog("ctrl+s", "Return");
+    let snapshot = until("it is saved", || Snapshot::load(path).ok());
+    Camera::from_words(&snapshot.view).unwrap()
+}
+
+#[test]
+fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
+    let display = Display::open();
+    let saved = display.folder().join("plummer.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --clean --paused");
+    let other = Other::open(display.name())?;
+    let first = camera(&viewer, &saved);
+
+    // A drag of the view ends there, though the button is held on and let go elsewhere.
+    viewer.act("mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
+    other.take_keyboard()?;
+    viewer.act("frame mousemove 900 500 frame mouseup 1 frame mousemove 600 500 frame");
+    viewer.act("windowfocus --sync WINDOW frame");
+    let turned = camera(&viewer, &saved);
+    assert!(turned.yaw != first.yaw, "a drag turns");
+    viewer.act("mousemove 600 500 frame mousemove 800 560 frame");
+    assert_eq!(camera(&viewer, &saved), turned, "without a button nothing moves");
+
+    // A launch is given up; and Shift, let go of over there, is not held any more.
+    viewer.key("l");
+    viewer.act("keydown shift mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
+    other.take_keyboard()?;
+    viewer.act("frame keyup shift mouseup 1 frame windowfocus --sync WINDOW frame");
+    viewer.key("l");
+    viewer.drag("600 500", "700 500");
+    let last = camera(&viewer, &saved);
+    assert!(last.yaw != turned.yaw && last.target == turned.target, "it turns and does not move: {last:?}");
+    let report = viewer.quit();
+    assert_eq!(report.stats["bodies"], 300, "nothing was launched");
+    Ok(())
+}
+
+#[test]
+fn a_wayland_display_that_is_not_there_does_not_hide_the_one_of_x11() {
+    let report = Display::open().set("WAYLAND_DISPLAY", "nonsense").run("--bodies 300 --frames 5 --clean");
+    assert_eq!(report.frames, 5);
+}
+
+#[test]
+fn an_edge_that_is_dragged_does_not_turn_the_view() {
+    let display = Display::open();
+    let saved = display.folder().join("plummer.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --clean --paused --look stars=0");
+    let first = camera(&viewer, &saved);
+    // The first column of the picture, which is darker than the panel.
+    let row = viewer.pixels([328.0, 790.0, 200.0, 1.0]);
+    let is_dark = |x: &u32| row.get_pixel(*x, 0).0[..3].iter().all(|light| *light < 12);
+    let beside = 331 + (0..200).find(is_dark).expect("the panel has an edge");
+    viewer.act(&format!("mousemove {beside} 500 frame mousedown 1 frame mouseup 1 frame"));
+    viewer.changes("the panel is made wider", [beside as f32, 780.0, 30.0, 20.0], || {
+        viewer.drag(&format!("{beside} 500"), &format!("{} 560", beside + 60));
+    });
+    let yaw = first.yaw.rem_euclid(std::f32::consts::TAU);
+    assert_eq!(camera(&viewer, &saved), Camera { yaw, ..first });
+    let report = viewer.quit();
+    assert_eq!(events(&report, "select="), 0, "{:?}", report.events);
+}

@@ -1,0 +1,205 @@
+//! What is kept from one start of the program to the next, in the real window.
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::window::{Display, PICTURE, until};
+use gravitile::base::state::State;
+use gravitile::engine::snapshot::Snapshot;
+
+#[test]
+fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
+    let display = Display::open();
+    let state = display.folder().join("gravitile");
+    // Left for the first time, with the panel hidden and Saturn's rings from the gallery.
+    let controls = display.run("--bodies 300 --frames 20");
+    let viewer = display.view("--bodies 300 --size 1200x760");
+    viewer.click(controls.control("mode asteroids"));
+    viewer.runs();
+    viewer.key("h");
+    let left = viewer.quit();
+    assert_eq!(left.stats["mode"], "asteroids");
+    assert!(state.join("autosave.gravitile").is_file(), "what ran is kept");
+    let settings = fs::read_to_string(state.join("settings.toml")).unwrap();
+    assert!(settings.contains("panel = false") && settings.contains("1200"), "{settings}");
+
+    // Started again: as large, without the panel, and it offers to go on.
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.key("h");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1200, 760]);
+    let (go_on, save) = (report.control("continue"), report.control("save snapshot"));
+    assert_eq!(report.stats["mode"], "gravity");
+    assert!(
+        report.events.iter().all(|event| !event.what.starts_with("resumed")),
+        "nothing happens by itself"
+    );
+
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.click(go_on);
+    viewer.runs();
+    // A snapshot by the button, under the name that the dialog proposes.
+    viewer.key("space");
+    viewer.still(PICTURE);
+    viewer.changes("the dialog is open", PICTURE, || viewer.click(save));
+    viewer.changes("the dialog is closed", PICTURE, || viewer.key("Return"));
+    viewer.key("space");
+    let report = viewer.quit();
+    assert_eq!((&report.stats["mode"], &report.config["start"]), (&"asteroids".into(), &"belt".into()));
+    assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64(), "{:?}", report.stats);
+    assert!(state.join("autosave.previous.gravitile").is_file(), "what was kept before is set aside");
+    let saved = display.folder().join("belt.gravitile");
+    assert!(saved.is_file(), "{:?}", report.events);
+
+    // What is damaged is not offered, and settings that are nonsense are told, not heeded.
+    for name in ["autosave.gravitile", "autosave.previous.gravitile", "settings.toml"] {
+        fs::write(state.join(name), "\u{89}GRAVITILE nonsense").unwrap();
+    }
+    let viewer = display.view("--resume belt.gravitile");
+    // What runs is kept as soon as it is shown.
+    until("it runs", || Snapshot::load(&state.join("autosave.gravitile")).ok());
+    let report = viewer.quit();
+    assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
+    assert!(report.stats["step"].as_u64() > left.stats["step"].as_u64());
+    assert!(!report.controls.contains_key("continue"));
+    assert!(report.controls.contains_key("close"), "what is wrong with the settings waits to be read");
+    let aside = fs::read_to_string(state.join("settings.bad.toml")).unwrap();
+    assert!(aside.contains("nonsense") && !state.join("settings.toml").exists());
+}
+
+#[test]
+fn what_is_changed_while_time_stands_still_is_kept_too() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --paused --autosave 1");
+    let has = |bodies: usize| {
+        let snapshot = Snapshot::load(&kept).ok()?;
+        let State::Bodies(found) = &snapshot.runs[0].state else { panic!("no bodies") };
+        (found.positions.len() == bodies).then_some(())
+    };
+    until("what stands still is kept", || has(300));
+    viewer.key("l");
+    viewer.drag("600 500", "660 480");
+    until("what was launched is kept", || has(301));
+    viewer.kill();
+}
+
+/// However long it is until the next autosave is due, and whatever a compiler is waited for until then.
+#[test]
+fn what_runs_is_kept_as_soon_as_it_is_shown() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--mode fluid --scene channel --bodies 3000 --autosave 3600");
+    let snapshot = until("it is kept", || Snapshot::load(&kept).ok());
+    viewer.kill();
+    assert_eq!(snapshot.runs[0].config.mode.info().name, "fluid");
+}
+
+#[test]
+fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
+    let display = Display::open();
+    let kept = display.folder().join("gravitile").join("autosave.gravitile");
+    let viewer = display.view("--scene plummer --bodies 300 --autosave 1");
+    let step = || Snapshot::load(&kept).ok().map(|snapshot| snapshot.runs[0].step);
+    let first = until("what runs is kept", step);
+    until("it is kept again", || step().filter(|step| *step > first));
+    viewer.kill();
+    let step = step().expect("whole, whenever it was killed");
+
+    // The bodies are those of a run that nobody stopped.
+    let bodies = |begin: &str, steps: u64| {
+        let out = display.folder().join("bodies.csv");
+        let mut run = Command::new(env!("CARGO_BIN_EXE_gravitile"));
+        run.arg("run")
+            .args(begin.split_whitespace())
+            .arg("--steps")
+            .arg(steps.to_string())
+            .arg("--out")
+            .arg(&out);
+        let output = run.current_dir(display.folder()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::read_to_string(out).unwrap()
+    };
+    let gone_on = bodies("--resume gravitile/autosave.gravitile", 50);
+    assert!(gone_on == bodies("--scene plummer --bodies 300", step + 50), "to the last bit");
+
+    // The next start offers it.
+    let offers = display.view("--bodies 300 --paused").quit();
+    let viewer = display.view("--bodies 300 --paused");
+    viewer.click(offers.control("continue"));
+    viewer.runs();
+    let report = viewer.quit();
+    assert_eq!(report.config["start"], "plummer");
+    assert!(report.stats["step"].as_u64().unwrap() > step);
+}
+
+#[test]
+fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --seed 4 --clean --paused");
+    viewer.dialog("ctrl+shift+s", "Return");
+    let saved = display.folder().join("plummer.toml");
+    let text =
+        until("it is saved", || fs::read_to_string(&saved).ok().filter(|text| text.contains("seed = 4")));
+    assert!(text.contains("generator = \"plummer\""), "{text}");
+    fs::write(&saved, text.replace("eps = 0.03", "eps = 0.07").replace("seed = 4", "seed = 5")).unwrap();
+    // The only file that can be opened stands last, after folders.
+    viewer.dialog("ctrl+o", "Up frame key Return");
+    fs::write(&saved, "mode = \"gravity\"\ngenerator = \"gal").unwrap();
+    viewer.dialog("ctrl+o", "Up frame key Return");
+    let report = viewer.quit();
+    let opened = report.events.iter().filter(|event| event.what.starts_with("openfile(")).count();
+    assert_eq!(opened, 2, "{:?}", report.events);
+    assert_eq!((&report.config["seed"], &report.config["bodies"]), (&5.into(), &300.into()));
+    assert!((report.config["params"]["eps"].as_f64().unwrap() - 0.07).abs() < 1e-6);
+    assert_eq!(report.stats["generation"], 2, "a new scene, once");
+    assert!(report.controls.contains_key("close"), "what is wrong is told");
+}
+
+#[test]
+fn with_frames_or_clean_nothing_is_read_or_kept() {
+    let display = Display::open();
+    let state = display.folder().join("gravitile");
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join("settings.toml"), "size = [700, 500]\n").unwrap();
+    let report = display.run("--bodies 300 --frames 20");
+    assert_eq!(report.size, [1280, 800]);
+    let viewer = display.view("--bodies 300 --clean");
+    viewer.key("h");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1280, 800]);
+    let names: Vec<_> = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["settings.toml"]);
+    assert_eq!(fs::read_to_string(state.join("settings.toml")).unwrap(), "size = [700, 500]\n");
+}
+
+#[test]
+fn a_snapshot_is_looked_at_from_where_it_was_left() {
+    let display = Display::open();
+    let viewer = display.view("--scene plummer --bodies 300 --clean --paused --size 1200x760");
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
+    let left = viewer.changes("the wheel zooms", PICTURE, || viewer.act("mousemove 600 500 click 4 frame"));
+    viewer.act("mousemove 20 740 frame");
+    viewer.dialog("ctrl+s", "Return");
+    viewer.quit();
+    let viewer = display.view("--resume plummer.gravitile --clean --paused --size 1200x760");
+    assert!(viewer.still(PICTURE) == left);
+    viewer.quit();
+}
+
+#[test]
+fn what_is_asked_for_once_is_not_kept_and_may_be_what_is_usual() {
+    let display = Display::open();
+    let settings = display.folder().join("gravitile").join("settings.toml");
+    fs::create_dir(display.folder().join("gravitile")).unwrap();
+    fs::write(&settings, "size = [1280, 800]\n\n[look]\ngrid = \"true\"\nexposure = \"2\"\n").unwrap();
+    let viewer = display.view("--bodies 300 --paused --look grid=off stars=1");
+    viewer.key("t");
+    let report = viewer.quit();
+    assert_eq!((&report.look["grid"], &report.look["exposure"]), (&false.into(), &2.0.into()));
+    let text = fs::read_to_string(&settings).unwrap();
+    for kept in ["grid = \"true\"", "exposure = \"2\"", "turn = \"true\""] {
+        assert!(text.contains(kept), "{kept} in {text}");
+    }
+    assert!(!text.contains("stars"), "{text}");
+}

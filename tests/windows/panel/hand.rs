@@ -1,0 +1,271 @@
+//! Tools for the mouse, and the card of a body.
+
+use super::*;
+
+fn body(body: usize) -> SelectedBody {
+    SelectedBody {
+        body,
+        mass: 0.25,
+        position: [1.0, 2.0, 3.0],
+        velocity: [0.5, -0.25, 0.125],
+        acceleration: [0.0, 3.0, 4.0],
+        energy: -1.5,
+    }
+}
+
+/// With a body in hand.
+pub(super) fn holding() -> Window {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats.held = Some(body(41));
+    window.run();
+    window
+}
+
+#[test]
+fn the_card_tells_what_there_is_to_tell() {
+    let mut window = holding();
+    for text in ["Body 41", "Mass", "Velocity x", "Position", "Acceleration", "5.000", "-1.500"] {
+        assert!(window.query_by_label(text).is_some(), "{text}");
+    }
+    window.state_mut().stats.held = None;
+    window.run();
+    assert!(window.query_by_label("Body 41").is_none());
+}
+
+#[test]
+fn mass_and_velocity_can_be_typed() {
+    let mut window = holding();
+    type_number(&mut window, "Velocity y", "0.75");
+    type_number(&mut window, "Velocity x", "-2");
+    let velocity = |velocity| Edit::Change { body: 41, mass: None, velocity: Some(velocity) };
+    assert_eq!(window.state().edits, [velocity([0.5, 0.75, 0.125]), velocity([-2.0, -0.25, 0.125])]);
+    click(&mut window, Role::SpinButton, "Velocity z");
+    // It goes on by itself while it is looked at.
+    window.state_mut().stats.held.as_mut().unwrap().velocity[2] = 7.0;
+    press(&mut window, Key::Enter);
+    click(&mut window, Role::SpinButton, "Velocity z");
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().edits.len(), 2, "to look at a number is no change");
+    // The field shows it as 0.2500.
+    type_number(&mut window, "Mass", "0.250004");
+    assert_eq!(window.state().edits[2..], [Edit::Change { body: 41, mass: Some(0.250004), velocity: None }]);
+}
+
+#[test]
+fn what_is_dragged_of_one_body_is_not_done_to_another() {
+    for next in [None, Some(body(7))] {
+        let mut window = holding();
+        let at = window.get_by_role_and_label(Role::SpinButton, "Velocity x").rect().center();
+        window.drag_at(at);
+        for right in [20.0, 40.0] {
+            window.hover_at(at + vec2(right, 0.0));
+            window.run();
+        }
+        window.state_mut().stats.held = next;
+        window.run();
+        window.drop_at(at + vec2(40.0, 0.0));
+        window.run();
+        for held in [body(7), body(41)] {
+            window.state_mut().stats.held = Some(held);
+            window.run();
+            assert_eq!(window.state().edits, [], "{next:?}, then {}", held.body);
+            assert!(
+                window.get_by_role_and_label(Role::SpinButton, "Velocity x").value().as_deref()
+                    == Some("0.5000")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_body_is_followed_deleted_and_let_go() {
+    let mut window = holding();
+    press(&mut window, Key::C);
+    click(&mut window, Role::Button, "Follow");
+    assert!(window.state().tools.follows && !window.state().look.follow, "one thing at a time");
+    press(&mut window, Key::C);
+    assert!(!window.state().tools.follows && window.state().look.follow);
+    click(&mut window, Role::Button, "Delete");
+    press(&mut window, Key::Delete);
+    click(&mut window, Role::Button, "Deselect");
+    press(&mut window, Key::Escape);
+    use Action::{DeleteBody, Deselect};
+    assert_eq!(window.state().actions, [DeleteBody, DeleteBody, Deselect, Deselect]);
+    window.state_mut().stats.held = None;
+    window.run();
+    press(&mut window, Key::Delete);
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().actions.len(), 4, "there is none in hand");
+}
+
+#[test]
+fn tools_are_taken_by_key_and_by_button_and_laid_down() {
+    for info in &MODES[..2] {
+        let mut window = open(info);
+        assert_eq!(window.state().tools.tool, Tool::Look);
+        for (key, name, tool) in [(Key::L, "launch", Tool::Launch), (Key::A, "attract", Tool::Attract)] {
+            press(&mut window, key);
+            assert_eq!(window.state().tools.tool, tool);
+            press(&mut window, key);
+            assert_eq!(window.state().tools.tool, Tool::Look);
+            click(&mut window, Role::RadioButton, &format!("Mouse: {name}"));
+            assert_eq!(window.state().tools.tool, tool);
+            press(&mut window, Key::Escape);
+            assert_eq!(window.state().tools.tool, Tool::Look);
+        }
+    }
+}
+
+#[test]
+fn mass_and_strength_are_set_while_their_tool_is_in_hand() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    type_number(&mut window, "Mass", "0.02");
+    assert_eq!(window.state().tools.mass_share, 0.02);
+    press(&mut window, Key::A);
+    assert!(window.query_by_label("Mass").is_none());
+    type_number(&mut window, "Strength", "400");
+    assert_eq!(window.state().tools.strength, 20.0, "within limits");
+}
+
+#[test]
+fn in_a_fluid_there_is_nothing_to_take_hold_of() {
+    let mut window = open(MODES[2]);
+    assert!(window.query_by_label("Mouse: launch").is_none());
+    for key in [Key::L, Key::A] {
+        press(&mut window, key);
+        assert_eq!(window.state().tools.tool, Tool::Look);
+        assert!(window.query_by_label_contains("This mode has no bodies to select").is_some());
+    }
+}
+
+#[test]
+fn what_was_done_is_undone_by_key_and_by_button() {
+    let disabled =
+        |window: &Window| window.get_by_role_and_label(Role::Button, "Undo").accesskit_node().is_disabled();
+    for info in MODES {
+        let mut window = open(info);
+        assert!(disabled(&window));
+        window.state_mut().stats.undos = 1;
+        window.run();
+        assert!(!disabled(&window));
+        click(&mut window, Role::Button, "Undo");
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run();
+        assert_eq!(window.state().actions, [Action::Undo, Action::Undo], "{}", info.name);
+    }
+}
+
+#[test]
+fn it_is_said_that_the_hand_pulls_while_time_goes_on() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::A);
+    assert!(window.query_by_label_contains("Hold the left button to attract").is_some());
+    press(&mut window, Key::Space);
+    assert!(window.query_by_label_contains("Paused. Press Space to run").is_some());
+    let row = CONTROLS.iter().find(|row| row.text() == "Hold with the attract tool").unwrap();
+    assert!(row.help.contains("while the simulation runs"));
+}
+
+#[test]
+fn escape_gives_up_a_launch_then_lays_down_the_tool() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    window.state_mut().markers.aim = Some([[0.0; 2], [0.1; 2]]);
+    press(&mut window, Key::Escape);
+    assert_eq!(
+        (window.state().actions.as_slice(), window.state().tools.tool),
+        (&[Action::CancelGesture][..], Tool::Launch)
+    );
+    window.state_mut().markers = Markers::default();
+    press(&mut window, Key::Escape);
+    assert_eq!((window.state().actions.len(), window.state().tools.tool), (1, Tool::Look));
+}
+
+#[test]
+fn mass_and_strength_can_be_reset() {
+    let mut window = open(MODES[0]);
+    for (key, label) in [(Key::L, "Mass"), (Key::A, "Strength")] {
+        press(&mut window, key);
+        type_number(&mut window, label, "0.7");
+        assert_ne!((window.state().tools.mass_share, window.state().tools.strength), (1e-3, 0.3));
+        click(&mut window, Role::Button, &format!("Reset {label}"));
+        assert_eq!((window.state().tools.mass_share, window.state().tools.strength), (1e-3, 0.3));
+    }
+}
+
+/// At every size of text the tools and the numbers stand beside or below each other, within the picture.
+#[test]
+fn tools_and_numbers_never_overlap() {
+    for tool in [Tool::Look, Tool::Launch] {
+        for zoom in [0.8, 1.0, 1.25, 1.5, 2.0] {
+            let mut window = open(MODES[0]);
+            window.state_mut().tools.tool = tool;
+            window.set_size(vec2(1280.0, 800.0) / zoom);
+            for folded in ["as it comes", "the other way"] {
+                window.run();
+                window.run();
+                let area = |name: &str| {
+                    let area = window.ctx.memory(|memory| memory.area_rect(egui::Id::new(name)));
+                    area.unwrap_or_else(|| panic!("no {name}"))
+                };
+                let [tools, numbers] = ["tools", "overlay"].map(area);
+                assert!(!tools.intersects(numbers), "{zoom}, {folded}: {tools} and {numbers}");
+                let picture = window.state().picture.expand(0.5);
+                for rect in [tools, numbers] {
+                    let is_inside =
+                        picture.x_range().contains(rect.left()) && picture.x_range().contains(rect.right());
+                    assert!(is_inside, "{zoom}, {folded}: {rect} in {picture}");
+                }
+                press(&mut window, Key::I);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_too_small_for_anything_does_no_harm() {
+    for size in [vec2(20.0, 100.0), vec2(340.0, 30.0), vec2(120.0, 400.0), vec2(1.0, 1.0)] {
+        for (modifiers, key) in [
+            (Modifiers::NONE, Key::L),
+            (Modifiers::NONE, Key::O),
+            (Modifiers::NONE, Key::P),
+            (Modifiers::NONE, Key::F1),
+            (Modifiers::COMMAND, Key::P),
+        ] {
+            let mut window = holding();
+            window.state_mut().ui().error("An error", "It says so.", Some("with a log".to_owned()));
+            window.key_press_modifiers(modifiers, key);
+            window.run_steps(3);
+            window.set_size(size);
+            window.run_steps(3);
+            window.set_size(vec2(1280.0, 800.0));
+            window.run();
+            assert!(window.query_by_label("Mouse").is_some());
+        }
+    }
+}
+
+#[test]
+fn the_tools_stand_in_one_line() {
+    let window = open(MODES[0]);
+    let look = window.get_by_role_and_label(Role::RadioButton, "Mouse: look").rect();
+    let undo = window.get_by_role_and_label(Role::Button, "Undo").rect();
+    let mouse = window.get_by_label("Mouse").rect();
+    assert_eq!(look.top(), undo.top());
+    assert!(look.left() - mouse.right() < 12.0, "{mouse} {look}");
+}
+
+#[test]
+fn the_camera_goes_with_what_was_asked_for_last() {
+    let follows = |window: &Window| (window.state().tools.follows, window.state().look.follow);
+    let mut window = holding();
+    click(&mut window, Role::Button, "Follow");
+    assert_eq!(follows(&window), (true, false));
+    for by in ["parameter follow", "follow the centre"] {
+        habits::find(&mut window, by);
+        assert_eq!(follows(&window), (false, true), "{by}");
+        habits::find(&mut window, "follow the selected");
+        assert_eq!(follows(&window), (true, false), "{by}");
+    }
+}

@@ -1,0 +1,169 @@
+//! What is kept: the gallery, files by dialog and by drop, the offer to continue, and words that fade.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+#[test]
+fn the_gallery_has_a_picture_of_every_scene_and_changes_the_mode_too() {
+    for info in MODES {
+        for scene in info.scenes.iter() {
+            let picture = image::load_from_memory(scene.thumbnail).unwrap().to_rgb8();
+            assert_eq!(picture.dimensions(), (320, 200), "{}", scene.name);
+            let bright = picture.pixels().filter(|pixel| pixel.0.iter().any(|part| *part > 60)).count();
+            assert!(bright > 40, "{} is dark: {bright}", scene.name);
+        }
+    }
+    let mut window = open(MODES[0]);
+    window.state_mut().config.running = false;
+    click(&mut window, Role::Button, &format!("{}  ⏷", MODES[0].scenes[0].title));
+    for info in MODES {
+        for scene in info.scenes.iter() {
+            assert!(window.query_by_role_and_label(Role::Button, &scene.title).is_some(), "{}", scene.title);
+        }
+    }
+    let rings = modes::find("asteroids").unwrap().scene("rings").unwrap();
+    click(&mut window, Role::Button, "Saturn's rings");
+    assert_eq!(window.state().config.start, *rings);
+    assert_eq!(window.state().config.mode, rings_mode());
+    assert!(!window.state().config.running, "what is not about the scene stays");
+    press(&mut window, Key::M);
+    press(&mut window, Key::M);
+    assert_eq!(window.state().config.mode.info(), MODES[0]);
+    assert_eq!(window.state().config.start, MODES[0].scenes[0], "the mode before is as it was left");
+    press(&mut window, Key::O);
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("Scenes").is_none());
+}
+
+fn rings_mode() -> Box<dyn modes::Mode> {
+    let info = modes::find("asteroids").unwrap();
+    info.mode_for(info.scene("rings").unwrap())
+}
+
+#[test]
+fn what_is_said_while_an_offer_waits_is_read_above_it() {
+    let mut window = open(MODES[0]);
+    window.state_mut().ui().offer(Some("Disc galaxy · step 7".to_owned()));
+    window.state_mut().ui().say("Saved a.png");
+    window.run();
+    window.run();
+    let [said, offer] = ["Saved a.png", "Disc galaxy · step 7"].map(|text| window.get_by_label(text).rect());
+    assert!(said.bottom() < offer.top() && said.bottom() > offer.top() - 60.0, "{said} over {offer}");
+}
+
+#[test]
+fn an_offer_waits_until_it_is_answered() {
+    for (button, action) in [("Continue", Action::ContinuePrevious), ("Not now", Action::DeclinePrevious)] {
+        let mut window = open(MODES[0]);
+        window.state_mut().ui().offer(Some("Disc galaxy · step 7".to_owned()));
+        window.run();
+        assert!(window.query_by_label("Disc galaxy · step 7").is_some());
+        press(&mut window, Key::Space);
+        assert!(!window.state().config.running, "it is not in the way of keys");
+        click(&mut window, Role::Button, button);
+        assert_eq!(window.state().actions, [action]);
+        assert!(window.query_by_label("Disc galaxy · step 7").is_none());
+    }
+}
+
+#[test]
+fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_they_are() {
+    let mut window = open(MODES[0]);
+    let other = Config { bodies: Some(77), seed: 5, devices: vec![1], ..Config::new(MODES[1]) };
+    window.state_mut().ui().set_other_modes(vec![other.clone()]);
+    window.state_mut().config.devices = vec![1];
+    for _ in 0..2 {
+        let before = window.state().config.clone();
+        press(&mut window, Key::M);
+        let wanted = window.state().config.clone();
+        assert_eq!((wanted.mode.info(), wanted.bodies, wanted.seed), (MODES[1], Some(77), 5));
+        window.state_mut().ui().config_rejected(&wanted, &before);
+        window.state_mut().config = before;
+    }
+    let App { ui, config, .. } = window.state_mut();
+    for next in MODES.iter().map(|info| Config::new(info)) {
+        ui.as_mut().unwrap().adopt(next.clone(), config);
+        assert_eq!((config.mode.info(), &config.devices[..]), (next.mode.info(), &[1][..]));
+    }
+}
+
+#[test]
+fn words_fade() {
+    let mut window = open(MODES[0]);
+    window.state_mut().ui().say("Saved a.gravitile");
+    window.step();
+    window.step();
+    assert!(window.query_by_label("Saved a.gravitile").is_some());
+    // 20 ms each.
+    (0..260).for_each(|_| window.step());
+    assert!(window.query_by_label("Saved a.gravitile").is_none());
+}
+
+#[test]
+fn what_is_dropped_on_the_window_is_opened() {
+    let mut window = open(MODES[0]);
+    let file = egui::HoveredFile { path: Some("x.toml".into()), ..Default::default() };
+    window.input_mut().hovered_files.push(file);
+    window.step();
+    window.step();
+    assert!(window.query_by_label("Drop to open").is_some());
+    window.input_mut().hovered_files.clear();
+    let file = egui::DroppedFile { path: Some("x.toml".into()), ..Default::default() };
+    window.input_mut().dropped_files.push(file);
+    window.run();
+    assert_eq!(window.state().actions, [Action::OpenFile("x.toml".into())]);
+    assert!(window.query_by_label("Drop to open").is_none());
+}
+
+#[test]
+fn dialogs_open_and_save() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.toml"), "").unwrap();
+    fs::write(folder.path().join("other.txt"), "").unwrap();
+    let ask = |key: Key, modifiers: Modifiers| {
+        let mut window = open(MODES[0]);
+        *window.state_mut().ui().folder() = Some(folder.path().to_owned());
+        window.key_press_modifiers(modifiers, key);
+        // It reads the folder beside the window.
+        settle(&mut window);
+        assert!(window.state().config.running, "keys belong to the dialog");
+        window
+    };
+    let mut window = ask(Key::O, Modifiers::COMMAND);
+    assert!(window.query_by_label_contains("other.txt").is_none(), "it cannot be opened");
+    window.get_by_label_contains("mine.toml").click();
+    settle(&mut window);
+    click(&mut window, Role::Button, "🗀  Open");
+    assert_eq!(window.state().actions, [Action::OpenFile(canonical(folder.path()).join("mine.toml"))]);
+
+    for (modifiers, name) in
+        [(Modifiers::COMMAND, "galaxy.gravitile"), (Modifiers::COMMAND | Modifiers::SHIFT, "galaxy.toml")]
+    {
+        let mut window = ask(Key::S, modifiers);
+        click(&mut window, Role::Button, "📥  Save");
+        let path = canonical(folder.path()).join(name);
+        let action = match name {
+            "galaxy.toml" => Action::SaveSceneTo(path),
+            _ => Action::SaveSnapshotTo(path),
+        };
+        assert_eq!(window.state().actions, [action]);
+    }
+    let mut window = ask(Key::O, Modifiers::COMMAND);
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::Space);
+    assert!(!window.state().config.running, "without a dialog keys do what they did");
+    assert_eq!(window.state().actions, []);
+}
+
+fn canonical(path: &Path) -> std::path::PathBuf {
+    path.canonicalize().unwrap()
+}
+
+fn settle(window: &mut Window) {
+    for _ in 0..10 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        window.step();
+    }
+}

@@ -1,0 +1,203 @@
+//! Who hears a key: a field, the palette, a dialog or the shortcuts; one of them, and once.
+
+use super::*;
+
+/// All of it between two frames, as of a quick hand or a slow picture.
+pub(super) fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
+    for (modifiers, key, text) in keys {
+        let pressed = |pressed| egui::Event::Key {
+            key: *key,
+            physical_key: None,
+            pressed,
+            repeat: false,
+            modifiers: *modifiers,
+        };
+        let events = &mut window.input_mut().events;
+        events.push(pressed(true));
+        events.extend((!text.is_empty()).then(|| egui::Event::Text((*text).to_owned())));
+        events.push(pressed(false));
+    }
+    window.step();
+}
+
+fn has_palette(window: &Window) -> bool {
+    window.state().rects.iter().any(|(name, _)| name == "search")
+}
+
+fn open_palette(window: &mut Window) {
+    window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    window.run();
+    assert!(has_palette(window));
+}
+
+#[test]
+fn escape_gives_up_a_number_and_keeps_the_body() {
+    let mut window = hand::holding();
+    for label in ["Mass", "Velocity y"] {
+        click(&mut window, Role::SpinButton, label);
+        window.get_by_role_and_label(Role::SpinButton, label).type_text("7");
+        window.run();
+        press(&mut window, Key::Escape);
+        assert_eq!((&window.state().actions[..], window.state().edits.len()), (&[][..], 0), "{label}");
+    }
+    press(&mut window, Key::Escape);
+    assert_eq!(window.state().actions, [Action::Deselect]);
+}
+
+#[test]
+fn escape_closes_the_palette_before_all_else_one_at_a_time() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::L);
+    window.state_mut().ui().error("Behind it", "An error.", None);
+    open_palette(&mut window);
+    let is_told = |window: &Window| window.query_by_label("An error.").is_some();
+    let tool = |window: &Window| window.state().tools.tool;
+    let escape = [(Modifiers::NONE, Key::Escape, "")];
+    // However quick they come.
+    for (palette, error, held) in
+        [(false, true, Tool::Launch), (false, false, Tool::Launch), (false, false, Tool::Look)]
+    {
+        at_once(&mut window, &escape);
+        assert_eq!(tool(&window), held);
+        // What was closed is gone in the next frame.
+        window.step();
+        assert_eq!((has_palette(&window), is_told(&window)), (palette, error));
+    }
+    // In one frame with what it closes.
+    press(&mut window, Key::L);
+    at_once(&mut window, &[(Modifiers::COMMAND, Key::P, ""), escape[0], (Modifiers::NONE, Key::R, "r")]);
+    window.step();
+    assert_eq!((has_palette(&window), tool(&window)), (false, Tool::Launch));
+    assert_eq!(window.state().actions, [Action::Restart], "then letters are shortcuts again");
+}
+
+#[test]
+fn escape_leaves_what_the_palette_leads_to_and_keeps_the_body() {
+    let mut window = hand::holding();
+    habits::find(&mut window, "parameter softening");
+    at_once(&mut window, &[(Modifiers::NONE, Key::Escape, ""), (Modifiers::NONE, Key::Space, " ")]);
+    window.step();
+    assert_eq!(window.state().actions, []);
+    assert!(!window.state().config.running, "Space is heard again");
+}
+
+#[test]
+fn what_is_pressed_before_the_palettes_key_is_not_meant_for_what_it_opens() {
+    let plain = |key, text| (Modifiers::NONE, key, text);
+    let (asks, escape, enter) =
+        ((Modifiers::COMMAND, Key::P, ""), plain(Key::Escape, ""), plain(Key::Enter, ""));
+    for before in [&[escape][..], &[enter], &[enter, escape]] {
+        let mut window = open(MODES[0]);
+        at_once(&mut window, &[before, &[asks, plain(Key::R, "r")]].concat());
+        window.run();
+        assert!(has_palette(&window), "{before:?}");
+        assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("r"));
+        let state = window.state();
+        assert!(state.actions.is_empty() && state.config.running, "its first line is not carried out");
+        // One that is open: what Enter chooses there is done, and the next one opens.
+        let letters = plain(Key::R, "estart scene");
+        at_once(&mut window, &[&[letters], before, &[asks, plain(Key::M, "m")]].concat());
+        window.run();
+        assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("m"), "{before:?}");
+        let chosen: &[_] = if before.contains(&enter) { &[Action::Restart] } else { &[] };
+        assert_eq!(window.state().actions, chosen, "{before:?}");
+    }
+}
+
+#[test]
+fn the_palette_gives_way_to_a_dialog() {
+    for (modifiers, key) in [
+        (Modifiers::COMMAND, Key::S),
+        (Modifiers::COMMAND, Key::O),
+        (Modifiers::COMMAND | Modifiers::SHIFT, Key::S),
+    ] {
+        let mut window = open(MODES[0]);
+        open_palette(&mut window);
+        window.key_press_modifiers(modifiers, key);
+        // It is drawn again and again while it reads a folder.
+        window.run_steps(4);
+        assert!(window.state().rects.iter().any(|(name, _)| name == "file dialog"), "{key:?}");
+        assert!(!has_palette(&window), "{key:?}");
+        window.key_press(Key::Enter);
+        window.run_steps(4);
+        assert!(window.state().config.running, "the palette's first line is not carried out");
+        // It does not open over the dialog either.
+        let mut window = open(MODES[0]);
+        at_once(&mut window, &[(modifiers, key, ""), (Modifiers::COMMAND, Key::P, "")]);
+        window.run_steps(4);
+        assert!(!has_palette(&window), "{key:?}");
+    }
+}
+
+#[test]
+fn a_press_beside_the_palette_closes_it() {
+    let mut window = open(MODES[0]);
+    open_palette(&mut window);
+    type_number(&mut window, "Seed", "42");
+    assert_eq!((has_palette(&window), window.state().config.seed), (false, 42));
+    open_palette(&mut window);
+    window.get_by_role(Role::TextInput).click();
+    window.run();
+    assert!(has_palette(&window), "a press on it does not");
+}
+
+#[test]
+fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
+    for (modifiers, key) in [
+        (Modifiers::COMMAND, Key::S),
+        (Modifiers::COMMAND, Key::O),
+        (Modifiers::COMMAND | Modifiers::SHIFT, Key::S),
+    ] {
+        let mut window = open(MODES[0]);
+        let none = Modifiers::NONE;
+        at_once(&mut window, &[(modifiers, key, ""), (none, Key::R, "r"), (none, Key::Space, " ")]);
+        window.run_steps(4);
+        let state = window.state();
+        assert!(state.actions.is_empty() && state.config.running, "{key:?}: {:?}", state.actions);
+    }
+}
+
+/// A key as a keyboard sends it: with Shift it is called otherwise than without, and Shift is often let go of first.
+fn shifted(window: &mut Window, (with, without): (Key, Key), modifiers: Modifiers) {
+    for (key, pressed) in [(with, true), (without, false)] {
+        let (physical_key, repeat) = (Some(without), false);
+        let modifiers = if pressed { modifiers } else { Modifiers::NONE };
+        window.event(egui::Event::Key { key, physical_key, pressed, repeat, modifiers });
+        window.run();
+    }
+}
+
+#[test]
+fn a_key_that_is_made_with_shift_works_again_and_again() {
+    use gravitile::base::look::Size;
+    let mut window = open(MODES[0]);
+    let larger = Modifiers::COMMAND | Modifiers::SHIFT;
+    let sizes = [0, 1].map(|_| {
+        shifted(&mut window, (Key::Plus, Key::Equals), larger);
+        window.state().look.scale
+    });
+    assert!(sizes[0] == Size::One.next(true) && sizes[1] == sizes[0].next(true), "{sizes:?}");
+    for is_open in [true, false, true] {
+        shifted(&mut window, (Key::Questionmark, Key::Slash), Modifiers::SHIFT);
+        assert_eq!(window.query_by_label("Keys and mouse").is_some(), is_open);
+    }
+}
+
+#[test]
+fn a_held_key_counts_once_until_it_is_let_go_of_here_or_elsewhere() {
+    let mut window = open(MODES[0]);
+    let down = |window: &mut Window| {
+        let (key, modifiers) = (Key::Space, Modifiers::NONE);
+        let event =
+            egui::Event::Key { key, physical_key: Some(key), pressed: true, repeat: false, modifiers };
+        window.event(event);
+        window.run();
+        window.state().config.running
+    };
+    assert!(!down(&mut window) && !down(&mut window));
+    window.event(egui::Event::WindowFocused(false));
+    window.run();
+    window.event(egui::Event::WindowFocused(true));
+    window.run();
+    assert!(down(&mut window));
+}

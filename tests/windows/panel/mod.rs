@@ -1,0 +1,206 @@
+//! The user interface without a window: every control is found by the name that a screen reader would read,
+//! used as a person would, and the configuration is looked at.
+
+mod chart;
+mod configuration;
+mod habits;
+mod hand;
+mod kept;
+mod keyboard;
+mod parameters;
+mod picture;
+mod plots;
+mod share;
+mod time;
+mod windows;
+
+use egui::accesskit::Role;
+use egui::{Key, Modifiers, vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::edit::{Edit, SelectedBody};
+use gravitile::base::look::Look;
+use gravitile::base::params::{Info, Opt, ParamValue, Scale, Visitor};
+use gravitile::compute::{DeviceInfo, DeviceKind};
+use gravitile::engine::Resolved;
+use gravitile::engine::config::Config;
+use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
+use gravitile::scene::Scene;
+use gravitile::session::{Rung, Stats};
+use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, WindowStats};
+
+const MAX_BODIES: usize = 50_000;
+
+/// What the window would hold.
+struct App {
+    ui: Option<Ui>,
+    config: Config,
+    look: Look,
+    tools: ToolSettings,
+    markers: Markers,
+    edits: Vec<Edit>,
+    stats: Stats,
+    device: DeviceInfo,
+    pool: Vec<DeviceInfo>,
+    actions: Vec<Action>,
+    rects: Vec<(String, egui::Rect)>,
+    picture: egui::Rect,
+    plots: bool,
+    brush: Option<f32>,
+}
+
+impl App {
+    fn new(info: &'static ModeInfo) -> Self {
+        let device = DeviceInfo {
+            index: 0,
+            name: "a device".into(),
+            platform: "a platform".into(),
+            kind: DeviceKind::Gpu,
+            compute_units: 1,
+            memory_bytes: 1 << 30,
+            max_alloc_bytes: 1 << 28,
+            local_bytes: 1 << 15,
+            max_work_group: 256,
+            fp64: true,
+            driver: String::new(),
+            opencl: String::new(),
+        };
+        let stats = Stats {
+            step: 12_345,
+            bodies: 1024,
+            variant: info.variants[0].name,
+            work_group: 64,
+            work_in_step: (info.work.in_step)(1024),
+            steps_per_frame: 4,
+            steps_per_second: 1000.0,
+            diagnostics: Some(Diagnostics {
+                readings: vec![Reading::new("balance", "A reading", 1.0, "what it means")],
+                ..Diagnostics::default()
+            }),
+            ..Stats::default()
+        };
+        let picture = egui::Rect::NOTHING;
+        let pool = vec![device.clone()];
+        let (actions, rects) = (Vec::new(), Vec::new());
+        Self {
+            ui: None,
+            config: Config::new(info),
+            look: Look::default(),
+            tools: ToolSettings::default(),
+            markers: Markers::default(),
+            edits: Vec::new(),
+            stats,
+            device,
+            pool,
+            actions,
+            rects,
+            picture,
+            plots: false,
+            brush: None,
+        }
+    }
+
+    fn show(&mut self, ctx: &egui::Context) {
+        let resolved = Resolved::new(&self.config, &self.device);
+        let recipe = resolved.ok().map(|resolved| resolved.recipe);
+        let model = Model {
+            config: &mut self.config,
+            look: &mut self.look,
+            tools: &mut self.tools,
+            markers: &self.markers,
+            stats: &self.stats,
+            device: &self.device,
+            pool: &self.pool,
+            window: WindowStats { fps: 60.0, frame_ms: 5.0, ..WindowStats::default() },
+            max_bodies: MAX_BODIES,
+            recipe,
+            heights_per_unit: 0.4,
+            grid_spacing: 0.1,
+        };
+        let output = self
+            .ui
+            .get_or_insert_with(|| {
+                let mut ui = Ui::new(ctx);
+                ui.records_controls = true;
+                ui
+            })
+            .show(ctx, model);
+        for action in output.actions {
+            match action {
+                Action::Edit(edit) => self.edits.push(edit),
+                action => self.actions.push(action),
+            }
+        }
+        (self.rects, self.picture, self.brush) = (output.controls, output.picture, output.brush);
+        self.plots = output.plots;
+    }
+
+    fn ui(&mut self) -> &mut Ui {
+        self.ui.as_mut().unwrap()
+    }
+
+    fn value(&self, key: &str) -> ParamValue {
+        self.config.mode.values().get(key).unwrap()
+    }
+}
+
+type Window = Harness<'static, App>;
+
+fn open(info: &'static ModeInfo) -> Window {
+    // High enough that no control is scrolled out of sight.
+    let mut window = Harness::builder()
+        .with_size(vec2(1280.0, 2000.0))
+        // Two clicks in a row are a double click.
+        .with_step_dt(0.02)
+        .build_state(|ctx, app: &mut App| app.show(ctx), App::new(info));
+    window.run();
+    window
+}
+
+fn click(window: &mut Window, role: Role, label: &str) {
+    window.get_by_role_and_label(role, label).click();
+    window.run();
+}
+
+fn press(window: &mut Window, key: Key) {
+    window.key_press(key);
+    window.run();
+}
+
+/// Types into the number beside `label`, as with the mouse and the keyboard.
+fn type_number(window: &mut Window, label: &str, text: &str) {
+    click(window, Role::SpinButton, label);
+    window.get_by_role_and_label(Role::SpinButton, label).type_text(text);
+    window.run();
+    press(window, Key::Enter);
+}
+
+/// What a mode says of its parameters.
+#[derive(Default)]
+struct Described {
+    floats: Vec<(Info, f32, f32, f32)>,
+    flags: Vec<(Info, bool)>,
+    options: Vec<(Info, usize, Vec<&'static Opt>)>,
+}
+
+impl Visitor for Described {
+    fn float(&mut self, info: &Info, value: &mut f32, range: std::ops::RangeInclusive<f32>, _: Scale) {
+        self.floats.push((*info, *value, *range.start(), *range.end()));
+    }
+
+    fn flag(&mut self, info: &Info, value: &mut bool) {
+        self.flags.push((*info, *value));
+    }
+
+    fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
+        self.options.push((*info, *index, options.to_vec()));
+    }
+}
+
+fn described(window: &Window) -> Described {
+    let mut described = Described::default();
+    window.state().config.mode.clone().visit(&mut described);
+    described
+}

@@ -1,0 +1,128 @@
+//! How the picture is drawn: every row of the section, its swatches, its keys, its colours and its size.
+
+use super::*;
+use gravitile::base::look::{Palette, Size, Theme};
+use gravitile::base::params::{Choice, ParamValues, Params};
+
+fn unfolded() -> Window {
+    let mut window = open(MODES[0]);
+    click(&mut window, Role::Button, "Appearance");
+    window
+}
+
+fn value(window: &Window, key: &str) -> ParamValue {
+    ParamValues::collect(&mut window.state().look.clone()).get(key).unwrap()
+}
+
+#[test]
+fn every_row_can_be_set_and_all_can_be_reset() {
+    let mut window = unfolded();
+    let mut described = Described::default();
+    Look::default().visit(&mut described);
+    for (info, default, low, high) in described.floats {
+        for (typed, expected) in [("-1e9", low), ("1e9", high)] {
+            type_number(&mut window, info.label, typed);
+            assert_eq!(
+                value(&window, info.key),
+                ParamValue::Float(expected),
+                "{} typed as {typed}",
+                info.key
+            );
+        }
+        click(&mut window, Role::Button, &format!("Reset {}", info.label));
+        assert_eq!(value(&window, info.key), ParamValue::Float(default), "{} reset", info.key);
+        type_number(&mut window, info.label, "1e9");
+    }
+    for (info, default) in described.flags {
+        click(&mut window, Role::CheckBox, info.label);
+        assert_eq!(value(&window, info.key), ParamValue::Flag(!default), "{}", info.key);
+    }
+    for (info, _, options) in described.options.iter().filter(|(info, ..)| info.key != "scale") {
+        for option in options.iter().chain(options.iter().rev().skip(1)).chain(&options[1..]) {
+            click(&mut window, Role::RadioButton, &format!("{}: {}", info.label, option.name));
+            assert_eq!(value(&window, info.key), ParamValue::Option(option.name));
+        }
+    }
+    click(&mut window, Role::Button, "↺ Reset appearance");
+    assert_eq!(window.state().look, Look::default());
+}
+
+#[test]
+fn a_click_on_a_swatch_takes_its_palette_and_nothing_else() {
+    let mut window = unfolded();
+    click(&mut window, Role::RadioButton, "Palette: ice");
+    click(&mut window, Role::Button, "Reset Palette");
+    assert_eq!(window.state().look, Look::default());
+    let before = window.state().config.clone();
+    for (palette, opt) in Palette::OPTIONS.iter().rev() {
+        click(&mut window, Role::RadioButton, &format!("Palette: {}", opt.name));
+        assert_eq!(window.state().look, Look { palette: *palette, ..Look::default() });
+    }
+    assert_eq!(window.state().config, before);
+}
+
+#[test]
+fn keys_switch_and_views_are_kept_by_number() {
+    let mut window = open(MODES[0]);
+    let is_on = |window: &Window| {
+        let Look { grid, follow, turn, .. } = window.state().look;
+        [grid, follow, turn]
+    };
+    for (nth, key) in [Key::G, Key::C, Key::T].into_iter().enumerate() {
+        press(&mut window, key);
+        assert_eq!(is_on(&window).iter().filter(|on| **on).count(), 1);
+        assert!(is_on(&window)[nth], "{key:?}");
+        press(&mut window, key);
+        assert_eq!(is_on(&window), [false; 3]);
+    }
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Num3);
+    window.run();
+    press(&mut window, Key::Num3);
+    press(&mut window, Key::Num9);
+    press(&mut window, Key::Num0);
+    press(&mut window, Key::Home);
+    let told = [Action::StoreView(3), Action::RecallView(3), Action::RecallView(9), Action::ResetView];
+    assert_eq!(window.state().actions, told);
+    // Digits that are typed into a field stay there.
+    type_number(&mut window, "Seed", "123");
+    assert_eq!((window.state().actions.len(), window.state().config.seed), (4, 123));
+}
+
+#[test]
+fn the_scale_of_the_grid_is_told_while_it_is_drawn() {
+    let mut window = open(MODES[0]);
+    assert!(window.query_by_label("grid 0.1").is_none());
+    press(&mut window, Key::G);
+    assert!(window.query_by_label("grid 0.1").is_some());
+}
+
+#[test]
+fn theme_and_size_are_those_that_are_chosen() {
+    let mut window = unfolded();
+    let surface = |window: &Window| window.ctx.style().visuals.panel_fill;
+    let dark = surface(&window);
+    click(&mut window, Role::RadioButton, "Theme: light");
+    assert_eq!(window.state().look.theme, Theme::Light);
+    let light = surface(&window);
+    let sum = |colour: egui::Color32| colour.to_array()[..3].iter().map(|c| u32::from(*c)).sum::<u32>();
+    assert!(sum(light) > 3 * 0xe0 && sum(dark) < 3 * 0x30);
+    for (key, size) in [
+        (Key::Plus, Size::Larger),
+        (Key::Equals, Size::Large),
+        (Key::Minus, Size::Larger),
+        (Key::Num0, Size::One),
+        (Key::Minus, Size::Smaller),
+        (Key::Minus, Size::Smaller),
+    ] {
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run();
+        window.run();
+        assert_eq!((window.state().look.scale, window.ctx.zoom_factor()), (size, size.factor()), "{key:?}");
+    }
+    for (size, opt) in Size::OPTIONS.iter().rev() {
+        window.state_mut().look.scale = *size;
+        window.run();
+        assert_eq!(window.ctx.zoom_factor(), size.factor(), "{}", opt.name);
+        assert_eq!(window.ctx.pixels_per_point(), size.factor(), "text is drawn in pixels, not stretched");
+    }
+}

@@ -1,0 +1,158 @@
+//! How numbers went: drawn while the window is open, and written to a file.
+
+use super::*;
+
+/// Lets a simulation go on for some pictures.
+fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
+    for step in steps {
+        let stats = &mut window.state_mut().stats;
+        (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
+        stats.energy_drift = Some(1e-6 * step as f64);
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        // Ten rows a second are kept, and a frame of the harness takes a fiftieth.
+        window.run_steps(6);
+    }
+    // Lines are drawn twice a second.
+    window.run_steps(30);
+}
+
+#[test]
+fn plots_open_by_key_and_by_button_and_show_what_there_is() {
+    let mut window = open(MODES[0]);
+    assert!(!window.state().plots);
+    press(&mut window, Key::P);
+    assert!(window.state().plots && window.query_by_label("No data yet. Start the simulation.").is_some());
+    run_on(&mut window, 1..6);
+    for label in ["Steps per second", "Frame time, ms"] {
+        assert!(window.query_by_label(label).is_some(), "{label}");
+    }
+    // The overlay has these names too.
+    assert_eq!(window.get_all_by_label("Energy drift").count(), 2);
+    assert!(window.query_by_label("Reynolds number").is_none(), "there is none in gravity");
+    press(&mut window, Key::P);
+    assert!(!window.state().plots && window.query_by_label("Steps per second").is_none());
+    click(&mut window, Role::Button, "Plots");
+    assert!(window.state().plots);
+}
+
+/// To draw them takes as long as many steps where a processor draws.
+#[test]
+fn lines_are_drawn_twice_a_second() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    run_on(&mut window, 1..8);
+    let mut drawn = Vec::new();
+    for step in 8..58 {
+        let stats = &mut window.state_mut().stats;
+        (stats.step, stats.time, stats.energy_drift) = (step, step as f64 * 0.01, Some(1e-6 * step as f64));
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        window.run_steps(2);
+        drawn.push(texts(&window));
+    }
+    // Two seconds of it.
+    drawn.dedup();
+    assert!((3..=6).contains(&drawn.len()), "{} times", drawn.len());
+}
+
+#[test]
+fn what_is_plotted_can_be_written_to_a_file() {
+    let mut window = open(MODES[0]);
+    run_on(&mut window, 1..4);
+    press(&mut window, Key::P);
+    click(&mut window, Role::Button, "Save CSV");
+    assert_eq!(window.state().actions, [Action::SavePlots]);
+    window.state_mut().ui().plots_saved("a/place.csv".to_owned());
+    window.run();
+    assert!(window.query_by_label("Saved as a/place.csv").is_some());
+
+    let mut file = Vec::new();
+    window.state_mut().ui().write_plots(&mut file).unwrap();
+    let text = String::from_utf8(file).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0][..4], ["seconds", "step", "time", "energy_drift"]);
+    let steps: Vec<&str> = rows[1..].iter().map(|row| row[1]).collect();
+    assert_eq!(steps, ["1", "2", "3"], "kept from the start, though they were hidden");
+    assert_eq!(rows[2][3], "0.000002");
+}
+
+#[test]
+fn what_is_not_measured_yet_keeps_its_place() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    let mut told = |drift: Option<f64>, step: u64| {
+        let stats = &mut window.state_mut().stats;
+        (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
+        stats.energy_drift = drift;
+        stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
+        window.run_steps(30);
+        let words = ["Not measured yet", "Measured once so far", "up to ten times per second"];
+        words.map(|words| window.query_by_label_contains(words).is_some())
+    };
+    told(None, 1);
+    assert_eq!(told(None, 2), [true, false, true]);
+    assert_eq!(told(Some(1e-6), 3), [false, true, true]);
+    assert_eq!(told(Some(2e-6), 4), [false, false, true]);
+}
+
+#[test]
+fn an_axis_of_differences_says_so() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    let spin = |window: &mut Window, spin: f64| {
+        let sums = window.state_mut().stats.diagnostics.as_mut().unwrap();
+        sums.angular_momentum = [0.0, 0.0, spin];
+    };
+    spin(&mut window, 0.25);
+    run_on(&mut window, 1..2);
+    spin(&mut window, 0.25 + 1e-9);
+    run_on(&mut window, 2..4);
+    assert_eq!(window.query_all_by_label("axis: difference from its centre").count(), 1);
+}
+
+/// The texts in the window of plots: the numbers along its axes are among them.
+fn texts(window: &Window) -> Vec<String> {
+    fn collect(shape: &egui::Shape, rect: egui::Rect, texts: &mut Vec<String>) {
+        match shape {
+            egui::Shape::Text(text) if rect.contains(text.pos) => texts.push(text.galley.text().to_owned()),
+            egui::Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, rect, texts)),
+            _ => {}
+        }
+    }
+    let rect = window.ctx.memory(|memory| memory.area_rect(egui::Id::new("Plots"))).unwrap();
+    let mut texts = Vec::new();
+    window.output().shapes.iter().for_each(|shape| collect(&shape.shape, rect, &mut texts));
+    texts
+}
+
+#[test]
+fn the_wheel_zooms_and_all_can_be_shown_again() {
+    let mut window = open(MODES[0]);
+    press(&mut window, Key::P);
+    run_on(&mut window, 1..8);
+    window.run_steps(10);
+    let whole = texts(&window);
+    let name = window
+        .get_all_by_label("Energy drift")
+        .map(|label| label.rect())
+        .min_by(|a, b| a.left().total_cmp(&b.left()));
+    let plot = name.unwrap().left_bottom() + vec2(150.0, 40.0);
+    for resets in ["Reset zoom", "a double click"] {
+        window.hover_at(plot);
+        window.run_steps(2);
+        let unit = egui::MouseWheelUnit::Point;
+        window.event(egui::Event::MouseWheel { unit, delta: vec2(0.0, 200.0), modifiers: Modifiers::NONE });
+        window.run_steps(30);
+        assert_ne!(texts(&window), whole, "it is zoomed");
+        match resets {
+            "Reset zoom" => click(&mut window, Role::Button, resets),
+            _ => {
+                for _ in 0..2 {
+                    window.drag_at(plot);
+                    window.drop_at(plot);
+                }
+            }
+        }
+        window.run_steps(30);
+        assert_eq!(texts(&window), whole, "{resets}");
+    }
+}

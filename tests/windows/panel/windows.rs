@@ -1,0 +1,577 @@
+//! Keys, help, errors, overlay.
+
+use super::*;
+use gravitile::base::edit::EditKind;
+
+#[test]
+fn buttons_and_keys_ask_for_the_same() {
+    let mut window = open(MODES[0]);
+    for (label, key, action) in
+        [("⏭ Step", Key::Period, Action::Step), ("⏮ Restart", Key::R, Action::Restart)]
+    {
+        click(&mut window, Role::Button, label);
+        press(&mut window, key);
+        assert_eq!(std::mem::take(&mut window.state_mut().actions), [action.clone(), action]);
+    }
+    assert!(!window.state().config.running, "a single step pauses");
+    for key in [Key::S, Key::F] {
+        press(&mut window, key);
+    }
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Q);
+    window.run();
+    assert_eq!(window.state().actions, [Action::Step, Action::FrameAll, Action::Quit]);
+}
+
+#[test]
+fn space_runs_and_pauses_but_belongs_to_a_field_that_is_typed_into() {
+    let mut window = open(MODES[0]);
+    assert!(window.state().config.running);
+    press(&mut window, Key::Space);
+    assert!(!window.state().config.running);
+    click(&mut window, Role::Button, "▶ Run");
+    assert!(window.state().config.running);
+
+    click(&mut window, Role::SpinButton, "Bodies");
+    for key in [Key::Space, Key::R] {
+        press(&mut window, key);
+    }
+    assert!(window.state().config.running, "the field has the keyboard");
+    assert_eq!(window.state().actions, []);
+    let picture = window.state().picture.center();
+    window.drag_at(picture);
+    window.drop_at(picture);
+    press(&mut window, Key::Space);
+    assert!(!window.state().config.running, "a click beside it gives it back");
+    click(&mut window, Role::SpinButton, "Bodies");
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::Space);
+    assert!(window.state().config.running, "so does Escape");
+}
+
+#[test]
+fn the_help_lists_every_key() {
+    for key in [Key::Questionmark, Key::F1] {
+        let mut window = open(MODES[0]);
+        assert!(window.query_by_label("Keys and mouse").is_none());
+        press(&mut window, key);
+        for control in CONTROLS {
+            assert!(window.query_by_label(&control.text()).is_some(), "{}", control.text());
+            assert!(window.query_by_label(control.help).is_some(), "{}", control.help);
+        }
+        press(&mut window, Key::Escape);
+        assert!(window.query_by_label("Keys and mouse").is_none());
+    }
+}
+
+#[test]
+fn no_key_does_two_things() {
+    let mut texts: Vec<String> =
+        CONTROLS.iter().flat_map(|c| c.text().split(" or ").map(str::to_owned).collect::<Vec<_>>()).collect();
+    let all = texts.len();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), all);
+}
+
+#[test]
+fn errors_queue_merge_and_stay_until_closed() {
+    let mut window = open(MODES[0]);
+    let ui = window.state_mut().ui();
+    for _ in 0..3 {
+        ui.error("No build", "It does not compile.", Some("tiled.cl:3: error: what is this".into()));
+    }
+    ui.error("Another", "Something else.", None);
+    window.run();
+    assert!(window.query_by_label("It does not compile.").is_some());
+    assert!(window.query_by_label("This happened 3 times.").is_some());
+    assert!(window.query_by_label("1 more").is_some());
+    assert!(window.query_by_label("Something else.").is_none(), "one at a time");
+    assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
+    // Over a minute words fade; an error stays.
+    window.state_mut().ui().say("Something was done.");
+    window.run_steps(3);
+    assert!(window.query_by_label("Something was done.").is_some());
+    let now = window.ctx.input(|input| input.time);
+    window.input_mut().time = Some(now + 60.0);
+    window.step();
+    window.input_mut().time = None;
+    window.run();
+    assert!(window.query_by_label("Something was done.").is_none());
+    assert!(window.query_by_label("It does not compile.").is_some());
+
+    window.get_by_role_and_label(Role::Button, "Copy log").click();
+    window.step();
+    match &window.output().platform_output.commands[..] {
+        [egui::OutputCommand::CopyText(text)] => assert!(text.starts_with("tiled.cl:3")),
+        other => panic!("{other:?}"),
+    }
+
+    window.run_steps(30);
+    click(&mut window, Role::Button, "Close");
+    assert!(window.query_by_label("Something else.").is_some(), "then the next");
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("Something else.").is_none());
+}
+
+#[test]
+fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
+    let mut window = open(MODES[0]);
+    for nth in 0..30 {
+        window.state_mut().ui().error("No build", format!("Number {nth}."), None);
+        window.step();
+    }
+    window.run();
+    assert!(window.query_by_label("Number 0.").is_some(), "it is being read");
+    assert!(window.query_by_label("19 more · 10 discarded").is_some());
+    press(&mut window, Key::Escape);
+    assert!(window.query_by_label("Number 11.").is_some());
+    for _ in 0..19 {
+        press(&mut window, Key::Escape);
+    }
+    assert!(window.query_by_label_contains("Number ").is_none());
+    window.state_mut().ui().error("No build", "Another.", None);
+    window.run();
+    assert!(window.query_by_label_contains("discarded").is_none());
+}
+
+#[test]
+fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
+    let mut window = open(MODES[0]);
+    let shown = |window: &Window, text: &str| window.query_by_label_contains(text).is_some();
+    let fail = |window: &mut Window, reason: &str| {
+        window.state_mut().ui().autosave_failed(reason.to_owned());
+        window.run_steps(2);
+    };
+    window.state_mut().ui().error("Another", "Something else.", None);
+    for reason in ["The disk is full at .tmpA", "The disk is full at .tmpB", "The disk is full at .tmpC"] {
+        fail(&mut window, reason);
+    }
+    assert!(shown(&window, "1 more"), "one dialog beside the other");
+    press(&mut window, Key::Escape);
+    assert!(shown(&window, ".tmpC") && !shown(&window, ".tmpA"), "the newest reason");
+    assert!(shown(&window, "This happened 3 times."));
+    assert!(!shown(&window, "more"));
+    // Closed, it stays closed for as long as it is the same.
+    press(&mut window, Key::Escape);
+    fail(&mut window, "The disk is full at .tmpC");
+    assert!(!shown(&window, "disk is full"));
+    fail(&mut window, "The folder is gone");
+    assert!(shown(&window, "The folder is gone"));
+    window.state_mut().ui().autosave_succeeded();
+    window.run_steps(2);
+    assert!(!shown(&window, "The folder is gone") && shown(&window, "Autosave works again"));
+    fail(&mut window, "The folder is gone");
+    assert!(shown(&window, "The folder is gone"), "it is told anew after it worked");
+}
+
+/// Help and palette stay in the window, and their words in them.
+#[test]
+fn help_and_palette_fit_however_large_text_is() {
+    for (size, zoom) in [(1280.0, 1.0), (1280.0, 1.5), (1280.0, 2.0), (900.0, 2.0), (640.0, 2.0)]
+        .map(|(w, z)| (vec2(w, 720.0), z))
+    {
+        let mut window = open(MODES[0]);
+        window.set_size(size / zoom);
+        window.run();
+        let all = egui::Rect::from_min_size(egui::Pos2::ZERO, size / zoom).expand(0.5);
+        let area = |window: &Window, name: &str| {
+            window.ctx.memory(|memory| memory.area_rect(egui::Id::new(name))).unwrap()
+        };
+        press(&mut window, Key::F1);
+        window.run_steps(3);
+        let help = area(&window, "Keys and mouse");
+        assert!(all.contains_rect(help), "{zoom}: {help} in {all}");
+        let no_less = if zoom == 1.0 { 700.0 } else { 0.6 * all.width() };
+        assert!(help.width() > no_less, "{zoom}: {help} takes the room that there is");
+        for control in CONTROLS {
+            for text in [&control.text(), control.help] {
+                let rect = window.get_by_label(text).rect();
+                assert!(
+                    help.x_range().contains(rect.left()) && help.x_range().contains(rect.right()),
+                    "{zoom}: {text}"
+                );
+            }
+        }
+        press(&mut window, Key::F1);
+        window.key_press_modifiers(Modifiers::COMMAND, Key::P);
+        window.run_steps(3);
+        let palette = area(&window, "search");
+        assert!(all.contains_rect(palette), "{zoom}: {palette} in {all}");
+        assert!(palette.width() > 250.0, "{zoom}: {palette}");
+    }
+}
+
+#[test]
+fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
+    let mut window = open(MODES[0]);
+    let narrow = window.state().picture;
+    press(&mut window, Key::H);
+    assert!(window.query_by_role_and_label(Role::SpinButton, "Bodies").is_none());
+    assert!(window.query_by_label_contains("interactions/s").is_some(), "the overlay stays");
+    assert!(window.state().picture.width() > narrow.width() + 200.0, "the picture grows");
+    click(&mut window, Role::Button, "☰ Panel");
+    assert!(window.query_by_role_and_label(Role::SpinButton, "Bodies").is_some());
+    assert_eq!(window.state().picture, narrow);
+}
+
+#[test]
+fn the_overlay_tells_speed_and_truth() {
+    let mut window = open(MODES[0]);
+    // 1024² pairs, 1000 times a second.
+    for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00", "Force error", "–"] {
+        assert!(window.query_all_by_label(text).next().is_some(), "{text}");
+    }
+    assert!(window.query_by_label_contains("not finite").is_none());
+    window.state_mut().stats.nonfinite = 2;
+    window.run();
+    assert!(window.query_by_label_contains("2 bodies not finite").is_some());
+}
+
+/// Whether the overlay is folded; where it is not, there is room for its first row at least.
+fn is_folded(window: &Window) -> bool {
+    let Some(row) = window.query_by_label("Frame rate") else { return true };
+    let overlay = window.ctx.memory(|memory| memory.area_rect("overlay").unwrap());
+    assert!(overlay.contains_rect(row.rect()), "{} in {overlay}", row.rect());
+    false
+}
+
+#[test]
+fn the_overlay_has_room_once_there_is_something_to_tell() {
+    let mut window = open(MODES[0]);
+    let height = |window: &Window| window.ctx.memory(|memory| memory.area_rect("overlay").unwrap()).height();
+    let whole = height(&window);
+    let stats = std::mem::take(&mut window.state_mut().stats);
+    window.run();
+    let waits = height(&window);
+    window.state_mut().stats = stats;
+    window.run();
+    assert!(
+        whole > 200.0 && waits < 60.0 && height(&window) == whole,
+        "{whole}, {waits}, {}",
+        height(&window)
+    );
+}
+
+#[test]
+fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
+    let mut window = open(MODES[0]);
+    assert!(!is_folded(&window));
+    press(&mut window, Key::I);
+    assert!(is_folded(&window) && window.query_by_label_contains("interactions/s").is_some());
+    click(&mut window, Role::Button, "Statistics");
+    assert!(!is_folded(&window));
+    let mut small = open(MODES[0]);
+    small.set_size(vec2(640.0, 400.0));
+    small.run();
+    assert!(is_folded(&small));
+    press(&mut small, Key::I);
+    assert!(!is_folded(&small), "who wants them there has them");
+    // They give way to the tools, whatever is in hand.
+    small.set_size(vec2(640.0, 260.0));
+    for key in [Key::L, Key::A] {
+        press(&mut small, key);
+        small.run_steps(3);
+        let [numbers, tools] = ["overlay", "tools"]
+            .map(|name| small.ctx.memory(|it| it.area_rect(egui::Id::new(name))).unwrap());
+        assert!(!numbers.intersects(tools), "{key:?}: {numbers} {tools}");
+        assert!(small.ctx.content_rect().contains_rect(tools), "{key:?}: {tools}");
+    }
+}
+
+#[test]
+fn the_overlay_folds_where_room_gets_scarce_and_unfolds_where_there_is_some() {
+    let mut window = open(MODES[0]);
+    for _ in 0..2 {
+        press(&mut window, Key::I);
+    }
+    assert!(!is_folded(&window), "unfolded by hand, where there was room");
+    press(&mut window, Key::H);
+    for (size, folded) in
+        [(vec2(640.0, 480.0), true), (vec2(1280.0, 800.0), false), (vec2(640.0, 400.0), true)]
+    {
+        window.set_size(size);
+        window.run();
+        assert_eq!(is_folded(&window), folded, "{size}");
+    }
+    press(&mut window, Key::I);
+    for size in [vec2(630.0, 400.0), vec2(1280.0, 800.0)] {
+        window.set_size(size);
+        window.run();
+        assert!(!is_folded(&window), "unfolded since: {size}");
+    }
+}
+
+#[test]
+fn the_overlay_compares_the_variants_that_were_seen() {
+    for info in MODES {
+        let mut window = open(info);
+        let rung = |variant: &Variant, relative_error| Rung {
+            variant: variant.name,
+            pairs_per_second: 16.6e9,
+            relative_error,
+        };
+        let stats = &mut window.state_mut().stats;
+        stats.relative_error = Some(2.14e-6);
+        stats.ladder = vec![rung(&info.variants[1], Some(2.14e-6))];
+        window.run();
+        assert!(window.query_by_label(info.error.0).is_some() && window.query_by_label("2.1e-6").is_some());
+        assert!(window.query_by_label("Variants measured").is_none(), "one alone compares with nothing");
+
+        window.state_mut().stats.ladder.push(rung(&info.variants[0], None));
+        window.run();
+        assert!(window.query_by_label("Variants measured").is_some());
+        let heights =
+            ["16.6 G/s        –", "16.6 G/s   2.1e-6"].map(|text| window.get_by_label(text).rect().top());
+        assert!(heights[0] < heights[1], "the ladder is climbed from the top down");
+    }
+}
+
+#[test]
+fn a_fluid_is_told_by_its_own_names() {
+    let mut window = open(&modes::fluid::INFO);
+    // 1024 cells, 1000 times a second.
+    for text in ["1.02", "MLUPS"] {
+        assert!(window.query_by_label_contains(text).is_some(), "{text}");
+    }
+    assert!(window.query_by_label("Momentum").is_none() && window.query_by_label("Mean speed").is_none());
+    window.state_mut().stats.series = vec![[1.0, 0.01], [2.0, 0.0321]];
+    window.run();
+    assert!(window.query_by_label("Mean speed").is_some() && window.query_by_label("0.03210").is_some());
+    // What to do about a number that warns stands there, and only then.
+    for warns in [false, true] {
+        let reading = Reading::new("mach", "Largest u/c", 0.4, "what it means");
+        let readings = vec![reading.warns_of(warns, "Too fast: lower the push.")];
+        let told = window.state_mut().stats.diagnostics.as_mut().unwrap();
+        told.readings = readings;
+        window.run();
+        assert_eq!(window.query_by_label("Too fast: lower the push.").is_some(), warns);
+    }
+}
+
+#[test]
+fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
+    let mut window = open(&modes::fluid::INFO);
+    let brush = |window: &Window| window.state().brush;
+    assert_eq!(brush(&window), None);
+    click(&mut window, Role::CheckBox, "Brush");
+    let radius = brush(&window).unwrap();
+    assert!((0.005..0.2).contains(&radius));
+    press(&mut window, Key::B);
+    assert_eq!(brush(&window), None);
+    press(&mut window, Key::B);
+    assert_eq!(brush(&window), Some(radius));
+    press(&mut window, Key::M);
+    assert_eq!(brush(&window), None, "bodies are not painted over");
+    assert!(window.query_by_role_and_label(Role::CheckBox, "Brush").is_none());
+    press(&mut window, Key::B);
+    assert!(
+        window.query_by_label_contains("The brush works only in fluid mode.").is_some(),
+        "it is said why not"
+    );
+    for _ in 1..MODES.len() {
+        press(&mut window, Key::M);
+    }
+    assert_eq!(brush(&window), Some(radius), "it is still in hand");
+    press(&mut window, Key::Escape);
+    assert_eq!(brush(&window), None, "Escape lays it down");
+}
+
+/// A flow that ran and stands still since it blew up.
+fn blown_up() -> Window {
+    let mut window = open(&modes::fluid::INFO);
+    (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
+    window.run();
+    window.state_mut().config.running = false;
+    window.state_mut().ui().blew_up("The flow blew up.", false);
+    window.run_steps(40);
+    assert!(is_told(&window));
+    window
+}
+
+fn is_told(window: &Window) -> bool {
+    window.query_by_label("The flow blew up.").is_some()
+}
+
+#[test]
+fn what_blew_up_offers_a_restart() {
+    let mut window = blown_up();
+    let restarts = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").count();
+    assert_eq!(restarts, 2, "in the panel and in the message");
+    let last = window.get_all_by_role_and_label(Role::Button, "⏮ Restart").last().unwrap();
+    last.click();
+    window.run();
+    assert_eq!(window.state().actions, [Action::RestartAndRun], "it ran before");
+    assert!(!is_told(&window));
+    press(&mut window, Key::R);
+    assert_eq!(window.state().actions.last(), Some(&Action::Restart), "that is settled");
+    // So does another scene.
+    let mut window = blown_up();
+    habits::find(&mut window, "scene porous");
+    assert!(window.state().config.running && !is_told(&window));
+}
+
+#[test]
+fn what_blew_up_goes_on_from_before_the_last_stroke() {
+    for by_key in [false, true] {
+        let mut window = blown_up();
+        window.state_mut().stats.undos = 1;
+        window.state_mut().ui().blew_up("The flow blew up.", true);
+        window.run_steps(40);
+        match by_key {
+            true => {
+                window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+                window.run();
+            }
+            false => click(&mut window, Role::Button, "Undo last stroke"),
+        }
+        assert_eq!(window.state().actions, [Action::UndoAndRun]);
+        assert!(!is_told(&window));
+        window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.run();
+        assert_eq!(window.state().actions.last(), Some(&Action::Undo), "that is settled");
+    }
+}
+
+#[test]
+fn what_blew_up_is_told_until_it_is_whole_again() {
+    let whole: [fn(&mut Stats); 3] =
+        [|stats| stats.step -= 1, |stats| stats.generation += 1, |stats| stats.mode = "gravity"];
+    for change in whole {
+        let mut window = blown_up();
+        window.state_mut().stats.step += 1;
+        window.run();
+        assert!(is_told(&window), "a step on makes nothing whole");
+        change(&mut window.state_mut().stats);
+        window.run();
+        assert!(!is_told(&window));
+    }
+    // What blew up at once was not shown yet when it was told.
+    let mut window = open(&modes::fluid::INFO);
+    window.state_mut().ui().blew_up("The flow blew up.", false);
+    window.step();
+    (window.state_mut().stats.step, window.state_mut().stats.generation) = (7, 2);
+    window.run_steps(3);
+    assert!(is_told(&window));
+}
+
+#[test]
+fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
+    let is_open = |window: &Window| window.query_by_label("The disk is full.").is_some();
+    let mut window = open(MODES[0]);
+    window.drag_at(egui::pos2(700.0, 900.0));
+    window.run_steps(2);
+    window.state_mut().ui().error("Not saved", "The disk is full.", None);
+    window.run_steps(40);
+    window.drop_at(egui::pos2(700.0, 900.0));
+    window.run_steps(2);
+    let close = window.get_by_role_and_label(Role::Button, "Close").rect().center();
+    let press_it = |window: &mut Window, steps| {
+        window.drag_at(close);
+        window.run_steps(steps);
+        window.drop_at(close);
+        window.run_steps(2);
+    };
+    press_it(&mut window, 2);
+    assert!(is_open(&window), "that click was not meant for it, soon after what was held when it opened");
+    // To click again and again closes it too.
+    for _ in 0..6 {
+        press_it(&mut window, 3);
+    }
+    assert!(!is_open(&window));
+}
+
+#[test]
+fn what_is_undone_is_told() {
+    let mut window = open(MODES[0]);
+    let mut undo = |kinds: &[EditKind], presses: usize, words: &str| {
+        let stats = &mut window.state_mut().stats;
+        (stats.undos, stats.last_edit) = (kinds.len(), kinds.last().copied());
+        window.run_steps(3);
+        for _ in 0..presses {
+            window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        }
+        window.run_steps(3);
+        assert!(window.query_by_label(words).is_none(), "not before it is");
+        let left = &kinds[..kinds.len() - presses];
+        let stats = &mut window.state_mut().stats;
+        (stats.undos, stats.last_edit) = (left.len(), left.last().copied());
+        window.run_steps(3);
+        assert!(window.query_by_label(words).is_some(), "{words}");
+    };
+    let kinds = [EditKind::Attract, EditKind::Launch, EditKind::Removal, EditKind::Change, EditKind::Change];
+    undo(&kinds, 2, "Undid 2 edits; 3 more can be undone");
+    undo(&kinds[..3], 1, "Undid the deletion; 2 more can be undone");
+    undo(&kinds[..2], 1, "Undid the launch; 1 more can be undone");
+    undo(&kinds[..1], 1, "Undid the attraction; nothing more to undo");
+    // What is no longer kept, and another scene's, was not undone.
+    undo(&[EditKind::Stroke], 1, "Undid the stroke; nothing more to undo");
+    window.state_mut().stats.undos = 4;
+    window.run_steps(3);
+    window.state_mut().stats.undos = 2;
+    window.run_steps(3);
+    window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.run_steps(3);
+    (window.state_mut().stats.undos, window.state_mut().stats.generation) = (0, 9);
+    window.run_steps(3);
+    assert!(window.query_by_label_contains("Undid 2").is_none());
+    assert!(window.query_by_label_contains("Undid 1").is_none());
+}
+
+#[test]
+fn no_row_of_the_panel_sticks_out() {
+    for info in MODES {
+        let window = open(info);
+        let rects = &window.state().rects;
+        let right = |wanted: &str| rects.iter().find(|(name, _)| name == wanted).unwrap().1.right();
+        for name in ["restart", "save scene", "scene", "edit kernels"] {
+            assert!(right(name) <= right("restart") + 0.5, "{name}: {} {}", right(name), right("restart"));
+        }
+    }
+}
+
+#[test]
+fn before_the_first_frame_it_says_so() {
+    let mut window = open(MODES[0]);
+    window.state_mut().stats = Stats::default();
+    window.run();
+    assert_eq!(window.get_all_by_label("Starting…").count(), 2, "panel and overlay");
+    assert!(window.query_by_label_contains("interactions/s").is_none());
+    click(&mut window, Role::RadioButton, "bodies: auto");
+    assert_eq!(window.state().config, Config::new(MODES[0]), "empty numbers are not taken over");
+}
+
+#[test]
+fn every_control_says_where_it_is() {
+    for info in MODES {
+        let window = open(info);
+        let rects = &window.state().rects;
+        let Described { floats, flags, options } = described(&window);
+        let keys = floats.iter().map(|f| f.0.key).chain(flags.iter().map(|f| f.0.key));
+        let keys = keys.chain(options.iter().map(|o| o.0.key));
+        let fixed =
+            ["pause", "step", "restart", "mode", "scene", "bodies", "bodies auto", "seed", "new seed"];
+        let more = ["variant", "variant auto", "work-group 64", "steps per frame", "free run", "reset all"];
+        for key in keys.chain(fixed).chain(more) {
+            let found: Vec<_> = rects.iter().filter(|(name, _)| name == key).collect();
+            assert_eq!(found.len(), 1, "{key}");
+            assert!(found[0].1.is_positive(), "{key} is somewhere");
+        }
+    }
+}
+
+#[test]
+fn a_file_dialog_stays_as_wide_as_it_is() {
+    for key in [Key::S, Key::O] {
+        let mut window = open(MODES[0]);
+        window.set_size(vec2(1280.0, 800.0));
+        window.key_press_modifiers(Modifiers::COMMAND, key);
+        window.run_steps(10);
+        let size = |window: &Window| {
+            let rects = &window.state().rects;
+            rects.iter().find(|(name, _)| name == "file dialog").unwrap().1.size()
+        };
+        let first = size(&window);
+        window.run_steps(300);
+        assert_eq!(size(&window), first, "{key:?}");
+    }
+}

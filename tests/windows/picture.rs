@@ -1,0 +1,488 @@
+//! How pictures are made beside where bodies are: colours, bloom, trails, exposure, stars, grid. What each does is looked
+//! for in the pixels; then whole pictures are compared with kept ones, which `GRAVITILE_KEEP_PICTURES=1` writes anew.
+
+use std::path::PathBuf;
+
+use gravitile::base::bodies::{Points, Shape};
+use gravitile::base::look::{Look, Palette};
+use gravitile::base::params::{self, Choice};
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::modes;
+use gravitile::view::{self, Camera, Offscreen, View, middle};
+use image::RgbImage;
+
+const SIZE: (u32, u32) = (320, 200);
+const ASPECT: f32 = 1.6;
+
+/// Plain, but for what the words set.
+fn look(words: &[(&str, &str)]) -> Look {
+    let mut look = Look::plain();
+    words.iter().for_each(|(key, value)| params::set(&mut look, key, value).unwrap());
+    look
+}
+
+fn bodies(rows: &[([f32; 3], f32)]) -> Points {
+    Points {
+        positions: rows.iter().map(|([x, y, z], w)| [*x, *y, *z, *w]).collect(),
+        values: vec![0.5; rows.len()].into(),
+        ..Points::default()
+    }
+}
+
+/// The last of some pictures in a row.
+fn film(frames: &[Points], camera: &Camera, look: &Look) -> RgbImage {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    view.set_look(look).unwrap();
+    frames.iter().for_each(|points| view.upload(points, [0.0, 1.0]).unwrap());
+    offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
+}
+
+fn draw(points: &Points, camera: &Camera, words: &[(&str, &str)]) -> RgbImage {
+    film(std::slice::from_ref(points), camera, &look(words))
+}
+
+/// Looks along y from far, so that x is to the right and z is up.
+fn front() -> Camera {
+    Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, home: 4.0, ..Camera::default() }
+}
+
+/// The sum of a pixel's channels where a place is shown, and `aside` of that.
+fn light(picture: &RgbImage, camera: &Camera, place: [f32; 3], aside: [i32; 2]) -> i32 {
+    let at = camera.view_projection(ASPECT).project_point3(place.into());
+    let (x, y) = ((at.x + 1.0) / 2.0 * SIZE.0 as f32, (1.0 - at.y) / 2.0 * SIZE.1 as f32);
+    let pixel = picture.get_pixel((x as i32 + aside[0]) as u32, (y as i32 + aside[1]) as u32);
+    pixel.0.iter().map(|c| i32::from(*c)).sum()
+}
+
+fn total(picture: &RgbImage) -> i64 {
+    picture.as_raw().iter().map(|c| i64::from(*c)).sum()
+}
+
+#[test]
+fn bloom_shines_over_the_surroundings_of_what_is_bright() {
+    for (shape, place) in [(Shape::Glow, [0.0; 3]), (Shape::Spheres { planet: 0.0 }, [0.0; 3])] {
+        let points = Points { shape, values: vec![1.0].into(), ..bodies(&[(place, 0.2)]) };
+        let [off, weak, strong] = [("off", "0"), ("on", "0.3"), ("on", "0.9")].map(|(bloom, share)| {
+            let words = [("bloom", bloom), ("bloom_strength", share), ("exposure", "1")];
+            draw(&points, &front(), &words)
+        });
+        let beside = |picture| light(picture, &front(), [-0.2, 0.0, 0.2], [-12, -12]);
+        let dark = light(&off, &front(), [0.0; 3], [150, 90]);
+        assert_eq!(beside(&off), dark, "{shape:?}: there is nothing without it");
+        assert!(beside(&weak) > dark + 3, "{shape:?}: {} over {dark}", beside(&weak));
+        assert!(beside(&strong) > beside(&weak) + 5, "{shape:?}: {}", beside(&strong));
+        assert!(light(&strong, &front(), [0.0; 3], [150, 90]) < dark + 30, "{shape:?}: it fades");
+    }
+}
+
+/// It costs a processor too much.
+#[test]
+fn bloom_is_by_itself_where_a_graphics_card_draws() {
+    let is_software = view::is_software(Offscreen::new(SIZE).unwrap().context());
+    let [auto, on, off] = ["auto", "on", "off"]
+        .map(|bloom| draw(&bodies(&[([0.0; 3], 0.2)]), &front(), &[("bloom", bloom), ("exposure", "1")]));
+    assert!(on != off);
+    assert!(auto == if is_software { off } else { on });
+}
+
+/// A body on its way from left to right.
+fn flight(shape: Shape, pictures: usize) -> Vec<Points> {
+    let at = |nth: usize| ([-1.2 + 0.06 * nth as f32, 0.0, 0.2], 0.05);
+    (0..=pictures).map(|nth| Points { shape, ..bodies(&[at(nth)]) }).collect()
+}
+
+#[test]
+fn trails_show_where_bodies_were_and_fade() {
+    for shape in [Shape::Glow, Shape::Spheres { planet: 0.0 }, Shape::Tracers { half: [1.0, 1.0] }] {
+        let frames = flight(shape, 30);
+        let on_its_way = |picture: &RgbImage, nth: usize| {
+            light(picture, &front(), [-1.2 + 0.06 * nth as f32 + 0.03, 0.0, 0.2], [0, 0])
+        };
+        let without = film(&frames, &front(), &look(&[("exposure", "2")]));
+        let with = film(&frames, &front(), &look(&[("exposure", "2"), ("trails", "20")]));
+        let dark = on_its_way(&without, 14);
+        let [fresh, old, gone] = [24, 14, 6].map(|nth| on_its_way(&with, nth));
+        assert!(fresh > old + 10 && old > dark + 3, "{shape:?}: {fresh} {old} over {dark}");
+        assert!((gone - dark).abs() <= 2, "{shape:?}: {gone} over {dark}");
+        let beside = light(&with, &front(), [0.0, 0.0, 0.2], [0, 12]);
+        assert!((beside - dark).abs() <= 2, "{shape:?}: {beside} over {dark}");
+    }
+}
+
+#[test]
+fn another_time_has_colours_of_its_own_at_once() {
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.set_look(&Look::plain()).unwrap();
+    let points = &flight(Shape::Glow, 1)[0];
+    let mut after = |ranges: &[f32], forgets: bool| {
+        ranges.iter().for_each(|most| view.upload(points, [0.0, *most]).unwrap());
+        if forgets {
+            view.forget();
+        }
+        view.upload(points, [0.0, 1.0]).unwrap();
+        offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
+    };
+    let right = after(&[], true);
+    assert!(after(&[1e9], false) != right, "it follows slowly what goes on");
+    assert!(after(&[1e9], true) == right);
+}
+
+#[test]
+fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.set_look(&look(&[("trails", "20")])).unwrap();
+    let mut after = |frames: &[Points], forgets: bool| {
+        frames.iter().for_each(|points| view.upload(points, [0.0, 1.0]).unwrap());
+        if forgets {
+            view.forget();
+            view.upload(frames.last().unwrap(), [0.0, 1.0]).unwrap();
+        }
+        offscreen.render(|surface| view.draw(surface, &front(), None)).unwrap()
+    };
+    let frames = flight(Shape::Glow, 10);
+    let last = film(&frames[10..], &front(), &Look::plain());
+    assert!(total(&after(&frames, false)) > total(&last));
+    assert!(after(&frames, true) == last);
+    // Another number of bodies is another scene, whoever tells.
+    let two = bodies(&[([0.0; 3], 0.1), ([0.5, 0.0, 0.0], 0.1)]);
+    assert!(after(std::slice::from_ref(&two), false) == film(&[two], &front(), &Look::plain()));
+    // What leaves a flow at the right comes in at the left.
+    let shape = Shape::Tracers { half: [1.0, 0.5] };
+    let [right, left] = [0.95, -0.95].map(|x| Points { shape, ..bodies(&[([x, 0.0, 0.0], 1.0)]) });
+    let round = after(&[right, left.clone()], false);
+    assert_eq!(light(&round, &front(), [0.0; 3], [0, 0]), light(&round, &front(), [0.0, 0.0, 0.8], [0, 0]));
+}
+
+#[test]
+fn too_many_bodies_for_trails_are_known_before_the_next_picture() {
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    let many = bodies(&vec![([0.0; 3], 1e-6); (1 << 19) + 1]);
+    view.upload(&many, [0.0, 1.0]).unwrap();
+    for (trails, lacks) in [("0", false), ("20", true), ("0", false)] {
+        view.set_look(&look(&[("trails", trails)])).unwrap();
+        assert_eq!(view.lacks_trails(), lacks, "{trails}");
+    }
+    view.set_look(&look(&[("trails", "20")])).unwrap();
+    view.upload(&bodies(&[([0.0; 3], 0.1)]), [0.0, 1.0]).unwrap();
+    assert!(!view.lacks_trails());
+}
+
+#[test]
+fn each_stop_brightens_and_an_eye_gets_used_to_the_light() {
+    let points = bodies(&[([0.0; 3], 0.1)]);
+    let beside =
+        |exposure| light(&draw(&points, &front(), &[("exposure", exposure)]), &front(), [0.0; 3], [7, 0]);
+    let [dim, plain, bright] = ["-2", "0", "2"].map(beside);
+    assert!(dim + 5 < plain && plain + 5 < bright, "{dim} {plain} {bright}");
+
+    // A crowd dazzles, a lone body does not.
+    let crowd = bodies(
+        &(0..3600)
+            .map(|i| ([(i % 60) as f32 * 0.01 - 0.3, 0.0, (i / 60) as f32 * 0.01 - 0.3], 0.1))
+            .collect::<Vec<_>>(),
+    );
+    let auto = |points: &Points, on| total(&draw(points, &front(), &[("auto_exposure", on)]));
+    assert!(auto(&crowd, "on") < auto(&crowd, "off") * 98 / 100);
+    let [with, without] = ["on", "off"].map(|on| auto(&points, on) - auto(&Points::default(), "off"));
+    let ratio = with as f64 / without as f64;
+    assert!((0.5..2.0).contains(&ratio), "a lone body stays what it is: {ratio}");
+}
+
+#[test]
+fn stars_stand_still_while_the_camera_moves_and_turn_with_it() {
+    let stars = |camera: &Camera| draw(&Points::default(), camera, &[("stars", "1")]);
+    let here = stars(&front());
+    let dark = draw(&Points::default(), &front(), &[]);
+    let lit = here.pixels().zip(dark.pixels()).filter(|(a, b)| a != b).count();
+    assert!((50..6000).contains(&lit), "{lit} of {} pixels", here.pixels().len());
+    assert!(stars(&Camera { target: [9.0, 3.0, 0.0].into(), distance: 2.0, ..front() }) == here);
+    assert!(stars(&Camera { yaw: 0.5, ..front() }) != here);
+    let balls = Points { shape: Shape::Spheres { planet: 0.5 }, ..Points::default() };
+    let covered = draw(&balls, &front(), &[("stars", "1")]);
+    let bare = draw(&balls, &front(), &[]);
+    assert!(
+        covered != bare
+            && light(&covered, &front(), [0.0; 3], [3, 5]) == light(&bare, &front(), [0.0; 3], [3, 5])
+    );
+}
+
+#[test]
+fn farther_is_dimmer_by_the_depth_cue() {
+    for shape in [Shape::Glow, Shape::Spheres { planet: 0.0 }] {
+        let (near, far) = ([-0.6, 0.0, 0.0], [1.2, 4.0, 0.0]);
+        let points = Points { shape, ..bodies(&[(near, 0.2), (far, 0.2)]) };
+        let [off, on] =
+            ["0", "1"].map(|cue| draw(&points, &front(), &[("depth_cue", cue), ("exposure", "-2")]));
+        assert_eq!(light(&off, &front(), near, [0, 0]), light(&on, &front(), near, [0, 0]), "{shape:?}");
+        let [without, with] = [&off, &on].map(|picture| light(picture, &front(), far, [0, 0]));
+        assert!(with + 10 < without, "{shape:?}: {with} of {without}");
+    }
+}
+
+#[test]
+fn the_grid_lies_in_its_plane_and_axes_have_their_colours() {
+    let camera = Camera { yaw: 0.3, pitch: 0.7, ..front() };
+    let off = draw(&Points::default(), &camera, &[]);
+    let on = draw(&Points::default(), &camera, &[("grid", "on")]);
+    let hue = |place: [f32; 3]| {
+        let at = camera.view_projection(ASPECT).project_point3(place.into());
+        let (x, y) = ((at.x + 1.0) / 2.0 * SIZE.0 as f32, (1.0 - at.y) / 2.0 * SIZE.1 as f32);
+        on.get_pixel(x as u32, y as u32).0
+    };
+    let ([r, g, b], [r2, g2, b2], [r3, _, b3]) =
+        (hue([0.73, 0.0, 0.0]), hue([0.0, 0.73, 0.0]), hue([0.0, 0.0, 0.4]));
+    assert!(r > g.max(b) + 30, "x is red: {r} {g} {b}");
+    assert!(g2 > r2.max(b2) + 20, "y is green: {r2} {g2} {b2}");
+    assert!(b3 > r3 + 30, "z is blue: {r3} {b3}");
+    let lines = on.pixels().zip(off.pixels()).filter(|(a, b)| a != b).count() as f64;
+    let share = lines / on.pixels().len() as f64;
+    assert!((0.02..0.6).contains(&share), "{share} of the picture");
+    // A tenth of the distance has squares of a tenth of the size.
+    assert!(
+        (camera.grid_spacing() / Camera { distance: 0.4, ..camera.clone() }.grid_spacing() - 10.0).abs()
+            < 1e-3
+    );
+}
+
+#[test]
+fn every_palette_colours_low_and_high() {
+    for (palette, opt) in Palette::OPTIONS {
+        for value in [0.0, 0.3, 0.5, 1.0] {
+            let points = Points { values: vec![value].into(), ..bodies(&[([0.0; 3], 0.1)]) };
+            let picture = draw(&points, &front(), &[("palette", opt.name), ("exposure", "-4")]);
+            let dark = picture.get_pixel(0, 0).0.map(f32::from);
+            let found = picture.get_pixel(SIZE.0 / 2, SIZE.1 / 2).0.map(f32::from);
+            // A share of the palette's colour over the background.
+            let by = |a: [f32; 3], b: [f32; 3]| glam::Vec3::from(a) - glam::Vec3::from(b);
+            let (seen, hue) = (by(found, dark), by(palette.colour(value).map(f32::from), dark));
+            let share = seen.dot(hue) / hue.length_squared();
+            let off = (seen - hue * share).length();
+            assert!(share > 0.2 && off < 8.0, "{}, {value}: {share} of the light, {off} off", opt.name);
+        }
+    }
+}
+
+#[test]
+fn points_have_the_size_that_is_asked_for() {
+    let points = bodies(&[([0.0; 3], 0.1)]);
+    let size = |factor| {
+        let picture = draw(&points, &front(), &[("point_size", factor)]);
+        picture.pixels().filter(|pixel| pixel.0[0] > 40).count() as f64
+    };
+    let ratio = size("1") / size("0.5");
+    assert!((3.0..5.0).contains(&ratio), "{ratio}");
+}
+
+/// Across its middle, in pixels that are lit.
+fn width(picture: &RgbImage, x: std::ops::Range<u32>) -> usize {
+    x.filter(|x| picture.get_pixel(*x, SIZE.1 / 2).0[0] > 40).count()
+}
+
+#[test]
+fn the_heavier_and_the_nearer_are_larger() {
+    let [left, right] = [0..SIZE.0 / 2, SIZE.0 / 2..SIZE.0];
+    // The typical mass is the heavier one's.
+    let masses = draw(&bodies(&[([-0.6, 0.0, 0.0], 1.0), ([0.6, 0.0, 0.0], 0.1)]), &front(), &[]);
+    let [heavy, light] = [left.clone(), right.clone()].map(|half| width(&masses, half));
+    assert!(light > 0 && heavy as f64 > 1.5 * light as f64, "{heavy} and {light} pixels");
+    // The eye is at y = -4.
+    let places = draw(&bodies(&[([-0.6, -2.0, 0.0], 1.0), ([0.6, 2.0, 0.0], 1.0)]), &front(), &[]);
+    let [near, far] = [left, right].map(|half| width(&places, half));
+    assert!(far > 0 && near as f64 > 1.5 * far as f64, "{near} and {far} pixels");
+}
+
+#[test]
+fn what_is_no_number_is_out_of_the_picture_or_of_the_lowest_colour() {
+    let nan = f32::NAN;
+    let three = |third: [f32; 3]| bodies(&[([-0.5, 0.0, 0.0], 0.1), ([0.5, 0.0, 0.3], 0.1), (third, 0.1)]);
+    let away = draw(&three([0.0, 0.0, 900.0]), &front(), &[]);
+    for place in [[nan; 3], [nan, 0.0, 0.0], [0.0, 0.0, nan], [f32::INFINITY, 0.0, 0.0]] {
+        assert!(draw(&three(place), &front(), &[]) == away, "{place:?}");
+    }
+    for shape in [Shape::Glow, Shape::Spheres { planet: 0.0 }] {
+        let of = |value| Points { shape, values: vec![value].into(), ..bodies(&[([0.0; 3], 0.2)]) };
+        assert!(draw(&of(nan), &front(), &[]) == draw(&of(0.0), &front(), &[]), "{shape:?}");
+        assert!(draw(&of(1.0), &front(), &[]) != draw(&of(0.0), &front(), &[]), "{shape:?}");
+    }
+}
+
+#[test]
+fn the_middle_is_that_of_most_of_the_mass() {
+    let mut rows = vec![([1.0, 2.0, 0.0], 1.0); 50];
+    rows.push(([1e9, 0.0, 0.0], 1.0));
+    let at = middle(&bodies(&rows)).unwrap();
+    assert!(at.distance([1.0, 2.0, 0.0].into()) < 1e-3, "{at}");
+    assert_eq!(middle(&Points::default()), None);
+    let balls = Points { shape: Shape::Spheres { planet: 1.0 }, ..bodies(&rows) };
+    assert_eq!(middle(&balls), Some([0.0; 3].into()));
+}
+
+/// A scene after some steps, coloured by something.
+fn engine(mode: &str, scene: &str, colour: &str, steps: u32) -> Engine {
+    let info = modes::find(mode).unwrap();
+    let mut config = Config::new(info);
+    config.select_scene(info.scene(scene).unwrap());
+    config.bodies = Some(400);
+    params::set(config.mode.as_mut(), "colour", colour).unwrap();
+    let mut engine = crate::support::engine(config);
+    engine.run(steps, |_| ()).unwrap();
+    engine
+}
+
+fn published(engine: &mut Engine) -> Points {
+    engine.publish(Points::default()).unwrap().wait().unwrap().0
+}
+
+#[test]
+fn colours_show_what_they_are_called_after() {
+    for (mode, scene) in [("gravity", "collision"), ("asteroids", "belt")] {
+        for steps in [0, 3] {
+            let values = |colour: &str| {
+                let mut engine = engine(mode, scene, colour, steps);
+                let points = published(&mut engine);
+                (points.values.to_vec(), engine.bodies().unwrap())
+            };
+            let near = |found: f32, right: f32, what: &str| {
+                assert!(
+                    (found - right).abs() <= 1e-4 * right.abs().max(1e-3),
+                    "{mode}, {what}: {found} for {right}"
+                );
+            };
+            let (shown, all) = values("speed");
+            for (shown, v) in shown.iter().zip(&all.velocities) {
+                near(*shown, v[..3].iter().map(|c| c * c).sum::<f32>().sqrt(), "speed");
+            }
+            let (shown, all) = values("mass");
+            for (shown, x) in shown.iter().zip(&all.positions) {
+                near(*shown, if mode == "gravity" { x[3].log10() } else { x[3] }, "mass");
+            }
+            let (shown, all) = values("height");
+            assert!(shown.iter().zip(&all.positions).all(|(shown, x)| *shown == x[2]), "height");
+            let (shown, all) = values("origin");
+            assert!(shown.iter().zip(all.origins()).all(|(shown, group)| *shown == group), "origin");
+            let groups = shown.iter().copied().fold(0.0, f32::max) + 1.0;
+            assert_eq!(
+                groups,
+                if mode == "gravity" { 4.0 } else { 8.0 },
+                "two galaxies of two parts, or shells"
+            );
+
+            let (shown, all) = values("acceleration");
+            let at = |i: usize| glam::Vec3::from_slice(&all.positions[i]);
+            for (i, shown) in shown.iter().enumerate() {
+                let right: f32 = match mode {
+                    // G = 1 and the scene's softening of 0.05.
+                    "gravity" => {
+                        let pull = |j: usize| {
+                            (at(j) - at(i)) * all.positions[j][3]
+                                / ((at(j) - at(i)).length_squared() + 0.05 * 0.05).powf(1.5)
+                        };
+                        (0..all.len()).map(pull).sum::<glam::Vec3>().length()
+                    }
+                    // The planet's pull, if nobody hits.
+                    _ => at(i).length_squared().recip(),
+                };
+                let off = (shown - right.log10()).abs();
+                assert!(
+                    off < 0.01 || mode == "asteroids" && *shown > right.log10() - 0.01,
+                    "{mode}: {shown} for {}",
+                    right.log10()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn another_colour_changes_nothing_but_the_colour() {
+    for (mode, scene) in [("gravity", "collision"), ("asteroids", "belt")] {
+        let mut plain = engine(mode, scene, "speed", 6);
+        let mut painted = engine(mode, scene, "speed", 0);
+        for colour in ["acceleration", "origin", "height"] {
+            let mut config = painted.config().clone();
+            params::set(config.mode.as_mut(), "colour", colour).unwrap();
+            painted.configure(config).unwrap();
+            published(&mut painted);
+            painted.run(2, |_| ()).unwrap();
+        }
+        assert!(painted.bodies().unwrap() == plain.bodies().unwrap(), "{mode}: to the last bit");
+    }
+}
+
+/// How far two pictures are apart after both were softened, in grey levels: in the mean, and at most. Drivers place soft
+/// sprites a little differently.
+fn difference(a: &RgbImage, b: &RgbImage) -> (f64, i32) {
+    assert_eq!(a.dimensions(), b.dimensions());
+    let [a, b] =
+        [a, b].map(|picture| image::imageops::resize(picture, 40, 25, image::imageops::FilterType::Triangle));
+    let off: Vec<i32> = a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| i32::from(a.abs_diff(*b))).collect();
+    (f64::from(off.iter().sum::<i32>()) / off.len() as f64, off.into_iter().max().unwrap_or(0))
+}
+
+fn golden(name: &str, picture: &RgbImage) {
+    let path =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("png");
+    // Half as large, which takes the dither out.
+    let picture =
+        &image::imageops::resize(picture, SIZE.0 / 2, SIZE.1 / 2, image::imageops::FilterType::Triangle);
+    if std::env::var_os("GRAVITILE_KEEP_PICTURES").is_some() {
+        picture.save(&path).unwrap();
+    }
+    let kept = image::open(&path).unwrap_or_else(|error| panic!("{name}: {error}")).into_rgb8();
+    let (mean, most) = difference(picture, &kept);
+    assert!(mean < 1.0 && most < 20, "{name}: {mean} grey levels in the mean, {most} at most");
+}
+
+fn shown(points: &[Points], words: &[(&str, &str)]) -> RgbImage {
+    let last = points.last().unwrap();
+    let mut camera = Camera::facing(last.shape);
+    camera.frame_all(last, ASPECT);
+    let offscreen = Offscreen::new(SIZE).unwrap();
+    let mut view = View::new(offscreen.context()).unwrap();
+    view.set_look(&look(words)).unwrap();
+    points.iter().for_each(|points| view.upload(points, points.value_range()).unwrap());
+    offscreen.render(|surface| view.draw(surface, &camera, None)).unwrap()
+}
+
+#[test]
+fn pictures_are_what_they_were() {
+    let mut kept: Vec<(String, RgbImage)> = Vec::new();
+    for (mode, scene, colours) in [
+        ("gravity", "collision", &["speed", "mass", "acceleration", "origin", "height"][..]),
+        ("asteroids", "belt", &["speed", "mass", "acceleration", "origin", "height", "hit"]),
+        ("fluid", "cylinder", &["speed", "vorticity"]),
+    ] {
+        for colour in colours {
+            let points = published(&mut engine(mode, scene, colour, 20));
+            kept.push((format!("{mode}-{colour}"), shown(&[points], &[])));
+        }
+    }
+    let mut moving = engine("gravity", "collision", "origin", 20);
+    let film: Vec<Points> = (0..20)
+        .map(|_| {
+            moving.run(2, |_| ()).unwrap();
+            published(&mut moving)
+        })
+        .collect();
+    kept.push(("trails".to_owned(), shown(&film, &[("trails", "20")])));
+    kept.push(("bloom".to_owned(), shown(&film[19..], &[("bloom", "on"), ("bloom_strength", "0.6")])));
+    for (name, picture) in &kept {
+        golden(name, picture);
+    }
+    // Were the tolerance too wide, one could stand for another.
+    for (nth, (a, one)) in kept.iter().enumerate() {
+        for (b, other) in kept[nth + 1..].iter().filter(|(b, _)| b.split('-').next() == a.split('-').next()) {
+            // On round orbits who is fast is pulled strongly.
+            if (a.as_str(), b.as_str()) == ("asteroids-speed", "asteroids-acceleration") {
+                continue;
+            }
+            let (mean, most) = difference(one, other);
+            assert!(mean > 1.0 || most > 20, "{a} and {b} look the same: {mean} {most}");
+        }
+    }
+}

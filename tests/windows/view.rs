@@ -1,0 +1,426 @@
+//! What the pictures show, drawn without a display on whatever device there is.
+
+use gravitile::base::bodies::{Points, Shape};
+use gravitile::base::error::Error;
+use gravitile::base::flow::{Image, Tones};
+use gravitile::view::{BACKGROUND, Camera, Offscreen, View};
+use image::{Rgb, RgbImage};
+
+const SIZE: (u32, u32) = (320, 200);
+const ASPECT: f32 = 1.6;
+
+/// Bodies of mass 1 at these places, with these speeds.
+fn bodies(rows: &[([f32; 3], f32)]) -> Points {
+    Points {
+        positions: rows.iter().map(|([x, y, z], _)| [*x, *y, *z, 1.0]).collect(),
+        values: rows.iter().map(|(_, value)| *value).collect(),
+        shape: Shape::Glow,
+        ..Points::default()
+    }
+}
+
+/// `count` bodies, dense in the middle as a cluster is, on a spiral over the sphere.
+fn cluster(count: usize) -> Points {
+    let at = |i: usize| {
+        let share = (i as f32 + 0.5) / count as f32;
+        let radius = 0.6 / (share.powf(-2.0 / 3.0) - 0.98).sqrt();
+        let (z, turn) = (1.0 - 2.0 * (i as f32 * 0.754_877_7).fract(), i as f32 * 2.399_963_1);
+        let flat = (1.0 - z * z).sqrt() * radius;
+        ([flat * turn.cos(), flat * turn.sin(), z * radius], 1.0 / (1.0 + radius))
+    };
+    bodies(&(0..count).map(at).collect::<Vec<_>>())
+}
+
+/// Two balls are too few for percentiles.
+fn value_range(points: &Points) -> [f32; 2] {
+    if points.shape == Shape::Glow { points.value_range() } else { [0.0, 1.0] }
+}
+
+fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
+    let offscreen = Offscreen::new(size).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    view.upload(points, value_range(points)).expect("there is room");
+    offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
+}
+
+/// The brightest channel, 0 to 255.
+fn brightness(pixel: &Rgb<u8>) -> u8 {
+    pixel.0.into_iter().max().unwrap_or(0)
+}
+
+/// The share of the pixels that are at least this bright.
+fn share_above(picture: &RgbImage, least: u8) -> f64 {
+    let count = picture.pixels().filter(|p| brightness(p) >= least).count();
+    count as f64 / picture.pixels().len() as f64
+}
+
+fn background(pixel: &Rgb<u8>) -> bool {
+    pixel.0.iter().zip(BACKGROUND).all(|(is, want)| (f32::from(*is) - want * 255.0).abs() <= 1.5)
+}
+
+/// The pixel that a point is shown at.
+fn pixel(camera: &Camera, [x, y, z]: [f32; 3], (width, height): (u32, u32)) -> (u32, u32) {
+    let at = camera.view_projection(width as f32 / height as f32).project_point3([x, y, z].into());
+    (((at.x + 1.0) / 2.0 * width as f32) as u32, ((1.0 - at.y) / 2.0 * height as f32) as u32)
+}
+
+#[test]
+fn nothing_is_a_background() {
+    let picture = draw(&Points::default(), &Camera::default(), SIZE);
+    assert_eq!(picture.dimensions(), SIZE);
+    assert!(picture.pixels().all(background));
+}
+
+#[test]
+fn a_lone_body_shines_where_it_is_and_only_there() {
+    let place = [0.6, -0.2, 0.3];
+    let camera = Camera::default();
+    let picture = draw(&bodies(&[(place, 1.0)]), &camera, SIZE);
+    let (x, y) = pixel(&camera, place, SIZE);
+    assert!(brightness(picture.get_pixel(x, y)) > 200, "{:?}", picture.get_pixel(x, y));
+    for (x, y, other) in picture.enumerate_pixels() {
+        let far =
+            x.abs_diff(pixel(&camera, place, SIZE).0) > 40 || y.abs_diff(pixel(&camera, place, SIZE).1) > 40;
+        assert!(!far || background(other), "({x}, {y}) is {other:?}");
+    }
+}
+
+#[test]
+fn pictures_are_upright() {
+    let picture = draw(&bodies(&[([0.0, 0.0, 0.7], 1.0)]), &Camera::default(), SIZE);
+    let rows = |range: std::ops::Range<u32>| {
+        let bright = |(_, y, p): &(u32, u32, &Rgb<u8>)| range.contains(y) && brightness(p) > 100;
+        picture.enumerate_pixels().filter(bright).count()
+    };
+    assert!(rows(0..100) > 5);
+    assert_eq!(rows(100..200), 0);
+}
+
+#[test]
+fn slow_is_blue_and_fast_is_warm() {
+    let camera = Camera { yaw: 0.0, ..Default::default() };
+    let rows = [([-0.7, 0.0, 0.0], 0.0), ([0.0, 0.0, 0.0], 0.5), ([0.7, 0.0, 0.0], 1.0)];
+    let picture = draw(&bodies(&rows), &camera, SIZE);
+    let [slow, middle, fast] = rows.map(|(place, _)| {
+        let (x, y) = pixel(&camera, place, SIZE);
+        let Rgb([r, _, b]) = *picture.get_pixel(x, y);
+        f32::from(r) / f32::from(b)
+    });
+    assert!(slow < 0.9, "{slow}");
+    assert!(middle > 1.1 && fast >= 1.0, "{middle} {fast}");
+}
+
+#[test]
+fn a_crowd_glows_but_does_not_burn_out() {
+    for count in [4_096, 65_536] {
+        let points = cluster(count);
+        let mut camera = Camera::default();
+        camera.frame_all(&points, ASPECT);
+        let picture = draw(&points, &camera, SIZE);
+        let (glow, burnt) = (share_above(&picture, 30), share_above(&picture, 240));
+        assert!(glow > 0.04, "{count}: {glow} is lit");
+        assert!(burnt < glow / 8.0, "{count}: {burnt} of {glow} is at full brightness");
+    }
+}
+
+#[test]
+fn a_larger_picture_shows_the_same() {
+    let points = bodies(&[([-0.5, 0.0, 0.0], 0.0), ([0.5, 0.3, 0.0], 1.0), ([0.0, 0.0, 0.5], 0.4)]);
+    let [small, large] = [1, 3].map(|scale| {
+        let picture = draw(&points, &Camera::default(), (SIZE.0 * scale, SIZE.1 * scale));
+        share_above(&picture, 100)
+    });
+    assert!(small > 0.002, "{small}");
+    assert!((large / small - 1.0).abs() < 0.2, "{small} {large}");
+}
+
+#[test]
+fn bodies_can_be_replaced_and_drawn_in_a_part() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let camera = Camera::default();
+    for count in [100, 5_000, 0, 3] {
+        let points = cluster(count);
+        view.upload(&points, points.value_range()).expect("there is room");
+        let area = glium::Rect { left: 160, bottom: 0, width: 160, height: 200 };
+        let picture = offscreen.render(|surface| {
+            glium::Surface::clear_color(surface, 1.0, 0.0, 0.0, 1.0);
+            view.draw(surface, &camera, Some(area))
+        });
+        let picture = picture.expect("a picture");
+        let red = picture.enumerate_pixels().filter(|(_, _, p)| p.0 == [255, 0, 0]).map(|(x, ..)| x);
+        let red: Vec<u32> = red.collect();
+        assert_eq!((red.len(), red.iter().max()), (160 * 200, Some(&159)));
+        let lit = picture.enumerate_pixels().filter(|(x, _, p)| *x >= 160 && !background(p)).count();
+        assert_eq!(lit > 0, count > 0, "{count} bodies light {lit} pixels");
+    }
+}
+
+#[test]
+fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let points = cluster(5_000);
+    view.upload(&points, points.value_range()).expect("there is room");
+    let area = glium::Rect { left: 20, bottom: 10, width: 280, height: 180 };
+    // From the upper left: x from 100 to 179, y from 60 to 129.
+    let hidden = glium::Rect { left: 100, bottom: 70, width: 80, height: 70 };
+    let [whole, beside] = [None, Some(hidden)].map(|hidden| {
+        let picture = offscreen.render(|surface| {
+            glium::Surface::clear_color(surface, 1.0, 0.0, 0.0, 1.0);
+            view.draw_beside(surface, &Camera::default(), (Some(area), hidden))
+        });
+        picture.expect("a picture")
+    });
+    for (x, y, pixel) in beside.enumerate_pixels() {
+        let is_hidden = (100..180).contains(&x) && (60..130).contains(&y);
+        let wanted = if is_hidden { [255, 0, 0] } else { whole.get_pixel(x, y).0 };
+        assert_eq!(pixel.0, wanted, "{x}, {y}");
+    }
+}
+
+#[test]
+fn broken_bodies_do_not_spoil_the_picture() {
+    let mut points = cluster(100);
+    points.positions[3] = [f32::NAN, 0.0, 0.0, 1.0];
+    points.positions[4] = [0.0, f32::INFINITY, 0.0, 1.0];
+    points.positions[5] = [1e18, -1e18, 1e18, 1.0];
+    points.positions[6][3] = f32::NAN;
+    (points.positions[7][3], points.values[7]) = (0.0, f32::NAN);
+    let picture = draw(&points, &Camera::default(), SIZE);
+    assert!(background(picture.get_pixel(0, 0)) && background(picture.get_pixel(319, 199)));
+    let whole = draw(&cluster(100), &Camera::default(), SIZE);
+    let lit = share_above(&picture, 60) / share_above(&whole, 60);
+    assert!((0.85..1.0).contains(&lit), "{lit} of the light is left");
+}
+
+#[test]
+fn sizes_that_cannot_be_drawn_are_refused() {
+    for size in [(0, 100), (100, 0), (u32::MAX, 100), (100, 100_000)] {
+        match Offscreen::new(size) {
+            Err(Error::Graphics(text)) => {
+                assert!(text.contains(&format!("{} × {}", size.0, size.1)), "{text}");
+            }
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("{size:?} was accepted"),
+        }
+    }
+}
+
+/// Balls `(place, radius)` of one colour each, the first slow and the last fast, and a planet.
+fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
+    Points {
+        positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, *radius]).collect(),
+        values: (0..rows.len()).map(|i| i as f32).collect(),
+        shape: Shape::Spheres { planet },
+        ..Points::default()
+    }
+}
+
+/// Looks along y from far, so that x is to the right and z is up.
+fn front() -> Camera {
+    Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, ..Camera::default() }
+}
+
+/// Red less blue, 0 to 255: high for fast, low for slow.
+fn warmth(picture: &RgbImage, camera: &Camera, place: [f32; 3]) -> i32 {
+    let (x, y) = pixel(camera, place, picture.dimensions());
+    let Rgb([red, _, blue]) = *picture.get_pixel(x, y);
+    i32::from(red) - i32::from(blue)
+}
+
+/// Whether the ray through the middle of a pixel passes the ball, by how many radii of it at most.
+fn is_hit(
+    camera: &Camera,
+    (x, y): (u32, u32),
+    (width, height): (u32, u32),
+    ball: [f32; 4],
+    radii: f32,
+) -> bool {
+    let aspect = width as f32 / height as f32;
+    let back = camera.view_projection(aspect).inverse();
+    let at = [(x as f32 + 0.5) / width as f32 * 2.0 - 1.0, 1.0 - (y as f32 + 0.5) / height as f32 * 2.0];
+    let [near, far] = [0.1, 0.9].map(|depth| back.project_point3([at[0], at[1], depth].into()));
+    let (ray, to_ball) = ((far - near).normalize(), glam::Vec3::new(ball[0], ball[1], ball[2]) - near);
+    to_ball.cross(ray).length() < ball[3] * radii
+}
+
+#[test]
+fn a_ball_has_the_outline_of_its_radius() {
+    // At the middle, aside where its outline is an ellipse, near, and small.
+    for ([x, y, z], radius) in
+        [([0.0; 3], 0.8), ([1.7, -0.5, 1.0], 0.35), ([-0.5, -3.0, 0.2], 0.2), ([0.4, 3.0, -0.3], 0.1)]
+    {
+        let picture = draw(&balls(&[([x, y, z], radius)], 0.0), &front(), SIZE);
+        let distance = glam::Vec3::new(x, y + 4.0, z).length();
+        let in_pixels = radius / distance / (0.4f32.tan() * 2.0 / SIZE.1 as f32);
+        let (mut inside, mut outside) = (0, 0);
+        for (column, row, colour) in picture.enumerate_pixels() {
+            let hit = |radii| is_hit(&front(), (column, row), SIZE, [x, y, z, radius], radii);
+            if hit(1.0 - 1.0 / in_pixels) {
+                inside += 1;
+                assert!(!background(colour), "({column}, {row}) of a ball at {x} {y} {z} is not covered");
+            } else if !hit(1.0 + 1.0 / in_pixels) {
+                outside += 1;
+                assert!(background(colour), "({column}, {row}) beside a ball at {x} {y} {z} is {colour:?}");
+            }
+        }
+        assert!(inside > 10 && outside > 10_000, "{inside} {outside}");
+    }
+}
+
+#[test]
+fn a_nearer_ball_hides_a_farther_one_whichever_comes_first() {
+    let (near, far) = ([0.0, -0.5, 0.0], [0.0, 0.6, 0.0]);
+    let warm_in_front = draw(&balls(&[(far, 0.4), (near, 0.3)], 0.0), &front(), SIZE);
+    let cold_in_front = draw(&balls(&[(near, 0.3), (far, 0.4)], 0.0), &front(), SIZE);
+    assert!(warmth(&warm_in_front, &front(), near) > 10);
+    assert!(warmth(&cold_in_front, &front(), near) < -50);
+}
+
+#[test]
+fn balls_in_each_other_meet_in_the_right_place() {
+    // Side by side at one depth: the boundary is the plane between them. In line: the nearer by the front point.
+    for swap in [false, true] {
+        let mut rows = [([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)];
+        if swap {
+            rows.swap(0, 1);
+        }
+        let picture = draw(&balls(&rows, 0.0), &front(), SIZE);
+        let side = |x: f32| warmth(&picture, &front(), [x, 0.0, 0.0]);
+        let (left, right) = if swap { (side(0.04), side(-0.04)) } else { (side(-0.04), side(0.04)) };
+        assert!(left < -30 && right > -15, "{left} {right}");
+    }
+    // A large ball's front is at −0.5, a small one's at −0.45 within it, or at −0.55 out of it.
+    for (behind, hidden) in [(-0.35, true), (-0.45, false)] {
+        let picture = draw(&balls(&[([0.0; 3], 0.5), ([0.0, behind, 0.0], 0.1)], 0.0), &front(), SIZE);
+        let middle = warmth(&picture, &front(), [0.0; 3]);
+        assert_eq!(middle < -30, hidden, "{middle}");
+    }
+}
+
+#[test]
+fn the_side_towards_the_sun_is_brighter() {
+    let picture = draw(&balls(&[([0.0; 3], 0.8)], 0.0), &front(), SIZE);
+    let at = |x| u32::from(brightness(picture.get_pixel(x, 100)));
+    let (lit, dark) = (at(130), at(190));
+    assert!(dark > 15 && lit > 2 * dark, "{lit} {dark}");
+}
+
+#[test]
+fn the_planet_hides_and_is_hidden() {
+    let (behind, before) = ([0.0, 0.8, 0.0], [0.2, -0.8, 0.0]);
+    let bare = draw(&balls(&[], 0.5), &front(), SIZE);
+    assert!(!background(bare.get_pixel(160, 100)), "it is there without bodies");
+    let hidden = draw(&balls(&[(behind, 0.2)], 0.5), &front(), SIZE);
+    assert_eq!(hidden.get_pixel(160, 100), bare.get_pixel(160, 100));
+    let shown = draw(&balls(&[(behind, 0.2), (before, 0.1)], 0.5), &front(), SIZE);
+    assert!(warmth(&shown, &front(), before) > warmth(&bare, &front(), before) + 10);
+    // It is larger than any point sprite may be, and its middle is out of the picture.
+    let beside = Camera { target: [1.5, 0.0, 0.0].into(), distance: 2.5, ..front() };
+    let near = draw(&balls(&[], 0.5), &beside, (1280, 800));
+    assert!(!background(near.get_pixel(10, 400)) && background(near.get_pixel(900, 400)));
+}
+
+#[test]
+fn balls_held_out_are_not_drawn() {
+    let infinite = [f32::INFINITY, 0.0, 0.0];
+    let held_out = [([0.0; 3], 0.0), ([0.3, 0.0, 0.0], f32::NAN), ([f32::NAN; 3], 0.3), (infinite, 0.2)];
+    let points = balls(&held_out, 0.0);
+    assert!(draw(&points, &front(), SIZE).pixels().all(background));
+}
+
+/// A plane of 40 × 20 pixels that is solid in its left quarter, and rises to the right elsewhere.
+fn ramp(tones: Tones) -> Points {
+    let value = |x: usize| if x < 10 { Image::WALL } else { x as f32 - 25.0 };
+    let values = (0..800).map(|i| value(i % 40)).collect();
+    Points {
+        shape: Shape::Tracers { half: [1.0, 0.5] },
+        image: Image { width: 40, height: 20, values, tones },
+        ..Points::default()
+    }
+}
+
+fn faced(points: &Points) -> Camera {
+    let mut camera = Camera::facing(points.shape);
+    camera.frame_all(points, ASPECT);
+    camera
+}
+
+#[test]
+fn a_flow_is_drawn_on_its_plane() {
+    let points = ramp(Tones::Signed);
+    let camera = faced(&points);
+    let picture = draw(&points, &camera, SIZE);
+    let at = |x: f32, y: f32| {
+        let (x, y) = pixel(&camera, [x, y, 0.0], SIZE);
+        picture.get_pixel(x, y).0.map(i32::from)
+    };
+    for (x, y) in [(0.0, 0.6), (0.0, -0.6)] {
+        assert!(background(&Rgb(at(x, y).map(|c| c as u8))), "beside the plane");
+    }
+    let stone = at(-0.75, 0.1);
+    assert!((stone[0] - 84).abs() < 3 && (stone[2] - 107).abs() < 3, "{stone:?}");
+    let (below, none, above) = (at(-0.3, 0.0), at(0.25, 0.0), at(0.95, 0.0));
+    assert!(below[2] > below[0] + 40 && above[0] > above[2] + 40, "{below:?} {above:?}");
+    assert!(none.iter().sum::<i32>() < 80, "{none:?}");
+    let rising = draw(&ramp(Tones::Spread), &camera, SIZE);
+    let light = |x: f32| {
+        let (x, y) = pixel(&camera, [x, 0.0, 0.0], SIZE);
+        i32::from(brightness(rising.get_pixel(x, y)))
+    };
+    assert!(light(-0.3) < light(0.3) && light(0.3) < light(0.9));
+    let plain = draw(&ramp(Tones::None), &camera, SIZE);
+    assert!(share_above(&plain, 60) > 0.05 && share_above(&plain, 60) < 0.4, "only stone is bright");
+}
+
+#[test]
+fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
+    let bare = ramp(Tones::None);
+    let camera = faced(&bare);
+    let with = |w: f32| Points {
+        positions: vec![[0.5, 0.2, 0.0, w]].into(),
+        values: vec![0.3].into(),
+        ..bare.clone()
+    };
+    let empty = draw(&bare, &camera, SIZE);
+    assert!(draw(&with(0.0), &camera, SIZE) == empty, "it is hidden");
+    let lit = draw(&with(1.0), &camera, SIZE);
+    let (x, y) = pixel(&camera, [0.5, 0.2, 0.0], SIZE);
+    assert!(brightness(lit.get_pixel(x, y)) > 150, "{:?}", lit.get_pixel(x, y));
+    let (x, y) = pixel(&camera, [-0.75, -0.3, 0.0], SIZE);
+    assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
+}
+
+/// What colours mean may be another thing though the bodies are as many: then nothing is left of how they were.
+#[test]
+fn colours_follow_what_they_mean_and_begin_anew_with_it() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let before = cluster(500);
+    let mut after = before.clone();
+    after.values.iter_mut().for_each(|value| *value = 100.0 + 10.0 * *value);
+    for colours in [0, 1] {
+        view.upload(&before, before.value_range()).expect("there is room");
+        after.colours = colours;
+        view.upload(&after, after.value_range()).expect("there is room");
+        let picture = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        assert_eq!(picture == draw(&after, &front(), SIZE), colours == 1);
+    }
+}
+
+#[test]
+fn glows_and_balls_take_turns() {
+    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let mut view = View::new(offscreen.context()).expect("the shaders compile");
+    let spheres = balls(&[([-0.4, 0.0, 0.2], 0.3), ([0.4, 0.0, 0.0], 0.2)], 0.25);
+    let glows = Points { shape: Shape::Glow, ..spheres.clone() };
+    for points in [&glows, &spheres, &glows, &spheres, &spheres] {
+        view.upload(points, value_range(points)).expect("there is room");
+        let picture = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        let again = offscreen.render(|surface| view.draw(surface, &front(), None)).expect("a picture");
+        let fresh = draw(points, &front(), SIZE);
+        assert!(picture == fresh && again == fresh, "{:?} keeps something of the other", points.shape);
+    }
+    assert!(draw(&glows, &front(), SIZE) != draw(&spheres, &front(), SIZE));
+}

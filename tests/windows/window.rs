@@ -1,0 +1,297 @@
+//! The real window on a display in memory, used with mouse and keys as a person would.
+
+use std::f32::consts::TAU;
+use std::fs;
+
+use crate::support::window::{Display, PICTURE, spot, until};
+use gravitile::engine::snapshot::Carried;
+use gravitile::view::Camera;
+
+/// Few enough bodies that frames come fast.
+const SMALL: &str = "--bodies 512";
+/// One step of minutes.
+const SLOW: &str = "--bodies 1000000 --variant naive --work-group 1 --steps-per-frame 1";
+
+#[test]
+fn leaves_by_itself_after_the_frames_asked_for() {
+    let report = Display::open().run("--frames 30 --bodies 512 --size 900x600");
+    assert_eq!(report.frames, 30);
+    assert_eq!(report.size, [900, 600]);
+    assert!(report.first_frame_seconds.is_some_and(|seconds| seconds < report.seconds), "{report:?}");
+    assert!(report.stats["step"].as_u64().unwrap() > 0);
+    assert!(report.events.iter().all(|event| event.what.starts_with("size=")), "{:?}", report.events);
+}
+
+#[test]
+fn what_the_panel_is_told_is_what_runs() {
+    let display = Display::open();
+    // Small enough that all of the panel is in sight.
+    let small = || {
+        let viewer = display.view(&format!("{SMALL} --clean"));
+        viewer.key("ctrl+minus");
+        viewer.key("ctrl+minus");
+        viewer
+    };
+    let controls = small().quit();
+    let viewer = small();
+
+    // From the bottom up: what is chosen is explained below it, and that moves what comes after.
+    viewer.click(controls.control("integrator euler"));
+    let slider = controls.control("dt");
+    viewer.drag(&spot(slider, 0.8, 0.5), &spot(slider, 0.25, 0.5));
+    viewer.click(controls.control("work-group 32"));
+    viewer.click(controls.control("variant tiled"));
+    // At most two frames can be from before: with more, the new kernel was built and runs.
+    let [left, top, width, height] = controls.control("pause");
+    for _ in 0..5 {
+        viewer.alters("steps are counted on", [left, top + height, 2.0 * width, 30.0], || ());
+    }
+    let report = viewer.quit();
+
+    let dt = report.config["params"]["dt"].as_f64().unwrap();
+    // A quarter of the way from 1e-5 to 0.1, by factors.
+    assert!((3e-5..4e-4).contains(&dt), "dt {dt}");
+    let mut told = report.events.iter().filter_map(|event| event.what.strip_prefix("dt="));
+    assert_eq!(
+        told.next_back().map(|text| text.parse::<f32>().unwrap()),
+        Some(dt as f32),
+        "{:?}",
+        report.events
+    );
+    for what in ["variant=tiled", "work_group=32", "integrator=euler"] {
+        report.step_at(what);
+    }
+    assert_eq!(report.config["variant"], "tiled");
+    assert_eq!(report.config["work_group"], 32);
+    assert_eq!(report.config["params"]["integrator"], "euler");
+    assert_eq!(report.stats["variant"], "tiled", "in force");
+    assert_eq!(report.stats["work_group"], 32, "in force");
+    assert!(report.stats["step"].as_u64().unwrap() > report.step_at("variant=tiled"), "it runs on");
+    assert_eq!(report.stats["generation"], 1, "the bodies were kept");
+}
+
+#[test]
+fn pause_step_and_restart_by_key_and_by_button() {
+    let display = Display::open();
+    let controls = display.run(&format!("{SMALL} --frames 20"));
+    let viewer = display.view(SMALL);
+
+    viewer.changes("it runs, until it pauses", PICTURE, || viewer.key("space"));
+    viewer.key("s");
+    viewer.key("period");
+    viewer.click(controls.control("step"));
+    viewer.click(controls.control("restart"));
+    viewer.key("r");
+    viewer.key("s");
+    let report = viewer.quit();
+
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(told, ["running=false", "step", "step", "step", "restart", "restart", "step", "quit"]);
+    let first = report.events[1].step;
+    let steps: Vec<_> = report.events[1..7].iter().map(|event| event.step).collect();
+    assert!(first > 1, "it ran before the pause");
+    assert_eq!(steps, [first, first + 1, first + 2, first + 3, 0, 0]);
+    assert_eq!(report.stats["step"], 1);
+    assert_eq!(report.stats["generation"], 3, "two restarts");
+    assert_eq!(report.config["running"], false);
+}
+
+#[test]
+fn the_picture_follows_the_mouse_and_the_window() {
+    let display = Display::open();
+    let viewer = display.view("--bodies 512 --paused --size 1200x760");
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
+    viewer.changes("a right drag moves", PICTURE, || {
+        viewer.act("mousemove 600 500 frame mousedown 3 frame mousemove 640 480 frame mouseup 3");
+    });
+    viewer.changes("the wheel zooms", PICTURE, || viewer.act("mousemove 600 500 frame click 4"));
+    let framed = viewer.changes("F frames all", PICTURE, || viewer.key("f"));
+    let with_help = viewer.changes("? opens the help", PICTURE, || viewer.key("question"));
+    let closed = viewer.changes("Escape closes it", PICTURE, || viewer.key("Escape"));
+    assert!(framed == closed && framed != with_help, "what the help covered is there again");
+
+    let panel = [20.0, 120.0, 280.0, 500.0];
+    let shown = viewer.pixels(panel);
+    viewer.changes("H hides the panel", panel, || viewer.key("h"));
+    viewer.changes("H shows it again", panel, || viewer.key("h"));
+    assert!(viewer.pixels(panel) == shown, "the panel is as it was");
+    viewer.changes("the window grows smaller", [950.0, 650.0, 200.0, 100.0], || {
+        viewer.act("windowsize --sync WINDOW 1000 700");
+    });
+    viewer.key("h");
+    let report = viewer.quit();
+
+    assert_eq!(report.step_at("size=1000x700"), 0);
+    assert_eq!(report.size, [1000, 700]);
+    assert_eq!(report.step_at("frameall"), 0);
+    assert_eq!(
+        report.controls.keys().collect::<Vec<_>>(),
+        ["numbers", "show"],
+        "it was left with the panel hidden"
+    );
+    assert_eq!(report.stats["step"], 0, "paused");
+}
+
+/// The panel is drawn again and again while a single step is computed, and the end does not wait for that step.
+#[test]
+fn stays_responsive_during_a_step_of_minutes() {
+    let display = Display::open();
+    let viewer = display.view(SLOW);
+    let controls = viewer.quit().controls;
+    let viewer = display.view(SLOW);
+    // A control is lit while the pointer is over it.
+    let button = controls["restart"];
+    let away = spot(PICTURE, 0.5, 0.5);
+    for _ in 0..10 {
+        for at in [&spot(button, 0.5, 0.5), &away] {
+            viewer.alters("the panel follows the pointer", button, || viewer.act(&format!("mousemove {at}")));
+        }
+    }
+    let report = viewer.quit();
+    assert_eq!(report.stats["step"], 0, "the first step is still computed: {:?}", report.stats);
+    assert!(report.frames > 20, "{} frames", report.frames);
+}
+
+#[test]
+fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
+    let display = Display::open();
+    let viewer = display.view(SMALL);
+    for toggle in 0..6 {
+        // Bodies move in between: each mode runs while it is shown.
+        viewer.runs();
+        viewer.alters("the next mode is shown", [20.0, 150.0, 290.0, 60.0], || viewer.key("m"));
+        if toggle == 1 {
+            viewer.act("mousemove 600 500 frame click 4");
+        }
+    }
+    viewer.runs();
+    let report = viewer.quit();
+
+    let toggles: Vec<_> = report.events.iter().filter(|event| event.what.starts_with("mode=")).collect();
+    assert_eq!(toggles.len(), 6, "{:?}", report.events);
+    for (first, shown) in ["mode=asteroids", "mode=fluid", "mode=gravity"].into_iter().enumerate() {
+        let left: Vec<_> = toggles.iter().skip(first).step_by(3).collect();
+        assert!(left.iter().all(|event| event.what == shown), "{:?}", report.events);
+        // The steps at which the mode before this one was left only grow: it never began anew.
+        assert!(left.is_sorted_by(|a, b| a.step < b.step), "{left:?}");
+    }
+    assert_eq!(report.stats["mode"], "gravity");
+    assert_eq!(report.stats["generation"], 1, "gravity is what it was from the start");
+    assert!(report.stats["step"].as_u64().unwrap() > toggles[3].step);
+}
+
+#[test]
+fn obstacles_are_painted_with_the_mouse() {
+    let display = Display::open();
+    let viewer = display.view("--mode fluid --scene channel --paused --set field=walls");
+    let bare = viewer.still(PICTURE);
+    viewer.key("b");
+    let painted = viewer.changes("a drag paints", PICTURE, || {
+        viewer.drag("700 380", "700 420");
+        viewer.act("mousemove 700 700 frame");
+    });
+    let erased = viewer.changes("a right drag erases", PICTURE, || {
+        let press = "mousemove 700 370 frame mousedown 3 frame";
+        viewer.act(&format!("{press} mousemove 700 430 frame mouseup 3 frame mousemove 700 700 frame"));
+    });
+    assert!(painted != bare && erased != painted);
+    viewer.key("b");
+    viewer.changes("without the brush a drag turns", PICTURE, || viewer.drag("600 400", "700 380"));
+    let report = viewer.quit();
+    let told = |what: &str| report.events.iter().filter(|event| event.what == what).count();
+    assert!(told("paint=true") > 0 && told("paint=false") > 0, "{:?}", report.events);
+}
+
+/// Where the pointer is counts, not where it was when the last picture was drawn.
+#[test]
+fn a_quick_hand_is_heard_where_it_is() {
+    let display = Display::open();
+    let viewer = display.view("--mode fluid --scene channel --paused --set field=walls");
+    viewer.key("b");
+    viewer
+        .act("mousemove 170 600 frame mousemove 700 380 mousedown 1 mousemove 700 420 frame mouseup 1 frame");
+    viewer.act("mousemove 700 760 frame");
+    let painted = viewer.still(PICTURE);
+    // Straight back to the panel: it is scrolled, and the picture stays as large as it is.
+    viewer.act("mousemove 700 760 frame mousemove 170 600 click 5 click 5 frame mousemove 700 760 frame");
+    assert!(viewer.still(PICTURE) == painted, "the wheel over the panel zooms the picture");
+    let report = viewer.quit();
+    assert!(report.events.iter().any(|event| event.what == "paint=true"), "{:?}", report.events);
+}
+
+#[test]
+fn odd_sizes_do_no_harm() {
+    let display = Display::open();
+    let viewer = display.view(SMALL);
+    for _ in 0..8 {
+        viewer.act("windowsize WINDOW 20 100 sleep 0.05 windowsize WINDOW 1000 700 sleep 0.05");
+    }
+    viewer.act("windowsize --sync WINDOW 1280 800 frame");
+    let report = viewer.quit();
+    assert_eq!(report.size, [1280, 800]);
+}
+
+#[test]
+fn the_camera_goes_on_comes_back_and_turns_by_itself() {
+    let display = Display::open();
+    let viewer = display.view("--bodies 512 --paused --size 1200x760 --look palette=viridis grid=on");
+    let first = viewer.still(PICTURE);
+    viewer.act("key ctrl+1 frame");
+    viewer.changes("a drag turns", PICTURE, || viewer.drag("600 500", "760 440"));
+    let flung: String = (1..12).map(|i| format!("mousemove {} 500 sleep 0.01 ", 600 + 12 * i)).collect();
+    viewer.alters("what was let go in motion goes on", PICTURE, || {
+        viewer.act(&format!("mousemove 600 500 frame mousedown 1 frame {flung} mouseup 1"));
+    });
+    viewer.still(PICTURE);
+    viewer.key("1");
+    until("1 goes back to the same view", || (viewer.pixels(PICTURE) == first).then_some(()));
+    viewer.changes("G takes the grid away", PICTURE, || viewer.key("g"));
+    viewer.alters("T turns", PICTURE, || viewer.key("t"));
+    viewer.alters("and goes on", PICTURE, || ());
+    viewer.key("t");
+    viewer.changes("Home looks from the start again", PICTURE, || viewer.key("Home"));
+    viewer.changes("P opens the plots", PICTURE, || viewer.key("p"));
+    let report = viewer.quit();
+
+    let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();
+    assert_eq!(
+        told,
+        ["storeview(1)", "recallview(1)", "grid=false", "turn=true", "turn=false", "resetview", "quit"],
+        "the size is what it was"
+    );
+    assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
+}
+
+/// What a film shows of five seconds is five seconds of turning, however long it takes to be made.
+#[test]
+fn the_camera_turns_in_the_time_of_a_film() {
+    let display = Display::open();
+    let viewer =
+        display.view("--scene plummer --bodies 300 --clean --paused --steps-per-frame 1 --look turn=on");
+    // Two pictures are taken while the film is made. Each step is one of its pictures, of which 30 make a second; after the
+    // last the simulation stands still, and the camera goes by the clock on the wall again.
+    let last = 149;
+    let turns = until("two pictures are taken within a film", || {
+        for entry in fs::read_dir(display.folder()).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_file() {
+                fs::remove_file(entry).unwrap();
+            }
+        }
+        viewer.act("key r sleep 0.5 key F9 sleep 0.7 key F12 sleep 0.7 key F12 sleep 0.2 key F9");
+        let taken = ["gravitile-plummer.png", "gravitile-plummer-2.png"].map(|name| {
+            let path = display.folder().join(name);
+            let Carried::Snapshot(snapshot) = until("a picture is written", || Carried::load(&path).ok())
+            else {
+                panic!("it carries no snapshot")
+            };
+            (snapshot.runs[0].step, Camera::from_words(&snapshot.view).unwrap().yaw)
+        });
+        let [(first, before), (second, after)] = taken;
+        (0 < first && first + 8 <= second && second < last)
+            .then(|| (second - first, (after - before).rem_euclid(TAU)))
+    });
+    viewer.quit();
+    // Once round in two minutes. A picture may show the view of some steps later.
+    let steps = 30.0 * 120.0 * turns.1 / TAU;
+    assert!((steps - turns.0 as f32).abs() <= 3.0, "in {turns:?} it turned as in {steps} steps");
+}
