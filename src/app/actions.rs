@@ -30,13 +30,13 @@ impl Viewer {
             }
             match action {
                 Action::Step => self.sim.send(Command::Step),
-                Action::GoTo(goal) => self.sim.send(Command::GoTo(goal)),
+                Action::GoTo(goal) => self.sim.send(Command::Seek(goal)),
                 Action::Restart => self.restart(Command::Restart, false),
                 Action::RestartAndRun => self.restart(Command::Restart, true),
                 Action::UndoAndRun => self.restart(Command::Undo, true),
                 Action::Undo => self.sim.send(Command::Undo),
                 Action::DeleteBody => {
-                    if let Some(selected) = self.sim.shown.held {
+                    if let Some(selected) = self.sim.shown.selected {
                         self.edit(Edit::Remove(selected.body));
                     }
                 }
@@ -47,8 +47,8 @@ impl Viewer {
                 Action::ResetView => self.frame_all(true),
                 Action::RecallView(number) => self.recall_view(number),
                 Action::StoreView(number) => self.store_view(number),
-                Action::StartStudy(study) => self.sim.send(Command::Study(study)),
-                Action::StopStudy => self.sim.send(Command::EndStudy),
+                Action::StartStudy(study) => self.sim.send(Command::StartStudy(study)),
+                Action::StopStudy => self.sim.send(Command::StopStudy),
                 Action::SaveChart(kind) => self.save_chart(kind),
                 Action::SavePlots => self.save_plots(),
                 Action::ContinuePrevious => match self.autosave.offered() {
@@ -121,7 +121,7 @@ impl Viewer {
     /// Cancels the gesture of a mouse tool: no body is launched, and the attractor is removed.
     pub(super) fn cancel_gesture(&mut self) {
         if self.tools.cancel() {
-            self.sim.send(Command::Pull(None));
+            self.sim.send(Command::Attract(None));
         }
     }
 
@@ -191,7 +191,7 @@ impl Viewer {
     fn save_snapshot(&mut self, path: PathBuf) {
         if !self.has_stopped("Not saved") {
             let view = self.viewpoint.rig.camera.to_words();
-            self.sim.send(Command::Save(Save { path: Some(path), view }));
+            self.sim.send(Command::SaveSnapshot(Save { path: Some(path), view }));
         }
     }
 
@@ -244,14 +244,14 @@ impl Viewer {
     fn use_built_in_kernels(&mut self) {
         self.kernels = None;
         self.ui.set_kernel_folder(None);
-        self.sim.send(Command::Kernels(KernelEdits::new()));
+        self.sim.send(Command::EditKernels(KernelEdits::new()));
     }
 
     /// Sends the kernels that were saved in the watched folder.
     pub(super) fn poll_kernels(&mut self) {
         for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
             match edits {
-                Ok(edits) => self.sim.send(Command::Kernels(edits)),
+                Ok(edits) => self.sim.send(Command::EditKernels(edits)),
                 Err(error) => self.ui.error("The kernels cannot be read", format!("{error}."), None),
             }
         }

@@ -65,7 +65,7 @@ impl Autosave {
     pub(super) fn start(&mut self, view: impl FnOnce() -> String) -> Vec<Command> {
         let Some(file) = self.file.clone().filter(|_| !self.has_started) else { return Vec::new() };
         self.has_started = true;
-        vec![Command::Keep(file), Command::Save(Save { path: None, view: view() })]
+        vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
     /// Records that this moment was saved.
@@ -91,7 +91,7 @@ impl Autosave {
             return Vec::new();
         }
         match self.has_started {
-            true => vec![Command::Save(Save { path: None, view: view() })],
+            true => vec![Command::SaveSnapshot(Save { path: None, view: view() })],
             false => self.start(view),
         }
     }
@@ -171,7 +171,7 @@ mod tests {
     fn saves(commands: &[Command]) -> usize {
         commands
             .iter()
-            .filter(|command| matches!(command, Command::Save(save) if save.path.is_none()))
+            .filter(|command| matches!(command, Command::SaveSnapshot(save) if save.path.is_none()))
             .count()
     }
 
@@ -179,7 +179,9 @@ mod tests {
     fn the_first_autosave_is_immediate() {
         let mut autosave = Autosave { due: Instant::now() + Duration::from_secs(3600), ..autosave("a") };
         let begun = autosave.start(|| "from above".to_owned());
-        assert!(matches!(&begun[..], [Command::Keep(_), Command::Save(save)] if save.view == "from above"));
+        assert!(
+            matches!(&begun[..], [Command::SetAutosaveFile(_), Command::SaveSnapshot(save)] if save.view == "from above")
+        );
         assert!(autosave.start(String::new).is_empty(), "only once");
     }
 

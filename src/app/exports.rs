@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::files::{Name, Names, OutputFile};
 use crate::engine::snapshot::{self, Snapshot};
 use crate::export::film::{self, Film};
-use crate::session::Shot;
+use crate::session::FilmFrame;
 use crate::ui::FilmPlan;
 use crate::view::RawPicture;
 
@@ -71,7 +71,7 @@ pub(super) enum FilmStep {
     /// Wait for the writer or the simulation.
     Wait,
     /// Ask the simulation for this shot.
-    Request(Shot),
+    Request(FilmFrame),
     /// Finish the film: all pictures are drawn.
     Finish,
 }
@@ -180,7 +180,7 @@ impl Exports {
         }
         film.is_requested = true;
         let steps = if film.done == 0 { 0 } else { film.pace };
-        Some(FilmStep::Request(Shot { film: film.number, steps }))
+        Some(FilmStep::Request(FilmFrame { film: film.number, steps }))
     }
 
     /// Returns how many pictures of the current film are drawn, and how many are planned.
@@ -286,11 +286,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut exports = start(folder.path());
         assert_eq!(exports.progress(), Some((0, 2)));
-        assert_eq!(exports.advance_film(), Some(FilmStep::Request(Shot { film: 1, steps: 0 })));
+        assert_eq!(exports.advance_film(), Some(FilmStep::Request(FilmFrame { film: 1, steps: 0 })));
         assert_eq!(exports.advance_film(), Some(FilmStep::Wait), "the first shot has not arrived");
         exports.film.as_mut().unwrap().done = 1;
         exports.film.as_mut().unwrap().is_requested = false;
-        assert_eq!(exports.advance_film(), Some(FilmStep::Request(Shot { film: 1, steps: 5 })));
+        assert_eq!(exports.advance_film(), Some(FilmStep::Request(FilmFrame { film: 1, steps: 5 })));
         exports.film.as_mut().unwrap().done = 2;
         assert_eq!(exports.advance_film(), Some(FilmStep::Finish));
     }

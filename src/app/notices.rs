@@ -4,7 +4,7 @@ use super::viewer::Viewer;
 use crate::base::error::{Error, Result};
 use crate::engine::tuned::Tuned;
 use crate::engine::tuning::{self, Study};
-use crate::session::{Command, Notice, Taken};
+use crate::session::{Command, Notice, ReplacedKernels};
 
 impl Viewer {
     /// Handles the notices since the last call.
@@ -24,20 +24,20 @@ impl Viewer {
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
                     self.stop_exports();
                 }
-                Notice::Lost { error, step, in_force } => {
-                    self.sim.send(Command::LossHeard);
-                    self.sim.config.devices.clone_from(&in_force.devices);
-                    if self.sim.config.mode.info() == in_force.mode.info() {
-                        self.sim.config.bodies = in_force.bodies;
+                Notice::DeviceLost { error, step, current } => {
+                    self.sim.send(Command::AcknowledgeLoss);
+                    self.sim.config.devices.clone_from(&current.devices);
+                    if self.sim.config.mode.info() == current.mode.info() {
+                        self.sim.config.bodies = current.bodies;
                     }
                     let text = format!("{error}. The other devices continue without it from step {step}.");
                     self.ui.error("A device failed", text, None);
                 }
-                Notice::Saved { path, is_asked_for: true, outcome, .. } => match outcome {
+                Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
                     Ok(()) => self.ui.say(format!("Saved {}", path.display())),
                     Err(error) => self.ui.error("Not saved", format!("{error}."), None),
                 },
-                Notice::Saved { is_asked_for: false, moment, outcome, .. } => match outcome {
+                Notice::SnapshotSaved { is_asked_for: false, moment, outcome, .. } => match outcome {
                     Ok(()) => {
                         self.autosave.saved(moment);
                         self.ui.autosave_succeeded();
@@ -64,8 +64,8 @@ impl Viewer {
                     self.ui.error("Not possible", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
-                Notice::Broken { text, is_painted, in_force } => {
-                    if self.sim.config.mode.info() != in_force.mode.info() {
+                Notice::BlownUp { text, is_painted, current } => {
+                    if self.sim.config.mode.info() != current.mode.info() {
                         self.ui.say(capitalised(text));
                         continue;
                     }
@@ -76,27 +76,27 @@ impl Viewer {
                     };
                     self.ui.blew_up(capitalised(text) + way_back, is_painted);
                 }
-                Notice::Kernels(outcome) => self.kernels_taken(outcome),
-                Notice::Still(still) => self.draw_still(*still)?,
-                Notice::Said(text) => self.ui.say(text),
-                Notice::Paused { text, in_force } => {
-                    if self.sim.config.mode.info() == in_force.mode.info() {
+                Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
+                Notice::Captured(capture) => self.draw_capture(*capture)?,
+                Notice::Message(text) => self.ui.say(text),
+                Notice::Paused { text, current } => {
+                    if self.sim.config.mode.info() == current.mode.info() {
                         self.sim.config.running = false;
                     }
                     self.ui.say(text);
                 }
-                Notice::Trial(share, trial) => self.ui.measured(share, trial),
+                Notice::StudyProgress(share, trial) => self.ui.measured(share, trial),
                 Notice::StudyEnded { study, complete } => {
                     self.ui.measurement_ended();
                     if study == Study::Tune && complete {
                         self.remember_fastest();
                     }
                 }
-                Notice::Rejected { error, wanted, in_force } => {
+                Notice::Rejected { error, wanted, current } => {
                     // A config that the user has changed meanwhile is already on its way to the worker.
                     if self.sim.config == *wanted {
-                        self.ui.config_rejected(&wanted, &in_force);
-                        self.sim.config = *in_force;
+                        self.ui.config_rejected(&wanted, &current);
+                        self.sim.config = *current;
                     }
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
@@ -113,12 +113,12 @@ impl Viewer {
     }
 
     /// Shows which edited kernels run now, or why they were refused.
-    fn kernels_taken(&mut self, outcome: Result<Taken>) {
+    fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
         match outcome {
-            Ok(Taken { run, wait }) => {
-                let [runs, waits] = [("Runs now: ", run), ("Built when it is first used: ", wait)]
+            Ok(ReplacedKernels { running, waiting }) => {
+                let [runs, waits] = [("Runs now: ", running), ("Built when it is first used: ", waiting)]
                     .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
                 let all: Vec<String> = runs.into_iter().chain(waits).collect();
                 match all.is_empty() {

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::files::Name;
 use crate::engine::snapshot::{self, Snapshot};
 use crate::export::film::{Film, Format};
-use crate::session::{Command, Purpose, Still};
+use crate::session::{Capture, Command, Purpose};
 use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
@@ -26,7 +26,7 @@ impl Viewer {
             return;
         }
         self.exports.request_picture(self.pixels(size));
-        self.sim.send(Command::Still(None));
+        self.sim.send(Command::Capture(None));
     }
 
     /// Starts a film, or shows why the film cannot start.
@@ -93,7 +93,7 @@ impl Viewer {
         self.ui.set_film_progress(self.exports.progress());
         match step {
             FilmStep::Wait => {}
-            FilmStep::Request(shot) => self.sim.send(Command::Still(Some(shot))),
+            FilmStep::Request(shot) => self.sim.send(Command::Capture(Some(shot))),
             FilmStep::Finish => self.end_film(true),
         }
     }
@@ -102,8 +102,8 @@ impl Viewer {
     ///
     /// # Errors
     /// Returns an error if OpenGL fails.
-    pub(super) fn draw_still(&mut self, still: Still) -> Result<()> {
-        let Still { points, purpose } = still;
+    pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
+        let Capture { points, purpose } = capture;
         match purpose {
             Purpose::Picture(snapshot) => {
                 let Some(size) = self.exports.next_picture() else { return Ok(()) };

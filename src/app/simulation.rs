@@ -62,7 +62,7 @@ impl Simulation {
     /// Tells the worker whether the plots are shown, if that has changed.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
-            self.send(Command::Watch(plots));
+            self.send(Command::WatchEnergy(plots));
         }
     }
 

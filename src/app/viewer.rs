@@ -258,7 +258,7 @@ impl Viewer {
             sim.take_stats();
             screen.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.new_bodies();
-            self.tools.settings.follows &= self.sim.shown.held.is_some();
+            self.tools.settings.follows &= self.sim.shown.selected.is_some();
             if is_other_scene {
                 self.cancel_gesture();
             }
@@ -296,7 +296,7 @@ impl Viewer {
         stats.fps = clock.fps();
         stats.frame_ms = start.elapsed().as_secs_f64() * 1e3;
         if let Some(pace) = clock.made(begun + Duration::from_secs_f64(stats.draw_ms * 1e-3)) {
-            self.sim.send(Command::Picture(pace));
+            self.sim.send(Command::SetFrameInterval(pace));
         }
         Ok(())
     }
@@ -366,7 +366,7 @@ impl Viewer {
         let Some(attractor) = self.tools.update(&Surroundings { camera, config, points }) else { return };
         if !self.must_wait() {
             self.start_autosave();
-            self.sim.send(Command::Pull(Some(attractor)));
+            self.sim.send(Command::Attract(Some(attractor)));
         }
     }
 
@@ -388,13 +388,13 @@ impl Viewer {
     }
 
     fn selected_position(&self) -> Option<Vec3> {
-        self.sim.shown.held.map(|selected| selected.position.into())
+        self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
     /// Returns what the camera follows, if it follows anything.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
-        let body = shown.held.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
+        let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
         FollowTarget { mode: shown.mode, generation: shown.generation, body }
     }
 
@@ -412,7 +412,7 @@ impl Viewer {
         let exported = self.exports.join();
         let (notices, failure) = self.sim.close(self.viewpoint.rig.camera.to_words());
         for notice in notices {
-            if let Notice::Saved { is_asked_for: true, outcome, .. } = notice {
+            if let Notice::SnapshotSaved { is_asked_for: true, outcome, .. } = notice {
                 outcome?;
             }
         }

@@ -91,7 +91,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let mut told = begin
         .snapshot
         .as_mut()
-        .map(|snapshot| std::mem::take(&mut snapshot.runs[0].told))
+        .map(|snapshot| std::mem::take(&mut snapshot.runs[0].series))
         .unwrap_or_default();
     let mut engine = begin.engine(open_several(&args.simulation)?)?;
     // Values from a snapshot are used only if it has one for every step.
@@ -102,7 +102,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     told.append(&mut series);
     if let Some(save) = save {
         let mut snapshot = engine.snapshot()?;
-        snapshot.runs[0].told.clone_from(&told);
+        snapshot.runs[0].series.clone_from(&told);
         let bytes = snapshot.to_bytes()?;
         save.file()?.write_all(&bytes).map_err(save.error())?;
         save.keep()?;

@@ -112,7 +112,7 @@ impl Engine {
                 && !scene.config.reseeds(config)
         };
         match self.suspended.iter().find(is_the_same).cloned() {
-            Some(SceneState { config: before, resolved: ran, state, mut extra, clock, is_touched }) => {
+            Some(SceneState { config: before, resolved: ran, state, mut extra, clock, is_edited }) => {
                 let (_, change) = before.mode.values().changes(&config.mode.values());
                 if change >= Some(ChangeEffect::Live) || ran != resolved {
                     config.mode.unsettle(&mut extra);
@@ -120,7 +120,7 @@ impl Engine {
                 self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
                 self.set_clock(clock);
                 self.clear_edits();
-                self.is_touched = is_touched;
+                self.is_edited = is_edited;
             }
             None => self.begin_scene(devices, config.clone(), resolved)?,
         }

@@ -32,7 +32,7 @@ pub struct Engine {
     /// Kind of each change by hand with the state before it, oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
     /// Whether the scene was edited by hand since it began.
-    pub(super) is_touched: bool,
+    pub(super) is_edited: bool,
     pub(super) is_resumed: bool,
     /// Number of edits, parameter changes and undos so far.
     pub(super) changes: u64,
@@ -86,7 +86,7 @@ impl Engine {
             seedings: 1,
             suspended: Vec::new(),
             undos: VecDeque::new(),
-            is_touched: false,
+            is_edited: false,
             is_resumed: false,
             changes: 0,
             baseline: None,

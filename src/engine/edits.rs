@@ -53,7 +53,7 @@ impl Engine {
             return Err(error);
         }
         self.set_clock(past.clock);
-        self.is_touched = past.is_touched;
+        self.is_edited = past.is_edited;
         Ok(true)
     }
 
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// Returns mass, position and velocity of a body after the last complete burst, or `None` if there is no such body.
-    /// [`Engine::complete`] adds the other values. Blocks until the device is done.
+    /// [`Engine::complete_selected`] adds the other values. Blocks until the device is done.
     ///
     /// # Errors
     /// Returns an error if the device fails.
@@ -121,13 +121,13 @@ impl Engine {
         }))
     }
 
-    /// Adds acceleration and energy to `held`, computed from the positions of all bodies.
-    pub fn complete(&self, held: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
-        let at = glam::Vec3::from(held.position).as_dvec3();
-        let field = self.config.mode.field(at, positions, Some(held.body)).unwrap_or_default();
-        let speed2 = glam::Vec3::from(held.velocity).as_dvec3().length_squared();
-        let energy = f64::from(held.mass) * (0.5 * speed2 + field.potential);
-        SelectedBody { acceleration: field.acceleration.into(), energy, ..held }
+    /// Adds acceleration and energy to `body`, computed from the positions of all bodies.
+    pub fn complete_selected(&self, body: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
+        let at = glam::Vec3::from(body.position).as_dvec3();
+        let field = self.config.mode.field(at, positions, Some(body.body)).unwrap_or_default();
+        let speed2 = glam::Vec3::from(body.velocity).as_dvec3().length_squared();
+        let energy = f64::from(body.mass) * (0.5 * speed2 + field.potential);
+        SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
     }
 
     /// Replaces the state of the current mode by `next`. If a device fails, the remaining devices try again.
@@ -151,14 +151,14 @@ impl Engine {
     }
 
     /// Returns whether the scene was edited by hand since it began.
-    pub fn is_touched(&self) -> bool {
-        self.is_touched
+    pub fn is_edited(&self) -> bool {
+        self.is_edited
     }
 
     /// Forgets the edits of the previous scene.
     pub(super) fn clear_edits(&mut self) {
         self.undos.clear();
-        self.is_touched = false;
+        self.is_edited = false;
     }
 
     /// Adds `past` to the states for undo, and drops the oldest ones beyond the limits.
@@ -168,7 +168,7 @@ impl Engine {
         while self.undos.len() > MOST_UNDOS || (bytes > UNDO_BYTES && self.undos.len() > 1) {
             bytes -= self.undos.pop_front().map_or(0, |(_, past)| past.bytes());
         }
-        self.is_touched = true;
+        self.is_edited = true;
     }
 }
 

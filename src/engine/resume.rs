@@ -25,7 +25,7 @@ impl Engine {
         let restore = |(nth, run): (u64, Run)| SceneState::from_run(run, &device.info, is_same, tuned, nth);
         let suspended = (2..).zip(runs).map(restore).collect::<Result<Vec<_>>>()?;
         let baseline = first.baseline;
-        let SceneState { mut config, resolved, state, extra, clock, is_touched } = restore((1, first))?;
+        let SceneState { mut config, resolved, state, extra, clock, is_edited } = restore((1, first))?;
         if devices.pool().nth(1).is_some() {
             config.devices = devices.chosen().to_vec();
         }
@@ -33,7 +33,7 @@ impl Engine {
         let checkpoint = Checkpoint::new(state, extra, clock);
         let seedings = 1 + suspended.len() as u64;
         let engine = Self::with(devices, (config, resolved), simulation, checkpoint);
-        Ok(Self { seedings, suspended, baseline, is_touched, is_resumed: true, ..engine })
+        Ok(Self { seedings, suspended, baseline, is_edited, is_resumed: true, ..engine })
     }
 
     /// Replaces the current simulation with the one in a snapshot. On an error, the current simulation continues.
@@ -63,8 +63,8 @@ impl Engine {
     /// Returns a snapshot of the last checkpoint, without using a device.
     pub fn last_snapshot(&self) -> Snapshot {
         let Checkpoint { state, extra, clock, .. } = self.checkpoint.clone();
-        let (config, resolved, is_touched) = (self.config.clone(), self.resolved, self.is_touched);
-        self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_touched })
+        let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
+        self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
     }
 
     /// Returns a snapshot of `shown` and of the suspended modes.
@@ -80,8 +80,8 @@ impl Engine {
     /// Returns the complete state of the mode that is shown. Blocks until the device is done.
     pub(super) fn scene_state(&mut self) -> Result<SceneState> {
         let (state, extra) = self.state_and_extra()?;
-        let (config, resolved, is_touched) = (self.config.clone(), self.resolved, self.is_touched);
-        Ok(SceneState { config, resolved, state, extra, clock: self.clock, is_touched })
+        let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
+        Ok(SceneState { config, resolved, state, extra, clock: self.clock, is_edited })
     }
 }
 

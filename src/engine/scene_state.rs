@@ -19,7 +19,7 @@ pub(super) struct SceneState {
     pub extra: Extra,
     pub clock: Clock,
     /// Whether the scene was edited by hand since it began.
-    pub is_touched: bool,
+    pub is_edited: bool,
 }
 
 impl SceneState {
@@ -31,13 +31,13 @@ impl SceneState {
         tuned: &Tuned,
         generation: u64,
     ) -> Result<Self> {
-        let Run { config, recipe, made, is_touched, step, time, state, mut extra, .. } = run;
+        let Run { config, recipe, generated, is_edited, step, time, state, mut extra, .. } = run;
         let mut config = Config { tuned: tuned.clone(), ..config };
         // `auto` differs between devices, but a restart must generate the same scene as before.
-        if let (Some(made), None) = (made, config.start.bodies)
-            && bodies_for(&config, device).ok() != Some(made)
+        if let (Some(generated), None) = (generated, config.start.bodies)
+            && bodies_for(&config, device).ok() != Some(generated)
         {
-            config.bodies = Some(made);
+            config.bodies = Some(generated);
         }
         let variant = config.mode.info().variant(&recipe.variant);
         let meant = variant.and_then(|v| Recipe::of_words(v, device, recipe.work_group, &recipe.knobs));
@@ -68,7 +68,7 @@ impl SceneState {
             )));
         }
         let clock = Clock { generation, step, time };
-        Ok(Self { config, resolved, state, extra, clock, is_touched })
+        Ok(Self { config, resolved, state, extra, clock, is_edited })
     }
 
     /// Returns the size in memory, in bytes.
@@ -82,12 +82,12 @@ impl SceneState {
 
     /// Converts the state into a run of a snapshot.
     pub(super) fn into_run(self, baseline: Option<f64>) -> Run {
-        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_touched } = self;
+        let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited } = self;
         let Resolved { bodies, recipe } = resolved;
         let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let recipe =
             RecipeRecord { variant: recipe.variant.name.to_owned(), work_group: recipe.work_group, knobs };
-        let (made, told) = (Some(bodies), Vec::new());
-        Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told }
+        let (generated, series) = (Some(bodies), Vec::new());
+        Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series }
     }
 }

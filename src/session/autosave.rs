@@ -66,7 +66,7 @@ impl Autosave {
         let report = {
             let (path, notifier) = (path.clone(), notifier.clone());
             move |outcome| {
-                notifier.send(Notice::Saved { path, is_asked_for: !is_autosave, moment, outcome });
+                notifier.send(Notice::SnapshotSaved { path, is_asked_for: !is_autosave, moment, outcome });
             }
         };
         let write = {
@@ -76,7 +76,7 @@ impl Autosave {
                 let is_useless = !is_autosave && outcome.is_ok() && has_blown_up(&snapshot);
                 report(outcome);
                 if is_useless {
-                    notifier.send(Notice::Said(BLOWN_UP));
+                    notifier.send(Notice::Message(BLOWN_UP));
                 }
             }
         };
@@ -123,7 +123,12 @@ impl Autosave {
         for (path, view) in requested {
             let is_first = self.begin(&path);
             let outcome = write(&Snapshot { view, ..snapshot.clone() }, &path, &path, is_first);
-            notifier.send(Notice::Saved { path, is_asked_for: true, moment: moment(engine), outcome });
+            notifier.send(Notice::SnapshotSaved {
+                path,
+                is_asked_for: true,
+                moment: moment(engine),
+                outcome,
+            });
         }
         let is_newer = self.saved.is_some_and(|saved| saved > engine.checkpoint().taken());
         if let Some((path, last_view)) = self.file.clone().filter(|_| is_complete || !is_newer) {

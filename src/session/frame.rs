@@ -56,7 +56,8 @@ pub struct Stats {
     /// Time to read the frame back, in ms.
     pub read_ms: f64,
     /// Properties of the selected body, if one is selected.
-    pub held: Option<SelectedBody>,
+    #[serde(rename = "held")]
+    pub selected: Option<SelectedBody>,
     /// Number of edits by hand that can be undone.
     pub undos: usize,
     /// Kind of the edit that is undone first.

@@ -20,7 +20,7 @@ pub enum Command {
     /// Compute one step, then pause.
     Step,
     /// Seek to this step as fast as possible, or stop seeking.
-    GoTo(Option<u64>),
+    Seek(Option<u64>),
     /// Restart the scene from its first step.
     Restart,
     /// Report this body with each frame, or none.
@@ -28,32 +28,32 @@ pub enum Command {
     /// Edit the bodies, as the user does by hand.
     Edit(Edit),
     /// Attract or repel the bodies while the simulation runs, or stop. Undo restores the state before the attraction began.
-    Pull(Option<Attractor>),
+    Attract(Option<Attractor>),
+    /// Add or remove obstacles under a brush stroke.
+    Paint(Stroke),
     /// Undo the last edit by hand.
     Undo,
     /// Write a snapshot after the current burst.
-    Save(Save),
-    /// Autosave to this file from now on: at each [`Command::Save`] without a path, and at the end.
-    Keep(PathBuf),
-    /// Send a [`Still`]: for a film after some steps, or for a picture with a snapshot.
-    Still(Option<Shot>),
+    SaveSnapshot(Save),
+    /// Autosave to this file at each [`Command::SaveSnapshot`] without a path, and at the end.
+    SetAutosaveFile(PathBuf),
+    /// Send a [`Capture`]: for this frame of a film, or for a picture that carries a snapshot.
+    Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture.
     Resume(PathBuf),
     /// Replace the program's kernels by edited ones.
-    Kernels(KernelEdits),
-    /// Add or remove obstacles under a brush stroke.
-    Paint(Stroke),
+    EditKernels(KernelEdits),
     /// Pause the simulation and measure recipes for the current scene. Any other request of the user ends the study.
-    Study(Study),
+    StartStudy(Study),
     /// End the running study.
-    EndStudy,
+    StopStudy,
     /// Measure energy and momentum more often if `true`, because their plot is visible; otherwise less often.
-    Watch(bool),
-    /// Time between two pictures, which limits the length of a burst.
-    Picture(Duration),
-    /// The window knows of one [`Notice::Lost`]: later configurations do not name the lost device.
-    LossHeard,
-    /// The window took the newest frame.
+    WatchEnergy(bool),
+    /// Limit the length of a burst by this time between two pictures.
+    SetFrameInterval(Duration),
+    /// Note that the window received one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
+    AcknowledgeLoss,
+    /// Allow the next frame, because the window took the newest one.
     FrameTaken,
     /// Quit the simulation, with the last camera position if there is a window.
     Quit(Option<String>),
@@ -62,42 +62,48 @@ pub enum Command {
 impl Command {
     /// Returns whether the command writes a file that the user asked for.
     pub(super) fn writes_file(&self) -> bool {
-        matches!(self, Self::Save(Save { path: Some(_), .. }))
+        matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }))
     }
 
     /// Returns whether the command needs the state after the current burst, even if later commands replace the state.
     pub(super) fn needs_whole_burst(&self) -> bool {
-        self.writes_file() || matches!(self, Self::Still(_))
+        self.writes_file() || matches!(self, Self::Capture(_))
     }
 
     /// Returns whether the command changes the contents of later snapshots, or where they are written.
     pub(super) fn changes_state(&self) -> bool {
+        use Command as C;
         match self {
-            Self::Configure(_) | Self::Restart | Self::Resume(_) | Self::Edit(_) | Self::Paint(_) => true,
-            Self::Pull(_) | Self::Undo | Self::Keep(_) | Self::LossHeard => true,
-            Self::Step | Self::GoTo(_) | Self::Select(_) | Self::Save(_) | Self::Still(_) => false,
-            Self::Kernels(_) | Self::Study(_) | Self::EndStudy | Self::Watch(_) => false,
-            Self::Picture(_) | Self::FrameTaken | Self::Quit(_) => false,
+            C::Configure(_) | C::Restart | C::Resume(_) | C::Edit(_) | C::Paint(_) | C::Attract(_) => true,
+            C::Undo | C::SetAutosaveFile(_) | C::AcknowledgeLoss => true,
+            C::Step | C::Seek(_) | C::Select(_) | C::SaveSnapshot(_) | C::Capture(_) | C::EditKernels(_) => {
+                false
+            }
+            C::StartStudy(_) | C::StopStudy | C::WatchEnergy(_) | C::SetFrameInterval(_) => false,
+            C::FrameTaken | C::Quit(_) => false,
         }
     }
 
     /// Returns whether the command neither advances nor changes the simulation.
     pub(super) fn is_aside(&self) -> bool {
-        matches!(
-            self,
-            Self::FrameTaken
-                | Self::Picture(_)
-                | Self::Watch(_)
-                | Self::Keep(_)
-                | Self::LossHeard
-                | Self::Select(_)
-        )
+        self.is_bookkeeping() || matches!(self, Self::Select(_))
     }
 
     /// Returns whether the command can wait for the end of a study.
     pub(super) fn waits_for_study(&self) -> bool {
-        (self.is_aside() && !matches!(self, Self::Select(_)))
-            || matches!(self, Self::Save(Save { path: None, .. }))
+        self.is_bookkeeping() || matches!(self, Self::SaveSnapshot(Save { path: None, .. }))
+    }
+
+    /// Returns whether the command comes from the window itself, not from the user.
+    fn is_bookkeeping(&self) -> bool {
+        matches!(
+            self,
+            Self::FrameTaken
+                | Self::SetFrameInterval(_)
+                | Self::WatchEnergy(_)
+                | Self::SetAutosaveFile(_)
+                | Self::AcknowledgeLoss
+        )
     }
 
     /// Returns whether the command replaces the bodies, so that the rest of the current burst is useless. `reseeds` decides for
@@ -116,7 +122,7 @@ impl Command {
 pub struct Save {
     /// The file; `None` is the autosave file, if there is one.
     pub path: Option<PathBuf>,
-    /// Camera position: see [`crate::engine::snapshot::Snapshot::view`].
+    /// Camera position: see [`Snapshot::view`].
     pub view: String,
 }
 
@@ -133,39 +139,39 @@ pub enum Notice {
         /// The configuration that was asked for.
         wanted: Box<Config>,
         /// The configuration that still runs.
-        in_force: Box<Config>,
+        current: Box<Config>,
     },
     /// One of several devices failed, and the others continue.
-    Lost {
+    DeviceLost {
         /// The failure of the device.
         error: Error,
         /// The step from which the others continue.
         step: u64,
-        /// The current configuration, with the other devices.
-        in_force: Box<Config>,
+        /// The configuration with the other devices, which is now current.
+        current: Box<Config>,
     },
     /// A short message for the user.
-    Said(&'static str),
+    Message(&'static str),
     /// A command is not possible, and nothing changed.
     Refused(Error),
-    /// The mode's value of each step is no longer finite, and the simulation paused.
-    Broken {
+    /// The simulation paused because the mode's value of each step is no longer finite.
+    BlownUp {
         /// The consequence of the blow-up, and advice for the user.
         text: &'static str,
         /// Whether undo would remove a stroke of the brush.
         is_painted: bool,
         /// The current configuration, which is paused.
-        in_force: Box<Config>,
+        current: Box<Config>,
     },
     /// The simulation cannot continue, and paused.
     Paused {
         /// The reason, as a sentence for the user.
         text: &'static str,
         /// The current configuration, which is paused.
-        in_force: Box<Config>,
+        current: Box<Config>,
     },
-    /// The result of writing a snapshot.
-    Saved {
+    /// A snapshot was written, or could not be written.
+    SnapshotSaved {
         /// The snapshot file.
         path: PathBuf,
         /// Whether the user asked for the file.
@@ -186,12 +192,12 @@ pub enum Notice {
     },
     /// The snapshot cannot be used, and the simulation continues unchanged.
     ResumeRefused(Error),
-    /// The answer to [`Command::Still`].
-    Still(Box<Still>),
-    /// Edited kernels are in use, or the reason why the previous kernels stay in use.
-    Kernels(Result<Taken>),
+    /// The answer to [`Command::Capture`].
+    Captured(Box<Capture>),
+    /// Edited kernels replaced others, or the previous kernels stay in use because of an error.
+    KernelsReplaced(Result<ReplacedKernels>),
     /// Completed share of a study, from 0 to 1, and its newest measurement.
-    Trial(f32, Trial),
+    StudyProgress(f32, Trial),
     /// A study ended or was stopped.
     StudyEnded {
         /// The study that ended.
@@ -203,18 +209,18 @@ pub enum Notice {
     Failed(Error),
 }
 
-/// Kernel files whose edits are in use.
+/// Names of kernel files whose edits are accepted.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// Names of the files whose kernels run now.
-    pub run: Vec<String>,
-    /// Files of kernels that are built when they are needed.
-    pub wait: Vec<String>,
+pub struct ReplacedKernels {
+    /// Files whose kernels run now.
+    pub running: Vec<String>,
+    /// Files whose kernels are built when they are needed.
+    pub waiting: Vec<String>,
 }
 
 /// A frame of a film that the window requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shot {
+pub struct FilmFrame {
     /// Number that identifies the film.
     pub film: u64,
     /// Steps to compute before the frame.
@@ -223,14 +229,14 @@ pub struct Shot {
 
 /// Points to draw for a picture or a film.
 #[derive(Debug)]
-pub struct Still {
+pub struct Capture {
     /// The points to draw.
     pub points: Points,
-    /// Use of the points: a picture, or a frame of a film.
+    /// Use of the points.
     pub purpose: Purpose,
 }
 
-/// Use of the points in a [`Still`]: a picture, or a frame of a film.
+/// Use of the points in a [`Capture`].
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that carries this snapshot.

@@ -14,4 +14,4 @@ mod worker;
 pub use self::autosave::{crashed, left_by_earlier_run, previous};
 pub use self::frame::{Frame, Rung, Stats};
 pub use self::handle::Session;
-pub use self::messages::{Command, Moment, Notice, Purpose, Save, Shot, Still, Taken};
+pub use self::messages::{Capture, Command, FilmFrame, Moment, Notice, Purpose, ReplacedKernels, Save};

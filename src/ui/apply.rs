@@ -105,7 +105,7 @@ impl Ui {
     fn apply_to_tools(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, tools, stats, .. } = model;
         match action {
-            Action::DeleteBody => return stats.held.map(|_| action),
+            Action::DeleteBody => return stats.selected.map(|_| action),
             Action::ToggleTool(tool) => match config.mode.info().work.tools {
                 Ok(()) => tools.tool = if tools.tool == tool { Tool::Look } else { tool },
                 Err(reason) => self.say(reason),
@@ -114,7 +114,7 @@ impl Ui {
                 Ok(()) => self.brush.is_on ^= true,
                 Err(reason) => self.say(reason),
             },
-            Action::FollowBody => tools.follows = stats.held.is_some() && !tools.follows,
+            Action::FollowBody => tools.follows = stats.selected.is_some() && !tools.follows,
             action => return Some(action),
         }
         None
@@ -172,7 +172,7 @@ impl Ui {
         } else if self.brush.active(config).is_some() {
             self.brush.is_on = false;
         } else {
-            return stats.held.map(|_| Action::Deselect);
+            return stats.selected.map(|_| Action::Deselect);
         }
         None
     }

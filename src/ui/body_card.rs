@@ -13,7 +13,7 @@ use crate::base::format;
 
 /// Shows the card if a body is selected.
 pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
-    let Some(selected) = model.stats.held else { return };
+    let Some(selected) = model.stats.selected else { return };
     let corner = ctx.available_rect().left_bottom() + vec2(12.0, -12.0);
     let window = egui::Window::new("card").title_bar(false).resizable(false);
     window.pivot(Align2::LEFT_BOTTOM).default_pos(corner).show(ctx, |ui| {

@@ -17,7 +17,7 @@ use gravitile::engine::crash_save;
 use gravitile::engine::snapshot::Snapshot;
 use gravitile::modes::{Together, find};
 use gravitile::scene::Scene;
-use gravitile::session::{Command as Order, Notice, Session};
+use gravitile::session::{Command, Notice, Session};
 
 /// Set for a process whose driver shows several CPU devices.
 const INSIDE: &str = "GRAVITILE_SEVERAL";
@@ -576,20 +576,20 @@ fn a_session_of_several_devices_takes_a_hand() {
     config.bodies = Some(300);
     let start = config.clone();
     let mut session = Session::spawn(move || Engine::new(devices("sub:2"), start), || ()).unwrap();
-    let pull = |x: f32| Order::Pull(Some(Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
+    let pull = |x: f32| Command::Attract(Some(Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
     // Pressed and released while it pauses, and moved before.
     (0..40).for_each(|nth| session.send(pull(nth as f32)));
-    session.send(Order::Pull(None));
+    session.send(Command::Attract(None));
     // Then held for some steps.
     session.send(pull(2.0));
-    session.send(Order::GoTo(Some(40)));
+    session.send(Command::Seek(Some(40)));
     let clock = Instant::now();
     let undos = loop {
         let stats = session.frame().0.stats.clone();
         if stats.step == 40 {
             break stats.undos;
         }
-        let failed = session.notices().into_iter().find(|notice| !matches!(notice, Notice::Said(_)));
+        let failed = session.notices().into_iter().find(|notice| !matches!(notice, Notice::Message(_)));
         assert!(
             failed.is_none() && clock.elapsed() < Duration::from_secs(60),
             "step {}: {failed:?}",
@@ -598,7 +598,7 @@ fn a_session_of_several_devices_takes_a_hand() {
         std::thread::sleep(Duration::from_millis(2));
     };
     assert_eq!(undos, 1, "what never acted is nothing to undo");
-    session.send(Order::Pull(None));
+    session.send(Command::Attract(None));
     assert!(session.close(String::new()).is_empty());
 }
 

@@ -241,7 +241,7 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
     let (mut energy, mut force) = (0.0, glam::DVec3::ZERO);
     for body in 0..bodies.len() {
         let held = engine.body(body).unwrap().unwrap();
-        let held = engine.complete(held, &bodies.positions);
+        let held = engine.complete_selected(held, &bodies.positions);
         assert_eq!(held.position, bodies.positions[body][..3]);
         assert_eq!(held.velocity, bodies.velocities[body][..3]);
         energy += held.energy;
@@ -333,22 +333,22 @@ fn what_is_not_possible_is_refused_and_changes_nothing() {
 fn a_body_is_told_of_until_it_is_gone() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     watched.session.send(Command::Select(Some(9)));
-    let frame = watched.frame_where(|frame| frame.stats.held.is_some());
-    let held = frame.stats.held.unwrap();
+    let frame = watched.frame_where(|frame| frame.stats.selected.is_some());
+    let held = frame.stats.selected.unwrap();
     assert_eq!((held.body, held.position), (9, frame.points.positions[9][..3].try_into().unwrap()));
 
     watched.session.send(Command::Edit(Edit::Remove(3)));
     let frame = watched.frame_where(|frame| frame.stats.bodies == 63);
-    assert_eq!(frame.stats.held.map(|moved| (moved.body, moved.position)), Some((8, held.position)));
+    assert_eq!(frame.stats.selected.map(|moved| (moved.body, moved.position)), Some((8, held.position)));
     watched.session.send(Command::Edit(Edit::Remove(8)));
-    assert_eq!(watched.frame_where(|frame| frame.stats.bodies == 62).stats.held, None);
+    assert_eq!(watched.frame_where(|frame| frame.stats.bodies == 62).stats.selected, None);
 
     for bodies in [63, 64] {
         watched.session.send(Command::Undo);
         watched.frame_where(|frame| frame.stats.bodies == bodies);
     }
     watched.session.send(Command::Undo);
-    assert!(matches!(watched.notice(), Notice::Said("There is nothing to undo.")));
+    assert!(matches!(watched.notice(), Notice::Message("There is nothing to undo.")));
     watched.session.send(Command::Edit(Edit::Remove(64)));
     assert!(matches!(watched.notice(), Notice::Refused(_)));
 }
@@ -357,11 +357,15 @@ fn a_body_is_told_of_until_it_is_gone() {
 fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     let before = watched.frame();
-    watched.session.send(Command::Pull(Some(Attractor { at: [50.0, 0.0, 0.0], strength: 1e3, reach: 1.0 })));
+    watched.session.send(Command::Attract(Some(Attractor {
+        at: [50.0, 0.0, 0.0],
+        strength: 1e3,
+        reach: 1.0,
+    })));
     let mean = |positions: &[[f32; 4]]| positions.iter().map(|x| x[0]).sum::<f32>() / positions.len() as f32;
-    watched.session.send(Command::GoTo(Some(100)));
+    watched.session.send(Command::Seek(Some(100)));
     let pulled = watched.frame_where(|frame| frame.stats.step == 100);
-    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Attract(None));
     // A constant pull of 0.4 for a time of 1.
     let moved = mean(&pulled.points.positions) - mean(&before.points.positions);
     assert!((0.19..0.21).contains(&moved), "it moved by {moved}");
@@ -373,7 +377,7 @@ fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
 }
 
 fn pull(strength: f32) -> Command {
-    Command::Pull(Some(Attractor { at: [50.0, 0.0, 0.0], strength, reach: 1.0 }))
+    Command::Attract(Some(Attractor { at: [50.0, 0.0, 0.0], strength, reach: 1.0 }))
 }
 
 #[test]
@@ -382,11 +386,11 @@ fn a_hand_that_is_still_held_when_a_fluid_comes_does_nothing_there() {
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(modes::find("fluid").unwrap()) };
     let mut watched = Watched::new(config);
     watched.session.send(pull(1.0));
-    watched.session.send(Command::GoTo(Some(10)));
+    watched.session.send(Command::Seek(Some(10)));
     watched.frame_where(|frame| frame.stats.step == 10);
     watched.configure(&fluid);
     watched.session.send(pull(2.0));
-    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Attract(None));
     watched.session.send(Command::Step);
     let frame = watched.frame_where(|frame| frame.stats.mode == "fluid" && frame.stats.step == 1);
     assert_eq!((frame.stats.undos, watched.session.notices().len()), (0, 0));
@@ -398,14 +402,14 @@ fn a_hand_acts_in_short_bursts_and_only_while_time_goes_on() {
     let mut watched = Watched::new(config.clone());
     let before = watched.frame();
     watched.session.send(pull(1e3));
-    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Attract(None));
     watched.session.send(Command::Undo);
-    assert!(matches!(watched.notice(), Notice::Said("There is nothing to undo.")));
+    assert!(matches!(watched.notice(), Notice::Message("There is nothing to undo.")));
     watched.session.send(pull(1e3));
     watched.configure(&Config { running: true, ..config });
     let frame = watched.frame_where(|frame| frame.stats.step > before.stats.step);
     assert!(frame.stats.steps_per_frame <= 16, "{}", frame.stats.steps_per_frame);
-    watched.session.send(Command::Pull(None));
+    watched.session.send(Command::Attract(None));
     watched.frame_where(|frame| frame.stats.steps_per_frame == 10_000);
 }
 
@@ -414,7 +418,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     let before = watched.frame();
     watched.session.send(Command::Select(Some(9)));
-    watched.frame_where(|frame| frame.stats.held.is_some());
+    watched.frame_where(|frame| frame.stats.selected.is_some());
     // Twice in a row, before the window can know that another has its number.
     watched.session.send(Command::Edit(Edit::Remove(9)));
     watched.session.send(Command::Edit(Edit::Remove(9)));
@@ -438,15 +442,15 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
     let mut engine = engine(fluid.clone());
     engine.run(20, |_| ()).unwrap();
     engine.paint(&stroke, false).unwrap();
-    assert!(engine.is_touched());
+    assert!(engine.is_edited());
     engine.configure(gravity).unwrap();
-    assert!(!engine.is_touched(), "that one is as it was made");
+    assert!(!engine.is_edited(), "that one is as it was made");
     let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
     let snapshot = || gravitile::engine::snapshot::Snapshot::from_bytes(&bytes).unwrap();
     let mut resumed = Engine::resume(crate::support::cpu(), snapshot(), &Default::default()).unwrap();
     for engine in [&mut engine, &mut resumed] {
         engine.configure(fluid.clone()).unwrap();
-        assert!(engine.is_touched(), "the mode that was left comes back with what was painted");
+        assert!(engine.is_edited(), "the mode that was left comes back with what was painted");
     }
     let bytes = engine.snapshot().unwrap().to_bytes().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -454,7 +458,7 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
     std::fs::write(&path, bytes).unwrap();
     let mut watched = Watched::new(fluid);
     watched.session.send(Command::Resume(path));
-    watched.session.send(Command::GoTo(Some(5)));
+    watched.session.send(Command::Seek(Some(5)));
     let mut heard = Vec::new();
     crate::support::watched::wait_for(|| {
         heard.extend(watched.session.notices());
@@ -472,7 +476,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     let info = modes::find("fluid").unwrap();
     let fluid = Config { bodies: Some(3000), running: false, ..Config::new(info) };
     let mut watched = Watched::new(fluid.clone());
-    watched.session.send(Command::GoTo(Some(30)));
+    watched.session.send(Command::Seek(Some(30)));
     let bare = watched.frame_where(|frame| frame.stats.step == 30);
     let at = |x: f32| [x, 0.1];
     let piece = |from: f32, to: f32, begins: bool| Stroke {
@@ -495,7 +499,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     }
     // There is a wall already.
     paint(piece(0.2, 0.2, true));
-    watched.session.send(Command::GoTo(Some(60)));
+    watched.session.send(Command::Seek(Some(60)));
     let painted = watched.frame_where(|frame| frame.stats.step == 60);
     assert_eq!(painted.stats.undos, 2);
     let walls =
@@ -518,7 +522,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     }));
     assert!(matches!(watched.notice(), Notice::Refused(_)));
     watched.session.send(Command::Undo);
-    assert!(matches!(watched.notice(), Notice::Said("There is nothing to undo.")));
+    assert!(matches!(watched.notice(), Notice::Message("There is nothing to undo.")));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use gravitile::compute::{self, Devices, KernelEdits};
 use gravitile::engine::Engine;
 use gravitile::engine::kernel_lab::{self, Watch};
 use gravitile::modes::MODES;
-use gravitile::session::{Command, Notice, Session, Taken};
+use gravitile::session::{Command, Notice, ReplacedKernels, Session};
 
 const FILE: &str = "gravity/tiled.cl";
 
@@ -162,7 +162,7 @@ fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
     let config = gravitile::engine::config::Config { running: false, ..engine().config().clone() };
     let mut session = Session::spawn(move || Engine::new(device, config), || ()).unwrap();
     let pull = gravitile::base::edit::Attractor { at: [0.0; 3], strength: 1.0, reach: 1.0 };
-    session.send(Command::Pull(Some(pull)));
+    session.send(Command::Attract(Some(pull)));
     session.send(Command::Step);
     let start = Instant::now();
     let (mut refused, mut step) = (false, 0);
@@ -202,12 +202,12 @@ fn what_does_not_build_or_run_changes_nothing() {
 }
 
 /// Waits for the next thing that a session says of kernels.
-fn heard(session: &mut Watched) -> Result<Taken, Error> {
+fn heard(session: &mut Watched) -> Result<ReplacedKernels, Error> {
     let mut heard = None;
     wait_for(|| {
         session.session.frame();
         match session.next_notice() {
-            Some(Notice::Kernels(outcome)) => heard = Some(outcome),
+            Some(Notice::KernelsReplaced(outcome)) => heard = Some(outcome),
             Some(Notice::Failed(error)) => panic!("{error}"),
             _ => {}
         }
@@ -226,10 +226,10 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     let save = |text: &str| {
         fs::write(place.join("gravity/force.cl"), text).unwrap();
         let edits = news.recv_timeout(Duration::from_secs(20)).expect("what is saved is found").unwrap();
-        Command::Kernels(edits)
+        Command::EditKernels(edits)
     };
     session.send(save(&turned_round()));
-    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
+    assert_eq!(heard(&mut session).unwrap().running, ["gravity/force.cl"]);
     let error = |session: &mut Watched, wanted: fn(f64) -> bool| {
         session.frame_where(|frame| frame.stats.relative_error.is_some_and(wanted));
     };
@@ -237,15 +237,18 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     session.send(save("this is no OpenCL C"));
     assert!(matches!(heard(&mut session), Err(Error::Build { .. })));
     session.send(save(own("gravity/force.cl")));
-    assert_eq!(heard(&mut session).unwrap().run, ["gravity/force.cl"]);
+    assert_eq!(heard(&mut session).unwrap().running, ["gravity/force.cl"]);
     error(&mut session, |error| error < 1e-3);
     assert_eq!(session.shown().stats.generation, 1, "all along it is the same scene");
     // What another variant or mode is built of waits for that.
     let others = ["pull.cl", "fluid/fused.cl", "gravity/blocked.cl"];
     let edits = others.map(|name| (name.to_owned(), format!("{}\n", own(name))));
-    session.send(Command::Kernels(KernelEdits::from(edits)));
-    let Taken { run, wait } = heard(&mut session).unwrap();
-    assert_eq!((run, wait), (vec!["pull.cl".to_owned()], vec![others[1].to_owned(), others[2].to_owned()]));
+    session.send(Command::EditKernels(KernelEdits::from(edits)));
+    let ReplacedKernels { running, waiting } = heard(&mut session).unwrap();
+    assert_eq!(
+        (running, waiting),
+        (vec!["pull.cl".to_owned()], vec![others[1].to_owned(), others[2].to_owned()])
+    );
 }
 
 /// A folder is watched as an editor leaves it: other files do not matter, and an end of the watch ends its thread.

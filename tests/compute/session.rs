@@ -111,11 +111,11 @@ fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
 fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
     // A screen that shows a picture a minute, and one that shows a thousand million a second.
-    watched.session.send(Command::Picture(Duration::from_secs(60)));
+    watched.session.send(Command::SetFrameInterval(Duration::from_secs(60)));
     let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 1).stats.steps_per_frame;
-    watched.session.send(Command::Picture(Duration::from_nanos(1)));
+    watched.session.send(Command::SetFrameInterval(Duration::from_nanos(1)));
     watched.frame_where(|frame| frame.stats.steps_per_frame == 1);
-    watched.session.send(Command::Picture(Duration::from_millis(16)));
+    watched.session.send(Command::SetFrameInterval(Duration::from_millis(16)));
     watched.configure(&small());
     let watchable = watched.frame_where(|frame| (2..most).contains(&frame.stats.steps_per_frame));
     assert!(watchable.stats.device_busy > 0.0 && watchable.stats.device_busy_overall > 0.0);
@@ -126,7 +126,7 @@ fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
 fn pictures_that_take_long_to_draw_do_not_slow_what_they_show() {
     let (_, most) = gravity().work.burst;
     let mut watched = Watched::new(small());
-    watched.session.send(Command::Picture(Duration::from_secs_f64(1.125 / 60.0)));
+    watched.session.send(Command::SetFrameInterval(Duration::from_secs_f64(1.125 / 60.0)));
     let bursts: Vec<_> = (0..80).map(|_| f64::from(watched.frame().stats.steps_per_frame)).collect();
     let mean = bursts[16..].iter().sum::<f64>() / (bursts.len() - 16) as f64;
     assert!((mean / f64::from(most) - 1.125).abs() < 0.02, "{mean} in place of {most}: {bursts:?}");
@@ -246,10 +246,10 @@ fn what_is_not_possible_is_told_and_the_rest_runs_on() {
     let mut watched = Watched::new(small());
     watched.frame();
     watched.configure(&Config { variant: Some(&BROKEN), ..small() });
-    let Notice::Rejected { error: Error::Build { file, log, .. }, in_force, .. } = watched.notice() else {
+    let Notice::Rejected { error: Error::Build { file, log, .. }, current, .. } = watched.notice() else {
         panic!("another notice");
     };
-    assert_eq!((file.as_str(), *in_force), ("gravity/broken.cl", small()));
+    assert_eq!((file.as_str(), *current), ("gravity/broken.cl", small()));
     assert!(log.contains("broken.cl:3:"), "the log does not name the line: {log}");
     let step = watched.frame().stats.step;
     watched.frame_where(|frame| frame.stats.step > step);
@@ -424,10 +424,10 @@ fn a_flow_that_blows_up_stands_still_and_says_so() {
         heard = watched.next_notice();
         heard.is_some()
     });
-    let Some(Notice::Broken { text, is_painted: false, in_force }) = heard else { panic!("{heard:?}") };
+    let Some(Notice::BlownUp { text, is_painted: false, current }) = heard else { panic!("{heard:?}") };
     assert!(
         text.contains("blew up")
-            && *in_force == Config { running: false, steps_per_frame: Some(20), ..config.clone() }
+            && *current == Config { running: false, steps_per_frame: Some(20), ..config.clone() }
     );
     watched.session.frame();
     assert!(watched.is_still(), "it steps on");
@@ -472,7 +472,7 @@ fn what_stands_still_is_measured_as_it_is() {
         right.restart().unwrap();
         right.diagnostics().unwrap();
         right.run(steps, |_| ()).unwrap();
-        watched.session.send(Command::GoTo(Some(goal)));
+        watched.session.send(Command::Seek(Some(goal)));
         let (stats, sums) = measured_at(&mut watched, goal);
         let (is, drift) = right.diagnostics().unwrap();
         assert!((sums.kinetic / is.kinetic - 1.0).abs() < 1e-5, "step {goal}: {sums:?} instead of {is:?}");
@@ -530,9 +530,9 @@ fn what_is_watched_is_measured_more_often() {
     let mut figures = Vec::new();
     // A measurement takes its share of the time and no more: a busy machine may spoil one attempt.
     for _ in 0..5 {
-        watched.session.send(Command::Watch(false));
+        watched.session.send(Command::WatchEnergy(false));
         let seldom = measurements(&mut watched, 2);
-        watched.session.send(Command::Watch(true));
+        watched.session.send(Command::WatchEnergy(true));
         let often = measurements(&mut watched, 2);
         assert!(seldom >= Duration::from_secs(1), "{seldom:?}: once a second is enough for numbers");
         figures.push((seldom, often));

@@ -117,15 +117,15 @@ fn what_cannot_go_back_says_why_and_goes_on() {
 fn time_stands_still_where_it_began_and_goes_on_forwards() {
     let config = scene("plummer", Some(64), &[]);
     let mut watched = Watched::new(Config { running: false, steps_per_frame: Some(7), ..config.clone() });
-    watched.session.send(Command::GoTo(Some(20)));
+    watched.session.send(Command::Seek(Some(20)));
     watched.frame_where(|frame| frame.stats.step == 20 && frame.stats.goal.is_none());
     watched.configure(&Config { reverse: true, steps_per_frame: Some(7), ..config.clone() });
     let frame = watched.frame_where(|frame| frame.stats.step < 20);
     assert_eq!(frame.stats.step, 13, "bursts are as long as ever");
     let at_start = watched.frame_where(|frame| frame.stats.step == 0 && !frame.stats.running);
     assert_eq!(at_start.stats.time, 0.0);
-    let Notice::Paused { in_force, .. } = watched.notice() else { panic!("nothing was said") };
-    assert!(in_force.reverse && !in_force.running);
+    let Notice::Paused { current, .. } = watched.notice() else { panic!("nothing was said") };
+    assert!(current.reverse && !current.running);
     stands_still(&mut watched);
     watched.configure(&config);
     watched.frame_where(|frame| frame.stats.step > 7);
@@ -135,7 +135,7 @@ fn time_stands_still_where_it_began_and_goes_on_forwards() {
 fn it_goes_to_a_step_and_pauses_there() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
     for (goal, generation) in [(3000, 1), (2000, 1), (2001, 1), (100, 2), (0, 3)] {
-        watched.session.send(Command::GoTo(Some(goal)));
+        watched.session.send(Command::Seek(Some(goal)));
         let there =
             |frame: &gravitile::session::Frame| frame.stats.step == goal && frame.stats.goal.is_none();
         let frame = watched.frame_where(there);
@@ -152,9 +152,9 @@ fn from_the_start_a_step_is_the_same_to_the_last_bit() {
     let mut direct = engine(config.clone());
     direct.run(500, |_| ()).unwrap();
     let mut watched = Watched::new(Config { running: false, ..config });
-    watched.session.send(Command::GoTo(Some(700)));
+    watched.session.send(Command::Seek(Some(700)));
     watched.frame_where(|frame| frame.stats.step == 700);
-    watched.session.send(Command::GoTo(Some(500)));
+    watched.session.send(Command::Seek(Some(500)));
     let frame = watched.frame_where(|frame| frame.stats.step == 500 && frame.stats.goal.is_none());
     assert_eq!(frame.stats.generation, 2, "euler cannot go back");
     assert_eq!(&frame.points.positions[..], direct.bodies().unwrap().positions);
@@ -163,10 +163,10 @@ fn from_the_start_a_step_is_the_same_to_the_last_bit() {
 #[test]
 fn a_trip_can_be_ended_on_the_way() {
     let mut watched = Watched::new(Config { running: false, ..scene("plummer", Some(64), &[]) });
-    watched.session.send(Command::GoTo(Some(u64::MAX)));
+    watched.session.send(Command::Seek(Some(u64::MAX)));
     let on_the_way = watched.frame_where(|frame| frame.stats.step > 100);
     assert_eq!(on_the_way.stats.goal, Some(u64::MAX));
-    watched.session.send(Command::GoTo(None));
+    watched.session.send(Command::Seek(None));
     watched.frame_where(|frame| frame.stats.goal.is_none());
     stands_still(&mut watched);
 }

@@ -15,7 +15,7 @@ use gravitile::engine::snapshot::{Run, Snapshot};
 use gravitile::engine::tuning::Study;
 use gravitile::modes::gravity::Gravity;
 use gravitile::session::{
-    Command, Notice, Purpose, Save, Session, Shot, crashed, left_by_earlier_run, previous,
+    Command, FilmFrame, Notice, Purpose, Save, Session, crashed, left_by_earlier_run, previous,
 };
 
 /// Far longer than anything here takes on a busy machine.
@@ -49,7 +49,7 @@ fn notice(session: &mut Watched) -> Notice {
 }
 
 fn save(path: &Path) -> Command {
-    Command::Save(Save { path: Some(path.to_owned()), view: "from above".to_owned() })
+    Command::SaveSnapshot(Save { path: Some(path.to_owned()), view: "from above".to_owned() })
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn what_runs_is_saved_and_resumed_while_it_runs() {
     let mut session = session(small());
     until_step(&mut session, 20);
     session.send(save(&path));
-    let Notice::Saved { is_asked_for: true, outcome: Ok(()), .. } = notice(&mut session) else {
+    let Notice::SnapshotSaved { is_asked_for: true, outcome: Ok(()), .. } = notice(&mut session) else {
         panic!("not saved")
     };
     let saved = Snapshot::load(&path).unwrap();
@@ -89,7 +89,7 @@ fn that_it_is_saved_wakes_the_window() {
     loop {
         rung.recv_timeout(PATIENCE).expect("nothing goes on that would wake it besides");
         let notices = session.notices();
-        if notices.iter().any(|notice| matches!(notice, Notice::Saved { outcome: Ok(()), .. })) {
+        if notices.iter().any(|notice| matches!(notice, Notice::SnapshotSaved { outcome: Ok(()), .. })) {
             break;
         }
     }
@@ -101,7 +101,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
     let mut session = session(small());
     until_step(&mut session, 1);
     session.send(save(&folder.path().join("nowhere").join("a.gravitile")));
-    let Notice::Saved { outcome: Err(error), .. } = notice(&mut session) else { panic!("saved") };
+    let Notice::SnapshotSaved { outcome: Err(error), .. } = notice(&mut session) else { panic!("saved") };
     assert!(error.to_string().starts_with("cannot write "), "{error}");
     let torn = folder.path().join("torn.gravitile");
     std::fs::write(&torn, "torn").unwrap();
@@ -119,11 +119,12 @@ fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     let path = folder.path().join("state").join("autosave.gravitile");
     for (run, seed) in [1, 2].into_iter().enumerate() {
         let mut session = session(Config { seed, ..small() });
-        session.send(Command::Keep(path.clone()));
+        session.send(Command::SetAutosaveFile(path.clone()));
         until_step(&mut session, 10);
         if run == 0 {
-            session.send(Command::Save(Save { path: None, view: String::new() }));
-            let Notice::Saved { is_asked_for: false, outcome: Ok(()), .. } = notice(&mut session) else {
+            session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
+            let Notice::SnapshotSaved { is_asked_for: false, outcome: Ok(()), .. } = notice(&mut session)
+            else {
                 panic!("not saved")
             };
         }
@@ -159,23 +160,23 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     session.send(save(&path));
     session.send(Command::Restart);
     gate.open();
-    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
+    let Notice::SnapshotSaved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
     assert!(Snapshot::load(&path).unwrap().runs[0].step > 0, "it is the scene that was begun anew");
     until(&mut session, |session| (session.session.frame().0.stats.generation == 2).then_some(()));
 
     // The same of what is drawn, with all that there is.
     until_step(&mut session, 5);
     hold(&gate, &mut session, FOR_EVER);
-    session.send(Command::Still(None));
+    session.send(Command::Capture(None));
     session.send(Command::Restart);
     gate.open();
-    let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
+    let Notice::Captured(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     let Purpose::Picture(snapshot) = still.purpose else { panic!("it is for a film") };
     assert!(snapshot.runs[0].step > 0);
 
     // A moment of a film says of which: another may have begun meanwhile.
-    session.send(Command::Still(Some(Shot { film: 7, steps: 0 })));
-    let Notice::Still(still) = notice(&mut session) else { panic!("nothing to be drawn") };
+    session.send(Command::Capture(Some(FilmFrame { film: 7, steps: 0 })));
+    let Notice::Captured(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     assert!(matches!(still.purpose, Purpose::Film(7)));
 }
 
@@ -184,7 +185,7 @@ fn now(session: &mut Watched) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("now.gravitile");
     session.send(save(&path));
-    let Notice::Saved { outcome: Ok(()), .. } = notice(session) else { panic!("not saved") };
+    let Notice::SnapshotSaved { outcome: Ok(()), .. } = notice(session) else { panic!("not saved") };
     Snapshot::load(&path).unwrap().runs.swap_remove(0)
 }
 
@@ -230,11 +231,14 @@ fn what_is_saved_at_the_last_moment_is_saved() {
             ["asked", "kept"].map(|name| folder.path().join(format!("{name}-{nth}.gravitile")));
         let (gate, mut session) = held();
         hold(&gate, &mut session, calls);
-        session.send(Command::Keep(kept.clone()));
+        session.send(Command::SetAutosaveFile(kept.clone()));
         session.send(Command::Edit(Edit::Remove(3)));
         session.send(save(&path));
         let said = session.close("last".to_owned());
-        assert!(matches!(&said[..], [Notice::Saved { is_asked_for: true, outcome: Ok(()), .. }]), "{said:?}");
+        assert!(
+            matches!(&said[..], [Notice::SnapshotSaved { is_asked_for: true, outcome: Ok(()), .. }]),
+            "{said:?}"
+        );
         let [asked, kept] = [path, kept].map(|path| Snapshot::load(&path).unwrap());
         assert_eq!((asked.view.as_str(), kept.view.as_str()), ("from above", "last"));
         assert_eq!(asked.runs[0].state, kept.runs[0].state);
@@ -244,7 +248,7 @@ fn what_is_saved_at_the_last_moment_is_saved() {
     let session = session(small());
     session.send(save(&folder.path().join("nowhere").join("a.gravitile")));
     let said = session.close(String::new());
-    assert!(matches!(&said[..], [Notice::Saved { outcome: Err(_), .. }]), "{said:?}");
+    assert!(matches!(&said[..], [Notice::SnapshotSaved { outcome: Err(_), .. }]), "{said:?}");
 }
 
 #[test]
@@ -252,9 +256,9 @@ fn what_was_kept_is_not_replaced_by_what_there_was_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
     let (gate, mut session) = held();
-    session.send(Command::Keep(kept.clone()));
-    session.send(Command::Save(Save { path: None, view: String::new() }));
-    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
+    session.send(Command::SetAutosaveFile(kept.clone()));
+    session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
+    let Notice::SnapshotSaved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
     let step = Snapshot::load(&kept).unwrap().runs[0].step;
     hold(&gate, &mut session, FOR_EVER);
     session.close(String::new());
@@ -282,11 +286,11 @@ fn what_is_resumed_has_the_colours_that_it_was_left_with() {
     let path = folder.path().join("a.gravitile");
     let left = |colour| Config { running: false, ..scene("plummer", Some(100), &[("colour", colour)]) };
     let mut first = session(left("origin"));
-    first.send(Command::GoTo(Some(30)));
+    first.send(Command::Seek(Some(30)));
     until_step(&mut first, 30);
     let was = first.shown().points.clone();
     first.send(save(&path));
-    let Notice::Saved { outcome: Ok(()), .. } = notice(&mut first) else { panic!("not saved") };
+    let Notice::SnapshotSaved { outcome: Ok(()), .. } = notice(&mut first) else { panic!("not saved") };
 
     let mut second = session(left("speed"));
     let before = until(&mut second, |session| {
@@ -319,26 +323,27 @@ fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
         let mut heard = Vec::new();
         until(&mut session, |session| {
             heard.extend(session.notices());
-            heard.iter().any(|notice| matches!(notice, Notice::Saved { .. })).then_some(())
+            heard.iter().any(|notice| matches!(notice, Notice::SnapshotSaved { .. })).then_some(())
         });
         heard.extend(session.close(String::new()));
-        let said =
-            |text: &str| heard.iter().any(|notice| matches!(notice, Notice::Said(it) if it.contains(text)));
+        let said = |text: &str| {
+            heard.iter().any(|notice| matches!(notice, Notice::Message(it) if it.contains(text)))
+        };
         assert_eq!(said("blown up"), is_broken, "{heard:?}");
-        let is_told = heard.iter().any(|notice| matches!(notice, Notice::Broken { .. }));
+        let is_told = heard.iter().any(|notice| matches!(notice, Notice::BlownUp { .. }));
         assert_eq!(is_told, is_broken, "{heard:?}");
     }
     // Opened while something else runs.
     let mut session = session(small());
     until_step(&mut session, 1);
     session.send(Command::Resume(path));
-    let in_force = until(&mut session, |session| {
+    let current = until(&mut session, |session| {
         session.notices().into_iter().find_map(|notice| match notice {
-            Notice::Broken { in_force, .. } => Some(in_force),
+            Notice::BlownUp { current, .. } => Some(current),
             _ => None,
         })
     });
-    assert!(!in_force.running);
+    assert!(!current.running);
 }
 
 /// A trip back is given up in the midst of a burst, and a file is opened that cannot be.
@@ -350,12 +355,12 @@ fn a_burst_goes_the_way_that_it_went_to_its_end() {
     let gate = Gate::default();
     let config = Odd::behind(&gate, Config { running: false, ..small() });
     let mut session = session(config);
-    session.send(Command::GoTo(Some(400)));
+    session.send(Command::Seek(Some(400)));
     until_step(&mut session, 400);
     gate.close(FOR_EVER);
-    session.send(Command::GoTo(Some(300)));
+    session.send(Command::Seek(Some(300)));
     until(&mut session, |_| gate.has_held().then_some(()));
-    session.send(Command::GoTo(None));
+    session.send(Command::Seek(None));
     session.send(Command::Resume(torn));
     gate.open();
     let Notice::ResumeRefused(_) = notice(&mut session) else { panic!("not refused") };
@@ -372,21 +377,21 @@ fn what_is_kept_each_minute_waits_for_a_study() {
     let folder = tempfile::tempdir().unwrap();
     let kept = folder.path().join("kept.gravitile");
     let mut session = session(Config { running: false, ..small() });
-    session.send(Command::Study(Study::WorkGroups));
+    session.send(Command::StartStudy(Study::WorkGroups));
     let mut has_begun = false;
     let mut heard = Vec::new();
     until(&mut session, |session| {
         for notice in session.notices() {
             match notice {
-                Notice::Trial(..) if !has_begun => {
+                Notice::StudyProgress(..) if !has_begun => {
                     has_begun = true;
-                    session.send(Command::Keep(kept.clone()));
-                    session.send(Command::Save(Save { path: None, view: String::new() }));
+                    session.send(Command::SetAutosaveFile(kept.clone()));
+                    session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
                 }
                 Notice::StudyEnded { complete, .. } => {
                     heard.push(if complete { "complete" } else { "broken off" });
                 }
-                Notice::Saved { outcome: Ok(()), .. } => heard.push("saved"),
+                Notice::SnapshotSaved { outcome: Ok(()), .. } => heard.push("saved"),
                 _ => {}
             }
         }
@@ -400,7 +405,7 @@ fn what_is_kept_each_minute_waits_for_a_study() {
 fn nothing_is_kept_unless_it_was_asked_for() {
     let mut session = session(small());
     until_step(&mut session, 1);
-    session.send(Command::Save(Save { path: None, view: String::new() }));
+    session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
     until_step(&mut session, 20);
     assert!(session.notices().is_empty());
     session.close(String::new());
@@ -413,11 +418,13 @@ fn a_crash_is_reported_and_the_last_checkpoint_is_saved_beside_the_autosave() {
         let path = folder.path().join(format!("{in_the_midst}-{is_autosaved}.gravitile"));
         let mode = Odd { wrong: Wrong::Panics { in_the_midst }, ..Odd::default() };
         let mut session = session(Config { mode: Box::new(mode), steps_per_frame: Some(1), ..small() });
-        session.send(Command::Keep(path.clone()));
+        session.send(Command::SetAutosaveFile(path.clone()));
         let mut autosave = None;
         if is_autosaved {
-            session.send(Command::Save(Save { path: None, view: String::new() }));
-            let Notice::Saved { outcome: Ok(()), .. } = notice(&mut session) else { panic!("not saved") };
+            session.send(Command::SaveSnapshot(Save { path: None, view: String::new() }));
+            let Notice::SnapshotSaved { outcome: Ok(()), .. } = notice(&mut session) else {
+                panic!("not saved")
+            };
             autosave = Some(std::fs::read(&path).unwrap());
         }
         let Notice::Failed(error) = notice(&mut session) else { panic!("not told") };
@@ -458,11 +465,11 @@ fn quits_during(command: Command) {
 
 #[test]
 fn quitting_interrupts_the_steps_of_a_film() {
-    quits_during(Command::Still(Some(Shot { film: 1, steps: 3 })));
+    quits_during(Command::Capture(Some(FilmFrame { film: 1, steps: 3 })));
 }
 
 #[test]
 fn quitting_interrupts_the_trial_of_edited_kernels() {
     let (name, text) = kernel_lab::own().find(|(name, _)| *name == "gravity/force.cl").unwrap();
-    quits_during(Command::Kernels(KernelEdits::from([(name.to_owned(), format!("{text}\n"))])));
+    quits_during(Command::EditKernels(KernelEdits::from([(name.to_owned(), format!("{text}\n"))])));
 }

@@ -165,7 +165,7 @@ fn the_other_modes_go_on_where_they_were_left_too() {
 fn a_restart_on_another_device_makes_the_same_scene() {
     let mut there = engine(Config { bodies: None, ..Config::new(MODES[0]) });
     let mut snapshot = there.snapshot().unwrap();
-    let auto = snapshot.runs[0].made.expect("it is told");
+    let auto = snapshot.runs[0].generated.expect("it is told");
     assert_eq!((auto, snapshot.runs[0].config.bodies), (there.size(), None));
     assert_eq!(resumed(&snapshot).config().bodies, None, "here it is what `auto` says");
     // As on a device for which that is another number.

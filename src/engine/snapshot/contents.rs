@@ -28,9 +28,9 @@ pub struct Run {
     /// Recipe that the device used for the configuration.
     pub recipe: RecipeRecord,
     /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
-    pub made: Option<usize>,
+    pub generated: Option<usize>,
     /// Whether the scene was edited by hand since it began.
-    pub is_touched: bool,
+    pub is_edited: bool,
     /// Steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.
@@ -42,7 +42,7 @@ pub struct Run {
     /// Data that the solver carries from step to step.
     pub extra: Extra,
     /// The mode's value for each step since the scene began, or empty.
-    pub told: Vec<f64>,
+    pub series: Vec<f64>,
 }
 
 /// A recipe by names, which another device may not support.

@@ -48,10 +48,10 @@ struct RunManifest {
     config: Config,
     recipe: RecipeRecord,
     /// Number of bodies, or approximate number of cells, that the scene was generated with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    made: Option<usize>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    touched: bool,
+    #[serde(rename = "made", default, skip_serializing_if = "Option::is_none")]
+    generated: Option<usize>,
+    #[serde(rename = "touched", default, skip_serializing_if = "std::ops::Not::not")]
+    is_edited: bool,
     /// Number of bodies or cells.
     size: usize,
     step: u64,
@@ -290,7 +290,7 @@ impl Manifest {
 
 impl RunManifest {
     fn of<'a>(run: &'a Run, nth: usize, lists: &mut Vec<List<'a>>) -> Result<Self> {
-        let Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told } = run;
+        let Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series } = run;
         let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
         let (info, scene) = (config.mode.info(), &config.start);
         let grid = match state {
@@ -318,7 +318,7 @@ impl RunManifest {
                 Some(GridManifest::of(walls, 0))
             }
         };
-        add("told", borrowed(told));
+        add("told", borrowed(series));
         extra.iter().for_each(|(name, list)| add(&format!("extra.{name}"), borrowed(list)));
         let is_own = !info.scenes.contains(scene);
         Ok(Self {
@@ -335,8 +335,8 @@ impl RunManifest {
             variant: config.variant.map(|variant| variant.name.to_owned()),
             config: config.clone(),
             recipe: recipe.clone(),
-            made: *made,
-            touched: *is_touched,
+            generated: *generated,
+            is_edited: *is_edited,
             size: state.len(),
             step: *step,
             time: *time,
@@ -411,21 +411,23 @@ impl RunManifest {
             }
         }
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
-        let told: Vec<f64> = lists.take(&format!("{nth}.told"))?;
-        let Self { recipe, made, touched: is_touched, step, time, baseline, .. } = self;
+        let series: Vec<f64> = lists.take(&format!("{nth}.told"))?;
+        let Self { recipe, generated, is_edited, step, time, baseline, .. } = self;
         // Old files may hold the infinite energy of a flow that blew up.
         let baseline = baseline.filter(|energy| energy.is_finite());
         // Later steps must not overflow.
         if !time.is_finite() || step > u64::MAX / 2 {
             return Err(wrong("its time or step is too large or not finite"));
         }
-        if !told.iter().all(|told| (0.0..=f64::from(FINITE_LIMIT)).contains(told)) && !state.has_blown_up() {
+        if !series.iter().all(|value| (0.0..=f64::from(FINITE_LIMIT)).contains(value))
+            && !state.has_blown_up()
+        {
             return Err(wrong("the recorded value of a step is out of range"));
         }
-        if made == Some(0) {
+        if generated == Some(0) {
             return Err(wrong("the number of bodies must be at least 1"));
         }
-        Ok(Run { config, recipe, made, is_touched, step, time, baseline, state, extra, told })
+        Ok(Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series })
     }
 
     fn config(&self, info: &'static ModeInfo, nth: usize, lists: &mut Lists) -> Result<Config> {

@@ -93,9 +93,9 @@ impl Worker {
         }
         let Now { step, .. } = self.now();
         let can_go_back = self.config().mode.backwards().is_ok();
-        let is_touched = self.engine.is_touched();
-        if goal < step && !(can_go_back && (step - goal <= goal || is_touched)) {
-            if is_touched {
+        let is_edited = self.engine.is_edited();
+        if goal < step && !(can_go_back && (step - goal <= goal || is_edited)) {
+            if is_edited {
                 self.stepper.goal = None;
                 let text = format!(
                     "time cannot run backwards here, and restarting to reach step {goal} would lose the changes made by hand; \
@@ -150,9 +150,9 @@ impl Worker {
             self.stop_seeking()?;
         }
         if step == 0 && self.stepper.goal.is_none() && self.engine.is_backwards() && self.wants_steps() {
-            let in_force = Box::new(self.pause()?);
+            let current = Box::new(self.pause()?);
             self.notifier
-                .send(Notice::Paused { text: "The simulation is back at its start, step 0.", in_force });
+                .send(Notice::Paused { text: "The simulation is back at its start, step 0.", current });
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Worker {
                 self.publisher.history.go_back(mode, step);
                 self.conclude_edit(Ok(()));
             }
-            Ok(false) => self.notifier.send(Notice::Said("There is nothing to undo.")),
+            Ok(false) => self.notifier.send(Notice::Message("There is nothing to undo.")),
             Err(error) => self.conclude_edit(Err(error)),
         }
         Ok(())

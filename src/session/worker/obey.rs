@@ -10,7 +10,7 @@ use crate::base::params::ChangeEffect;
 use crate::compute::KernelEdits;
 use crate::engine::config::Config;
 use crate::engine::snapshot::{Carried, Snapshot};
-use crate::session::messages::{Command, Notice, Taken};
+use crate::session::messages::{Command, Notice, ReplacedKernels};
 
 impl Worker {
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
@@ -21,26 +21,26 @@ impl Worker {
                 self.stop_seeking()?;
                 self.stepper.single_steps = 1;
             }
-            Command::GoTo(Some(goal)) => self.seek(goal)?,
-            Command::GoTo(None) => self.stop_seeking()?,
+            Command::Seek(Some(goal)) => self.seek(goal)?,
+            Command::Seek(None) => self.stop_seeking()?,
             Command::Restart => self.restart(),
             // The window uses outdated numbers of bodies.
             Command::Select(Some(_)) if self.edits.is_renumbered() => {}
             Command::Select(body) => (self.edits.selected, self.publisher.is_stale) = (body, true),
             Command::Edit(edit) => self.edit(edit)?,
-            Command::Pull(attractor) => self.set_attractor(attractor)?,
+            Command::Attract(attractor) => self.set_attractor(attractor)?,
             Command::Undo => self.undo()?,
             Command::Paint(stroke) => self.paint(stroke)?,
-            Command::Save(save) => self.save(save)?,
-            Command::Keep(path) => self.autosave.set_file(path),
-            Command::Still(shot) => self.still(shot)?,
+            Command::SaveSnapshot(save) => self.save(save)?,
+            Command::SetAutosaveFile(path) => self.autosave.set_file(path),
+            Command::Capture(frame) => self.capture(frame)?,
             Command::Resume(path) => self.resume(&path)?,
-            Command::Kernels(edits) => self.edit_kernels(edits)?,
-            Command::Study(study) => self.study(study)?,
-            Command::EndStudy => {}
-            Command::Watch(is_watched) => self.measurements.watch_energy(is_watched),
-            Command::Picture(picture) => self.stepper.picture = picture,
-            Command::LossHeard => drop(self.unseen_losses.pop_front()),
+            Command::EditKernels(edits) => self.edit_kernels(edits)?,
+            Command::StartStudy(study) => self.study(study)?,
+            Command::StopStudy => {}
+            Command::WatchEnergy(is_watched) => self.measurements.watch_energy(is_watched),
+            Command::SetFrameInterval(picture) => self.stepper.picture = picture,
+            Command::AcknowledgeLoss => drop(self.unseen_losses.pop_front()),
             Command::FrameTaken => {
                 self.publisher.screen_is_ready = true;
                 self.edits.frame_taken();
@@ -83,9 +83,9 @@ impl Worker {
     fn leave_out_lost(&self, config: &mut Config) {
         let wanted = config.devices.len();
         config.devices.retain(|place| !self.unseen_losses.contains(place));
-        let in_force = self.config();
-        if config.devices.len() < wanted && config.mode.info() == in_force.mode.info() {
-            config.bodies = config.bodies.or(in_force.bodies);
+        let current = self.config();
+        if config.devices.len() < wanted && config.mode.info() == current.mode.info() {
+            config.bodies = config.bodies.or(current.bodies);
         }
     }
 
@@ -126,7 +126,7 @@ impl Worker {
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Edits of kernels also apply to other bodies, so they are kept for later.
-            self.queue.push_back(Command::Kernels(edits));
+            self.queue.push_back(Command::EditKernels(edits));
             return Ok(());
         }
         let before = self.engine.devices().edits();
@@ -143,12 +143,12 @@ impl Worker {
             Ok(Some(built)) => {
                 self.forget(Some(ChangeEffect::Rebuild));
                 self.publisher.is_stale = true;
-                let (run, wait) = changed.into_iter().partition(|name| built.contains(name.as_str()));
-                Ok(Taken { run, wait })
+                let (running, waiting) = changed.into_iter().partition(|name| built.contains(name.as_str()));
+                Ok(ReplacedKernels { running, waiting })
             }
             Err(error) => Err(error),
         };
-        self.notifier.send(Notice::Kernels(outcome));
+        self.notifier.send(Notice::KernelsReplaced(outcome));
         Ok(())
     }
 
@@ -157,8 +157,8 @@ impl Worker {
         match outcome {
             Ok(effect) => self.forget(effect),
             Err(error) => {
-                let in_force = Box::new(self.config().clone());
-                self.notifier.send(Notice::Rejected { error, wanted: Box::new(wanted), in_force });
+                let current = Box::new(self.config().clone());
+                self.notifier.send(Notice::Rejected { error, wanted: Box::new(wanted), current });
             }
         }
         self.publisher.is_stale = true;
@@ -179,8 +179,8 @@ impl Worker {
         let paused = self.pause()?;
         if let Some(series) = &paused.mode.info().series {
             let is_painted = self.engine.last_edit() == Some(EditKind::Stroke);
-            let in_force = Box::new(paused);
-            self.notifier.send(Notice::Broken { text: series.broken, is_painted, in_force });
+            let current = Box::new(paused);
+            self.notifier.send(Notice::BlownUp { text: series.broken, is_painted, current });
         }
         Ok(())
     }

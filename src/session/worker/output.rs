@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::base::params::ChangeEffect;
 use crate::engine::tuning::Study;
 use crate::session::frame::Stats;
-use crate::session::messages::{Command, Notice, Purpose, Save, Shot, Still};
+use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Save};
 use crate::session::rates::Rates;
 
 impl Worker {
@@ -22,13 +22,13 @@ impl Worker {
         let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
         let checks = self.measurements.accuracy.is_due();
         let probes = self.probe_is_due();
-        let is_idle = self.queue.iter().all(|command| matches!(command, Command::Picture(_)))
+        let is_idle = self.queue.iter().all(|command| matches!(command, Command::SetFrameInterval(_)))
             && !measures
             && !checks
             && !probes;
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
-        let held = match self.edits.selected {
+        let selected = match self.edits.selected {
             Some(body) => self.engine.body(body)?,
             None => None,
         };
@@ -61,7 +61,7 @@ impl Worker {
         }
         let stats = Stats {
             read_ms: self.publisher.read_ms,
-            held: held.map(|held| self.engine.complete(held, &points.positions)),
+            selected: selected.map(|body| self.engine.complete_selected(body, &points.positions)),
             series: self.publisher.history.points(info.name, stats.generation),
             ..stats
         };
@@ -174,18 +174,18 @@ impl Worker {
         }
         if is_requested {
             // The program quits, and writes the file at the end.
-            self.queue.push_front(Command::Save(save));
+            self.queue.push_front(Command::SaveSnapshot(save));
         }
         Ok(())
     }
 
     /// Sends the points of a film's frame after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
-    pub(super) fn still(&mut self, shot: Option<Shot>) -> Result<()> {
+    pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
         if !self.finish_burst()? {
             return Ok(());
         }
-        let purpose = match shot {
-            Some(Shot { film, steps }) => {
+        let purpose = match frame {
+            Some(FilmFrame { film, steps }) => {
                 self.engine.start(steps);
                 self.stepper.is_bursting = true;
                 if !self.advance_unless(|_, _| false)? {
@@ -198,7 +198,7 @@ impl Worker {
         };
         let (points, _) = self.engine.publish(Points::default())?.wait()?;
         let points = Points { colours: self.colours(), ..points };
-        self.notifier.send(Notice::Still(Box::new(Still { points, purpose })));
+        self.notifier.send(Notice::Captured(Box::new(Capture { points, purpose })));
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Worker {
         let Self { engine, queue, notifier, .. } = self;
         let mut complete = true;
         let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
-            notifier.send(Notice::Trial(share, *trial));
+            notifier.send(Notice::StudyProgress(share, *trial));
             queue.receive();
             complete = queue.iter().all(Command::waits_for_study);
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -223,8 +223,8 @@ impl Worker {
         // The study has its own bodies, so the simulation is still whole.
         if let Err(error) = outcome {
             complete = false;
-            let in_force = Box::new(engine.config().clone());
-            notifier.send(Notice::Rejected { error, wanted: in_force.clone(), in_force });
+            let current = Box::new(engine.config().clone());
+            notifier.send(Notice::Rejected { error, wanted: current.clone(), current });
         }
         complete
     }

@@ -83,7 +83,9 @@ impl CommandQueue {
             self.waiting.truncate(at + 1);
             if !self.has_file_to_write() {
                 let quit = self.waiting.pop_back();
-                self.waiting.retain(|command| command.writes_file() || matches!(command, Command::Keep(_)));
+                self.waiting.retain(|command| {
+                    command.writes_file() || matches!(command, Command::SetAutosaveFile(_))
+                });
                 return quit;
             }
         }
@@ -114,8 +116,8 @@ impl CommandQueue {
         let (mut autosave, mut requested) = (None, Vec::new());
         for command in self.waiting {
             match command {
-                Command::Keep(path) => autosave = Some(path),
-                Command::Save(Save { path: Some(path), view }) => requested.push((path, view)),
+                Command::SetAutosaveFile(path) => autosave = Some(path),
+                Command::SaveSnapshot(Save { path: Some(path), view }) => requested.push((path, view)),
                 _ => {}
             }
         }
@@ -144,7 +146,7 @@ mod tests {
     }
 
     fn save(path: Option<&str>) -> Command {
-        Command::Save(Save { path: path.map(PathBuf::from), view: String::new() })
+        Command::SaveSnapshot(Save { path: path.map(PathBuf::from), view: String::new() })
     }
 
     fn seed(command: Option<Command>) -> Option<u64> {
@@ -166,7 +168,8 @@ mod tests {
 
     #[test]
     fn quit_overtakes_everything_but_files_and_the_changes_before_them() {
-        let mut hasty = queue([configure(1), Command::Keep("b".into()), Command::Step, Command::Quit(None)]);
+        let mut hasty =
+            queue([configure(1), Command::SetAutosaveFile("b".into()), Command::Step, Command::Quit(None)]);
         assert!(hasty.quits_now());
         assert!(matches!(hasty.next(), Some(Command::Quit(None))));
         assert_eq!(hasty.into_files(), (Some("b".into()), vec![]));
@@ -175,7 +178,7 @@ mod tests {
             queue([configure(1), Command::Step, save(Some("a")), save(None), Command::Quit(None)]);
         assert!(!files.quits_now(), "there is time left for the file");
         assert_eq!(seed(files.next()), Some(1));
-        assert!(matches!(files.next(), Some(Command::Save(Save { path: Some(_), .. }))));
+        assert!(matches!(files.next(), Some(Command::SaveSnapshot(Save { path: Some(_), .. }))));
         files.deadline = Some(Instant::now());
         assert!(matches!(files.next(), Some(Command::Quit(None))));
     }
@@ -193,7 +196,7 @@ mod tests {
         let is_restart = |command: &Command| command.replaces_run(|_| false);
         assert!(queue([Command::Step, Command::Restart]).discards_burst(is_restart));
         assert!(!queue([save(Some("a")), Command::Restart]).discards_burst(is_restart));
-        assert!(!queue([Command::Still(None), Command::Restart]).discards_burst(is_restart));
+        assert!(!queue([Command::Capture(None), Command::Restart]).discards_burst(is_restart));
         assert!(queue([save(None), Command::Restart]).discards_burst(is_restart));
     }
 }

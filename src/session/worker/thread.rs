@@ -179,8 +179,8 @@ impl Worker {
         for LostDevice { error, place, step } in self.engine.take_lost_devices() {
             self.unseen_losses.push_back(place);
             self.measurements.devices_changed();
-            let in_force = Box::new(self.config().clone());
-            self.notifier.send(Notice::Lost { error, step, in_force });
+            let current = Box::new(self.config().clone());
+            self.notifier.send(Notice::DeviceLost { error, step, current });
             self.measurements.rates.reset();
         }
     }

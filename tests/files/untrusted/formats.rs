@@ -215,7 +215,7 @@ fn check_run(run: &Run) -> u64 {
     };
     let is_kept = |list: &str| run.config.mode.info().carries.iter().any(|row| row.name == list);
     assert!(run.extra.keys().all(|list| is_kept(list)));
-    state + run.extra.values().map(|list| 4 * list.len() as u64).sum::<u64>() + 8 * run.told.len() as u64
+    state + run.extra.values().map(|list| 4 * list.len() as u64).sum::<u64>() + 8 * run.series.len() as u64
 }
 
 fn check_scene_of(scene: &Scene) {

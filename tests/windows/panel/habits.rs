@@ -171,7 +171,7 @@ type Opening = fn(&mut Window);
 
 /// What is not there from the start, one at a time: it may lie over the others.
 const OPENINGS: [(&str, Opening); 9] = [
-    ("a body", |window| window.state_mut().stats.held = hand::holding().state().stats.held),
+    ("a body", |window| window.state_mut().stats.selected = hand::holding().state().stats.selected),
     ("a launch", |window| press(window, Key::L)),
     ("a pull", |window| press(window, Key::A)),
     ("the gallery", |window| press(window, Key::O)),

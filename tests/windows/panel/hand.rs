@@ -16,7 +16,7 @@ fn body(body: usize) -> SelectedBody {
 /// With a body in hand.
 pub(super) fn holding() -> Window {
     let mut window = open(MODES[0]);
-    window.state_mut().stats.held = Some(body(41));
+    window.state_mut().stats.selected = Some(body(41));
     window.run();
     window
 }
@@ -27,7 +27,7 @@ fn the_card_tells_what_there_is_to_tell() {
     for text in ["Body 41", "Mass", "Velocity x", "Position", "Acceleration", "5.000", "-1.500"] {
         assert!(window.query_by_label(text).is_some(), "{text}");
     }
-    window.state_mut().stats.held = None;
+    window.state_mut().stats.selected = None;
     window.run();
     assert!(window.query_by_label("Body 41").is_none());
 }
@@ -41,7 +41,7 @@ fn mass_and_velocity_can_be_typed() {
     assert_eq!(window.state().edits, [velocity([0.5, 0.75, 0.125]), velocity([-2.0, -0.25, 0.125])]);
     click(&mut window, Role::SpinButton, "Velocity z");
     // It goes on by itself while it is looked at.
-    window.state_mut().stats.held.as_mut().unwrap().velocity[2] = 7.0;
+    window.state_mut().stats.selected.as_mut().unwrap().velocity[2] = 7.0;
     press(&mut window, Key::Enter);
     click(&mut window, Role::SpinButton, "Velocity z");
     press(&mut window, Key::Escape);
@@ -61,12 +61,12 @@ fn what_is_dragged_of_one_body_is_not_done_to_another() {
             window.hover_at(at + vec2(right, 0.0));
             window.run();
         }
-        window.state_mut().stats.held = next;
+        window.state_mut().stats.selected = next;
         window.run();
         window.drop_at(at + vec2(40.0, 0.0));
         window.run();
         for held in [body(7), body(41)] {
-            window.state_mut().stats.held = Some(held);
+            window.state_mut().stats.selected = Some(held);
             window.run();
             assert_eq!(window.state().edits, [], "{next:?}, then {}", held.body);
             assert!(
@@ -91,7 +91,7 @@ fn a_body_is_followed_deleted_and_let_go() {
     press(&mut window, Key::Escape);
     use Action::{DeleteBody, Deselect};
     assert_eq!(window.state().actions, [DeleteBody, DeleteBody, Deselect, Deselect]);
-    window.state_mut().stats.held = None;
+    window.state_mut().stats.selected = None;
     window.run();
     press(&mut window, Key::Delete);
     press(&mut window, Key::Escape);
