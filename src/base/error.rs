@@ -3,7 +3,8 @@
 //! Errors may quote files with any contents, so [`Plain`] filters each text before it is shown.
 
 use std::fmt::{self, Display, Write};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// Result with an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -71,11 +72,19 @@ pub enum Error {
         /// Path of the file.
         path: PathBuf,
         /// Reason that the system gives.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// OpenGL or the window system failed. The text may end with the log of a shader compiler.
     #[error("{}", PlainLines(.0, LOG))]
     Graphics(String),
+}
+
+impl Error {
+    /// Returns a function that turns an error of the system into [`Error::Io`]; `doing` is `read` or `write`.
+    pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { doing, path: path.clone(), source }
+    }
 }
 
 /// The most characters shown of a sentence.
@@ -104,37 +113,15 @@ impl<T: Display> Display for PlainLines<T> {
 
 /// Writes at most `most` characters of `text`, with codes for hidden characters other than `kept`.
 fn filtered(f: &mut fmt::Formatter, text: &impl Display, most: usize, kept: &[char]) -> fmt::Result {
-    let mut filter = Filter { f, left: most, kept, is_cut: false };
-    let outcome = write!(filter, "{text}");
-    match filter.is_cut {
-        true => f.write_char('…'),
-        false => outcome,
-    }
-}
-
-struct Filter<'a, 'b> {
-    f: &'a mut fmt::Formatter<'b>,
-    left: usize,
-    kept: &'a [char],
-    is_cut: bool,
-}
-
-impl Write for Filter<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            if self.left == 0 {
-                // An error stops the formatting of a very long text.
-                self.is_cut = true;
-                return Err(fmt::Error);
-            }
-            self.left -= 1;
-            match is_hidden(character) && !self.kept.contains(&character) {
-                true => write!(self.f, "{}", character.escape_default())?,
-                false => self.f.write_char(character)?,
-            }
+    let text = text.to_string();
+    let mut characters = text.chars();
+    for character in characters.by_ref().take(most) {
+        match is_hidden(character) && !kept.contains(&character) {
+            true => write!(f, "{}", character.escape_default())?,
+            false => f.write_char(character)?,
         }
-        Ok(())
     }
+    if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
 }
 
 /// Returns whether a character is a control character or sets the direction of text (Unicode Standard Annex 9), which can
@@ -155,7 +142,7 @@ mod tests {
             Error::Invalid(text.to_owned()),
             Error::File { path: text.into(), line: 3, what: text.to_owned() },
             Error::Scene { line: None, what: text.to_owned() },
-            Error::Io { doing: "read", path: text.into(), source: std::io::Error::other(text) },
+            Error::io("read", Path::new(text))(io::Error::other(text)),
             crate::base::params::SetError::UnknownKey { key: text.to_owned(), known: String::new() }.into(),
         ];
         for error in errors {

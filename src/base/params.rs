@@ -68,7 +68,7 @@ pub struct Opt {
     pub help: &'static str,
 }
 
-/// A parameter with a few named options: an enum that lists its variants.
+/// A parameter with a few named options: an enum, declared with [`choice!`].
 pub trait Choice: Copy + PartialEq + 'static {
     /// Options in the order of the panel.
     const OPTIONS: &'static [(Self, Opt)];
@@ -83,6 +83,25 @@ pub trait Choice: Copy + PartialEq + 'static {
         Self::OPTIONS[self.index()].1.name
     }
 }
+
+/// Declares an enum that implements [`Choice`]. The doc comment of each option is its help text.
+macro_rules! choice {
+    ($(#[$of_enum:meta])* pub enum $name:ident { $($(#[doc = $help:literal])+ $option:ident = $text:literal,)+ }) => {
+        $(#[$of_enum])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[doc = $help])+ $option,)+
+        }
+
+        impl $crate::base::params::Choice for $name {
+            const OPTIONS: &'static [(Self, $crate::base::params::Opt)] = &[$((
+                Self::$option,
+                $crate::base::params::Opt { name: $text, help: concat!($($help),+).trim_ascii() },
+            )),+];
+        }
+    };
+}
+pub(crate) use choice;
 
 /// Reads or edits parameters; gets one call for each parameter.
 pub trait Visitor {
@@ -242,15 +261,9 @@ impl Setter<'_> {
     fn apply<T>(&mut self, info: &Info, target: &mut T, parsed: Option<T>, allowed: impl Fn() -> String) {
         self.known.push(info.key);
         if info.key == self.key {
-            self.outcome = Some(match parsed {
-                Some(value) => {
-                    *target = value;
-                    Ok(())
-                }
-                None => {
-                    Err(SetError::BadValue { key: info.key, text: self.text.to_owned(), allowed: allowed() })
-                }
-            });
+            let text = || self.text.to_owned();
+            let rejected = || SetError::BadValue { key: info.key, text: text(), allowed: allowed() };
+            self.outcome = Some(parsed.map(|value| *target = value).ok_or_else(rejected));
         }
     }
 }
@@ -285,30 +298,31 @@ const MOST_COMBINATIONS: usize = 16;
 /// Returns all combinations, or if there are more than `MOST_COMBINATIONS`, enough to cover any two values together.
 /// Numbers, and choices among numbers, keep their values.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
-    struct Product(Vec<Vec<(&'static str, &'static str)>>);
-    impl Product {
-        fn times(&mut self, key: &'static str, values: &[&'static str]) {
-            let extended =
-                self.0.iter().flat_map(|row| values.iter().map(|v| [row.as_slice(), &[(key, *v)]].concat()));
-            self.0 = extended.collect();
-        }
-    }
-    impl Visitor for Product {
+    struct Switches(Vec<(&'static str, Vec<&'static str>)>);
+    impl Visitor for Switches {
         fn float(&mut self, _: &Info, _: &mut f32, _: RangeInclusive<f32>, _: Scale) {}
         fn flag(&mut self, info: &Info, _: &mut bool) {
-            self.times(info.key, &["false", "true"]);
+            self.0.push((info.key, vec!["false", "true"]));
         }
         fn option(&mut self, info: &Info, _: &mut usize, options: &[&'static Opt]) {
             let has_numbers = options.iter().any(|opt| opt.name.parse::<f32>().is_ok());
-            if info.effect == ChangeEffect::View || has_numbers {
-                return;
+            if info.effect != ChangeEffect::View && !has_numbers {
+                self.0.push((info.key, options.iter().map(|opt| opt.name).collect()));
             }
-            self.times(info.key, &options.iter().map(|opt| opt.name).collect::<Vec<_>>());
         }
     }
-    let mut product = Product(vec![Vec::new()]);
-    params.visit(&mut product);
-    if product.0.len() > MOST_COMBINATIONS { covering(product.0) } else { product.0 }
+    let mut switches = Switches(Vec::new());
+    params.visit(&mut switches);
+    let all = product(&switches.0);
+    if all.len() > MOST_COMBINATIONS { covering(all) } else { all }
+}
+
+/// Returns every combination of one value for each key.
+pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static str, V)>> {
+    choices.iter().fold(vec![Vec::new()], |rows, (key, values)| {
+        let with = |row: &Vec<_>, value: &V| [row.as_slice(), &[(*key, *value)]].concat();
+        rows.iter().flat_map(|row| values.iter().map(move |value| with(row, value))).collect()
+    })
 }
 
 /// Returns a subset of `rows` that contains each pair of values that occurs in a row: greedily takes the row with the most

@@ -63,10 +63,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a flow.
     pub fn into_bodies(self) -> Result<Bodies<T>> {
-        match self {
-            Self::Bodies(bodies) => Ok(bodies),
-            Self::Flow(_) => Err(no_bodies()),
-        }
+        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
+        Ok(bodies)
     }
 
     /// Returns a reference to the bodies.
@@ -74,10 +72,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a flow.
     pub fn bodies(&self) -> Result<&Bodies<T>> {
-        match self {
-            Self::Bodies(bodies) => Ok(bodies),
-            Self::Flow(_) => Err(no_bodies()),
-        }
+        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
+        Ok(bodies)
     }
 
     /// Returns a mutable reference to the bodies.
@@ -85,10 +81,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a flow.
     pub fn bodies_mut(&mut self) -> Result<&mut Bodies<T>> {
-        match self {
-            Self::Bodies(bodies) => Ok(bodies),
-            Self::Flow(_) => Err(no_bodies()),
-        }
+        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
+        Ok(bodies)
     }
 
     /// Returns the flow.
@@ -96,10 +90,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a list of bodies.
     pub fn into_flow(self) -> Result<Flow<T>> {
-        match self {
-            Self::Flow(flow) => Ok(flow),
-            Self::Bodies(_) => Err(no_flow()),
-        }
+        let Self::Flow(flow) = self else { return Err(no_flow()) };
+        Ok(flow)
     }
 
     /// Returns a reference to the flow.
@@ -107,10 +99,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a list of bodies.
     pub fn flow(&self) -> Result<&Flow<T>> {
-        match self {
-            Self::Flow(flow) => Ok(flow),
-            Self::Bodies(_) => Err(no_flow()),
-        }
+        let Self::Flow(flow) = self else { return Err(no_flow()) };
+        Ok(flow)
     }
 
     /// Returns a mutable reference to the flow.
@@ -118,10 +108,8 @@ impl<T> State<T> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the state is a list of bodies.
     pub fn flow_mut(&mut self) -> Result<&mut Flow<T>> {
-        match self {
-            Self::Flow(flow) => Ok(flow),
-            Self::Bodies(_) => Err(no_flow()),
-        }
+        let Self::Flow(flow) = self else { return Err(no_flow()) };
+        Ok(flow)
     }
 }
 

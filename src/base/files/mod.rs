@@ -1,12 +1,73 @@
 //! Files: bounded reading of files that may be broken or malicious, and writing that never leaves a half-written file.
 
-mod names;
 mod output;
-mod read;
 mod toml;
 mod unfinished;
 
-pub use names::{Name, Names};
-pub use output::{Draft, OutputFile};
-pub use read::{open, read_bounded, read_small};
-pub use toml::from_toml;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+pub use self::output::{Draft, Name, Names, OutputFile};
+pub use self::toml::from_toml;
+use crate::base::error::{Error, Result};
+
+/// Opens the file `path` for reading, and returns its length too. Every file that a user names is opened here. The error for
+/// a too large file says `what` was expected, such as "a picture".
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file cannot be read, has more than `most` bytes, or is a pipe or device, which may block or
+/// never end.
+pub fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
+    let regular = |there: &fs::Metadata| match there.is_file() {
+        true => Ok(()),
+        false if there.is_dir() => Err(io::Error::other("it is a folder")),
+        false => Err(io::Error::other("it is a pipe or a device, not a regular file")),
+    };
+    let try_open = || {
+        // Checked before opening, because opening a device can have effects.
+        regular(&fs::metadata(path)?)?;
+        let mut options = File::options();
+        // The file may have been replaced by a pipe, whose opening would wait for a writer.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+        let file = options.read(true).open(path)?;
+        let there = file.metadata()?;
+        regular(&there)?;
+        match there.len() > most {
+            true => Err(too_large(what)),
+            false => Ok((file, there.len())),
+        }
+    };
+    try_open().map_err(Error::io("read", path))
+}
+
+/// Reads a file as [`read_bounded`] does; returns none if there is no file.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file cannot be read, or has more than `most` bytes.
+pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
+    match read_bounded(path, most, what) {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
+/// Reads a file of at most `most` bytes, even if the file grows meanwhile. For `what`, see [`open`].
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file cannot be read, or has more than `most` bytes.
+pub fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
+    let (file, length) = open(path, most, what)?;
+    let mut bytes = Vec::new();
+    let read = || {
+        bytes.try_reserve_exact(length as usize).map_err(io::Error::other)?;
+        file.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(too_large(what)) } else { Ok(bytes) }
+    };
+    read().map_err(Error::io("read", path))
+}
+
+fn too_large(what: &str) -> io::Error {
+    io::Error::other(format!("it is too large to be {what}"))
+}

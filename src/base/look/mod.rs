@@ -5,7 +5,7 @@ mod palette;
 
 pub use palette::{Palette, Srgb};
 
-use crate::base::params::{ChangeEffect, Choice, Info, Opt, Params, Scale, Visitor};
+use crate::base::params::{ChangeEffect, Choice, Info, Params, Scale, Visitor, choice};
 
 /// Settings of how the picture is drawn and how the camera moves by itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,29 +40,20 @@ pub struct Look {
     pub scale: Size,
 }
 
-/// Size of the panel, relative to the size that the system recommends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
-    /// 0.8 times the recommended size.
-    Smaller,
-    /// The recommended size.
-    One,
-    /// 1.25 times the recommended size.
-    Larger,
-    /// 1.5 times the recommended size.
-    Large,
-    /// Twice the recommended size.
-    Double,
-}
-
-impl Choice for Size {
-    const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Smaller, Opt { name: "0.8", help: "A fifth smaller." }),
-        (Self::One, Opt { name: "1", help: "The size that the system recommends." }),
-        (Self::Larger, Opt { name: "1.25", help: "A quarter larger." }),
-        (Self::Large, Opt { name: "1.5", help: "Half larger." }),
-        (Self::Double, Opt { name: "2", help: "Twice as large." }),
-    ];
+choice! {
+    /// Size of the panel, relative to the size that the system recommends.
+    pub enum Size {
+        /// A fifth smaller.
+        Smaller = "0.8",
+        /// The size that the system recommends.
+        One = "1",
+        /// A quarter larger.
+        Larger = "1.25",
+        /// Half larger.
+        Large = "1.5",
+        /// Twice as large.
+        Double = "2",
+    }
 }
 
 impl Size {
@@ -84,39 +75,26 @@ impl Size {
     }
 }
 
-/// Colours of the panel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Theme {
-    /// Light text on a dark background.
-    Dark,
-    /// Dark text on a light background.
-    Light,
+choice! {
+    /// Colours of the panel.
+    pub enum Theme {
+        /// For dark rooms.
+        Dark = "dark",
+        /// For bright rooms.
+        Light = "light",
+    }
 }
 
-impl Choice for Theme {
-    const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Dark, Opt { name: "dark", help: "For dark rooms." }),
-        (Self::Light, Opt { name: "light", help: "For bright rooms." }),
-    ];
-}
-
-/// Condition under which bright areas spread a glow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BloomMode {
-    /// Bloom is on if a GPU draws the picture.
-    Auto,
-    /// Bloom is always on.
-    On,
-    /// Bloom is always off.
-    Off,
-}
-
-impl Choice for BloomMode {
-    const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Auto, Opt { name: "auto", help: "On if a GPU draws the picture; a CPU is too slow." }),
-        (Self::On, Opt { name: "on", help: "Always." }),
-        (Self::Off, Opt { name: "off", help: "Never." }),
-    ];
+choice! {
+    /// Condition under which bright areas spread a glow.
+    pub enum BloomMode {
+        /// On if a GPU draws the picture; a CPU is too slow.
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
 }
 
 impl Default for Look {

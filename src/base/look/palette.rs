@@ -2,60 +2,36 @@
 //!
 //! All maps start at a lightness L* of at least 35, because darker bodies would be lost on the black background.
 
-use crate::base::params::{Choice, Opt};
+use crate::base::params::choice;
 
-/// Map from a value between 0 and 1 to a colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Palette {
-    /// Blue, violet, rose, orange, gold, cream.
-    Dusk,
-    /// Blue, azure, pale.
-    Ice,
-    /// Matplotlib's `viridis` without its dark start.
-    Viridis,
-    /// Matplotlib's `plasma` without its dark start.
-    Plasma,
-    /// Matplotlib's `magma` without its dark start.
-    Magma,
-    /// Matplotlib's `inferno` without its dark start.
-    Inferno,
-}
-
-impl Choice for Palette {
-    const OPTIONS: &'static [(Self, Opt)] = &[
-        (Self::Dusk, Opt { name: "dusk", help: "Blue, violet, rose, orange, gold, cream." }),
-        (Self::Ice, Opt { name: "ice", help: "Deep blue, azure, nearly white." }),
-        (Self::Viridis, Opt { name: "viridis", help: "Blue, green, yellow." }),
-        (Self::Plasma, Opt { name: "plasma", help: "Purple, pink, orange, yellow." }),
-        (Self::Magma, Opt { name: "magma", help: "Purple, rose, peach, cream." }),
-        (Self::Inferno, Opt { name: "inferno", help: "Wine, red, orange, yellow." }),
-    ];
+choice! {
+    /// Map from a value between 0 and 1 to a colour.
+    ///
+    /// `viridis`, `plasma`, `magma` and `inferno` are Matplotlib's maps without their dark starts.
+    pub enum Palette {
+        /// Blue, violet, rose, orange, gold, cream.
+        Dusk = "dusk",
+        /// Deep blue, azure, nearly white.
+        Ice = "ice",
+        /// Blue, green, yellow.
+        Viridis = "viridis",
+        /// Purple, pink, orange, yellow.
+        Plasma = "plasma",
+        /// Purple, rose, peach, cream.
+        Magma = "magma",
+        /// Wine, red, orange, yellow.
+        Inferno = "inferno",
+    }
 }
 
 /// Colour in sRGB.
 pub type Srgb = [u8; 3];
 
-/// Colours at even steps of L* from 46 to 97.
-const DUSK: [Srgb; 7] = [
-    [0x3d, 0x5a, 0xfe],
-    [0x96, 0x68, 0xf6],
-    [0xe9, 0x70, 0x8c],
-    [0xff, 0x93, 0x50],
-    [0xff, 0xb7, 0x5a],
-    [0xff, 0xd7, 0x8a],
-    [0xff, 0xf6, 0xdd],
-];
+/// Colours `0xRRGGBB` at even steps of L* from 46 to 97.
+const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd78a, 0xfff6dd];
 
-/// Colours at even steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
-const ICE: [Srgb; 7] = [
-    [0x3d, 0x5e, 0xd7],
-    [0x39, 0x7d, 0xe0],
-    [0x3b, 0x9c, 0xe5],
-    [0x44, 0xba, 0xeb],
-    [0x69, 0xd5, 0xee],
-    [0x9f, 0xeb, 0xf3],
-    [0xe7, 0xfa, 0xfb],
-];
+/// Colours `0xRRGGBB` at even steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
+const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
 
 /// Polynomial for each colour channel, constant term first, and the start of the used part of the map.
 struct Fit([[f32; 3]; 7], f32);
@@ -125,11 +101,12 @@ impl Palette {
     }
 }
 
-fn between(stops: &[Srgb], share: f32) -> Srgb {
-    let place = share * (stops.len() - 1) as f32;
-    let below = (place as usize).min(stops.len() - 2);
+/// Interpolates between colours `0xRRGGBB`.
+fn between(stops: &[u32; 7], share: f32) -> Srgb {
+    let place = share * 6.0;
+    let below = (place as usize).min(5);
     std::array::from_fn(|channel| {
-        let [low, high] = [stops[below][channel], stops[below + 1][channel]].map(f32::from);
+        let [low, high] = [below, below + 1].map(|stop| f32::from(stops[stop].to_be_bytes()[channel + 1]));
         (low + (high - low) * (place - below as f32)).round() as u8
     })
 }
@@ -148,6 +125,7 @@ impl Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::params::Choice;
 
     /// Returns the lightness L* of a colour, from 0 to 100.
     fn lightness(rgb: Srgb) -> f64 {

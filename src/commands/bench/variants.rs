@@ -10,6 +10,7 @@ use super::limits::Limits;
 use super::timing::{time, warm_up};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
+use crate::base::params::product;
 use crate::cli::Bench;
 use crate::commands::launch::tuned;
 use crate::commands::open_devices::{edited, open};
@@ -228,16 +229,9 @@ fn contestants(
 
 /// Returns every combination of the values of those knobs that `variant` has.
 fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
-    let mut all = vec![BTreeMap::new()];
-    for (name, values) in
-        trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name))
-    {
-        let with = |knobs: &BTreeMap<_, _>, value| {
-            knobs.iter().map(|(&name, &value)| (name, value)).chain([(*name, value)]).collect()
-        };
-        all = all.iter().flat_map(|knobs| values.iter().map(move |&value| with(knobs, value))).collect();
-    }
-    all
+    let own = trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name));
+    let own: Trials = own.cloned().collect();
+    product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
 /// Times the configurations in turn, so that a machine that slows down affects all of them alike.
