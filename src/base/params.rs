@@ -1,5 +1,5 @@
-//! Parameters. A mode describes its parameters once, in [`Params::visit`]; the panel, `--set`, scenes, range checks and
-//! tests are visitors of the description.
+//! Parameters. A mode describes its parameters once, with the macros `parameters!` and `choice!`; the panel, `--set`,
+//! scenes, range checks and tests are visitors of the description.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -123,11 +123,82 @@ impl dyn Visitor + '_ {
     }
 }
 
+/// A type of parameter.
+pub trait Value {
+    /// Range and scale of a number; `()` for other types.
+    type Range;
+
+    /// Calls the method of `visitor` for this type.
+    fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, range: Self::Range);
+}
+
+impl Value for f32 {
+    type Range = (RangeInclusive<f32>, Scale);
+
+    fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, (range, scale): Self::Range) {
+        visitor.float(info, self, range, scale);
+    }
+}
+
+impl Value for bool {
+    type Range = ();
+
+    fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, (): ()) {
+        visitor.flag(info, self);
+    }
+}
+
+impl<C: Choice> Value for C {
+    type Range = ();
+
+    fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, (): ()) {
+        visitor.choice(info, self);
+    }
+}
+
 /// A struct with parameters.
 pub trait Params {
     /// Calls `visitor` for each parameter, always in the same order.
     fn visit(&mut self, visitor: &mut dyn Visitor);
 }
+
+/// Declares a struct of parameters with its default and [`Params`]. A row is `/// help`, then
+/// `key: type = default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a
+/// scale. Unit and effect are optional; `hook` is a method that runs after the visit of the parameter.
+macro_rules! parameters {
+    ($(#[$meta:meta])* pub struct $params:ident {
+        $(
+            $(#[doc = $help:literal])+
+            $key:ident: $type:ty = $default:expr, $label:literal $([$range:expr, $scale:ident])?
+            $($extra:ident($value:expr))* $(=> $hook:ident)?,
+        )+
+    }) => {
+        $(#[$meta])*
+        pub struct $params {
+            $($(#[doc = $help])+ pub $key: $type,)+
+        }
+
+        impl Default for $params {
+            fn default() -> Self {
+                Self { $($key: $default),+ }
+            }
+        }
+
+        impl $crate::base::params::Params for $params {
+            fn visit(&mut self, visitor: &mut dyn $crate::base::params::Visitor) {
+                use $crate::base::params::{Info, Scale, Value};
+                $(
+                    let help = concat!($($help),+).trim_ascii_start();
+                    let info = Info::new(stringify!($key), $label, help)$(.$extra($value))*;
+                    let range = ($($range, Scale::$scale)?);
+                    Value::visit(&mut self.$key, visitor, &info, range);
+                    $(self.$hook();)?
+                )+
+            }
+        }
+    };
+}
+pub(crate) use parameters;
 
 /// Copy of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]

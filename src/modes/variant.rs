@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use super::accuracy::WORRYING;
+use super::accuracy::{TOLERANCE, WORRYING};
 use crate::base::error::{Error, Result};
-use crate::compute::{DeviceInfo, KernelSource};
+use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
 /// A kernel variant: one way to compute the same step.
 #[derive(Debug)]
@@ -50,6 +50,25 @@ impl PartialEq for Variant {
 }
 
 impl Variant {
+    /// What most variants have in common: one body to a work-item, and no local memory.
+    pub(super) const BASE: Self = Self {
+        name: "",
+        summary: "",
+        file: "",
+        source: "",
+        knobs: &[],
+        work_group: |device| if device.kind == DeviceKind::Cpu { 64 } else { 256 },
+        width_knob: None,
+        bodies_per_group: |recipe| recipe.work_group,
+        sides: 1.0,
+        tolerance: TOLERANCE,
+        normal_error: None,
+        local_bytes: |_| 0,
+        together: Together::Freely,
+        has_limit: true,
+        solver: &(),
+    };
+
     /// Returns whether a relative error is larger than is normal for the variant.
     pub fn is_worrying(&self, relative_error: f64) -> bool {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
@@ -69,32 +88,36 @@ impl Variant {
     }
 }
 
-/// Builds the row of the variant in `kernels/MODE/NAME.cl`, with one body to a work-item and no local memory.
-macro_rules! variant {
-    ($mode:literal, $name:literal, $solver:expr, $summary:literal) => {
-        crate::modes::Variant {
-            name: $name,
-            summary: $summary,
-            file: concat!($mode, "/", $name, ".cl"),
-            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", $name, ".cl")),
-            knobs: &[],
-            work_group: |device| match device.kind {
-                crate::compute::DeviceKind::Cpu => 64,
-                _ => 256,
-            },
-            width_knob: None,
-            bodies_per_group: |recipe| recipe.work_group,
-            sides: 1.0,
-            tolerance: crate::modes::accuracy::TOLERANCE,
-            normal_error: None,
-            local_bytes: |_| 0,
-            together: crate::modes::Together::Freely,
-            has_limit: true,
-            solver: $solver,
-        }
+/// Declares the variants of a mode, slowest first, and the table `VARIANTS` of them. A row is `/// summary`, then
+/// `CONSTANT = "name", solver, field: value…;` with the fields that differ from the base. The kernels are in
+/// `kernels/MODE/NAME.cl`, or in another file of the folder with `"name" in "file"`.
+macro_rules! variants {
+    ($mode:literal, $base:expr; $(
+        $(#[doc = $summary:literal])+
+        $row:ident = $name:literal $(in $file:literal)?, $solver:expr $(, $field:ident: $value:expr)*;
+    )+) => {
+        $(
+            $(#[doc = $summary])+
+            pub const $row: Variant = Variant {
+                name: $name,
+                summary: concat!($($summary),+).trim_ascii_start(),
+                file: concat!($mode, "/", variants!(@file $name $($file)?), ".cl"),
+                source: include_str!(concat!(
+                    env!("CARGO_MANIFEST_DIR"), "/kernels/", $mode, "/", variants!(@file $name $($file)?), ".cl"
+                )),
+                solver: $solver,
+                $($field: $value,)*
+                ..$base
+            };
+        )+
+
+        /// All variants, slowest first.
+        pub static VARIANTS: [Variant; [$(stringify!($row)),+].len()] = [$($row),+];
     };
+    (@file $name:literal) => { $name };
+    (@file $name:literal $file:literal) => { $file };
 }
-pub(super) use variant;
+pub(super) use variants;
 
 /// Whether several devices can share a step of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +148,21 @@ pub struct Knob {
 }
 
 impl Knob {
+    /// Creates a knob that tuning does not skip, without a summary.
+    pub(super) const fn new(
+        name: &'static str,
+        define: &'static str,
+        options: &'static [u32],
+        guess: fn(&DeviceInfo, usize) -> u32,
+    ) -> Self {
+        Self { name, define, summary: "", options, never_hurts: false, guess }
+    }
+
+    /// Returns the knob with a summary.
+    pub(super) const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
     /// Returns whether the knob is an on/off switch.
     pub fn is_switch(&self) -> bool {
         self.options == [0, 1]

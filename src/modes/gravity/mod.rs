@@ -2,7 +2,6 @@
 
 mod all_pairs;
 mod carried;
-mod colour;
 mod mode;
 mod mutual;
 mod parameters;
@@ -13,6 +12,5 @@ mod solver;
 mod step;
 pub mod variants;
 
-pub use self::colour::Colour;
 pub use self::mode::INFO;
-pub use self::parameters::{Gravity, Integrator, Softening};
+pub use self::parameters::{Colour, Gravity, Integrator, Softening};

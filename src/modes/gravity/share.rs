@@ -1,8 +1,7 @@
 //! Gravity on several devices. Each device has all positions and evaluates the part of the forces that its solver
 //! assigns.
 
-use super::colour::Colour;
-use super::parameters::Gravity;
+use super::parameters::{Colour, Gravity};
 use super::simulation::{Burst, GravitySimulation, Share};
 use super::step::planes;
 use crate::base::bodies::Bodies;

@@ -1,8 +1,7 @@
 //! Gravity on a device.
 
 use super::carried::{ACCELERATION, LOW_PARTS};
-use super::colour::Colour;
-use super::parameters::Gravity;
+use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, ForcePass, Setup, Solver, softening};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};

@@ -4,7 +4,7 @@ use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
 use super::solver::Builder;
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::variant::variant;
+use crate::modes::variant::variants;
 use crate::modes::{Knob, Recipe, Together, Variant};
 
 /// Number of bodies from which on tiles of pairs keep all compute units of a device busy.
@@ -12,74 +12,39 @@ const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
 
-/// Reads and writes every operand in global memory.
-pub const NAIVE: Variant =
-    variant!("gravity", "naive", ALL_PAIRS, "Reads and writes everything in global memory, also the sum.");
-
-/// Keeps the work-item's own body and its sum in registers.
-pub const PRIVATE: Variant =
-    variant!("gravity", "private", ALL_PAIRS, "Keeps the work-item's own body and sum in registers.");
-
-/// Loads bodies into local memory once per work-group.
-pub const TILED: Variant = Variant {
-    local_bytes: tile,
-    ..variant!("gravity", "tiled", ALL_PAIRS, "Loads bodies into local memory once per work-group.")
-};
-
-/// Unrolls the inner loop of [`TILED`].
-pub const UNROLLED: Variant = Variant {
-    local_bytes: tile,
-    ..variant!("gravity", "unrolled", ALL_PAIRS, "Like tiled, with the inner loop unrolled eight times.")
-};
-
-/// Steps one body in each vector lane, for CPUs.
-pub const VECTOR: Variant = Variant {
-    knobs: &[LANES, VECTORS, ROOT],
-    work_group: |_| 2,
-    bodies_per_group: |r| r.work_group * (r.knob("lanes") * r.knob("vectors")) as usize,
-    ..variant!(
-        "gravity",
-        "vector",
-        ALL_PAIRS,
-        "For CPUs: 16 bodies at once, one per vector lane; fast square root."
-    )
-};
-
-/// Steps several bodies in each work-item and splits each sum over work-items, for GPUs.
-pub const BLOCKED: Variant = Variant {
-    knobs: &[K, SPLIT, UNROLL, ROOT, EQUAL],
-    work_group: |device| if device.kind == DeviceKind::Cpu { 64 } else { 512 },
-    bodies_per_group: |r| r.work_group / shares(r) * r.knob("k") as usize,
-    local_bytes: |r| {
-        let turn = shares(r) * r.knob("unroll") as usize;
-        size_of::<[f32; 4]>() * r.work_group.next_multiple_of(turn)
-    },
-    ..variant!(
-        "gravity",
-        "blocked",
-        ALL_PAIRS,
-        "For GPUs: several bodies per work-item, each sum split over work-items; fast square root."
-    )
-};
-
-/// Evaluates each pair once, by Newton's third law.
-pub const MUTUAL: Variant = Variant {
-    knobs: &[OWN_LANES, OWN, BLOCK, ROOT],
-    work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { 32 },
-    sides: 2.0,
-    together: Together::Alike,
-    bodies_per_group: mutual::bodies_per_group,
-    local_bytes: mutual::local_bytes,
-    ..variant!(
-        "gravity",
-        "mutual",
-        &Builder(Mutual::build),
-        "Newton's third law: computes each pair once and applies the force to both bodies."
-    )
-};
-
-/// All variants, slowest first.
-pub static VARIANTS: [Variant; 7] = [NAIVE, PRIVATE, TILED, UNROLLED, VECTOR, BLOCKED, MUTUAL];
+variants! {
+    "gravity", Variant::BASE;
+    /// Reads and writes everything in global memory, also the sum.
+    NAIVE = "naive", ALL_PAIRS;
+    /// Keeps the work-item's own body and sum in registers.
+    PRIVATE = "private", ALL_PAIRS;
+    /// Loads bodies into local memory once per work-group.
+    TILED = "tiled", ALL_PAIRS, local_bytes: tile;
+    /// Like tiled, with the inner loop unrolled eight times.
+    UNROLLED = "unrolled", ALL_PAIRS, local_bytes: tile;
+    /// For CPUs: 16 bodies at once, one per vector lane; fast square root.
+    VECTOR = "vector", ALL_PAIRS,
+        knobs: &[LANES, VECTORS, ROOT],
+        work_group: |_| 2,
+        bodies_per_group: |r| r.work_group * (r.knob("lanes") * r.knob("vectors")) as usize;
+    /// For GPUs: several bodies per work-item, each sum split over work-items; fast square root.
+    BLOCKED = "blocked", ALL_PAIRS,
+        knobs: &[K, SPLIT, UNROLL, ROOT, EQUAL],
+        work_group: |device| if device.kind == DeviceKind::Cpu { 64 } else { 512 },
+        bodies_per_group: |r| r.work_group / shares(r) * r.knob("k") as usize,
+        local_bytes: |r| {
+            let turn = shares(r) * r.knob("unroll") as usize;
+            size_of::<[f32; 4]>() * r.work_group.next_multiple_of(turn)
+        };
+    /// Newton's third law: computes each pair once and applies the force to both bodies.
+    MUTUAL = "mutual", &Builder(Mutual::build),
+        knobs: &[OWN_LANES, OWN, BLOCK, ROOT],
+        work_group: |device| if device.kind == DeviceKind::Cpu { 1 } else { 32 },
+        sides: 2.0,
+        together: Together::Alike,
+        bodies_per_group: mutual::bodies_per_group,
+        local_bytes: mutual::local_bytes;
+}
 
 /// Returns the variant that `auto` takes on a device for this many bodies.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
@@ -100,51 +65,20 @@ fn shares(recipe: &Recipe) -> usize {
     recipe.work_group.min(recipe.knob("split") as usize)
 }
 
-const LANES: Knob = Knob {
-    name: "lanes",
-    define: "LANES",
-    summary: "Number of bodies per vector.",
-    options: &[8, 16],
-    never_hurts: false,
-    guess: |_, _| 16,
-};
-const VECTORS: Knob = Knob {
-    name: "vectors",
-    define: "VECTORS",
-    summary: "Number of vectors of bodies that a work-item steps.",
-    options: &[1, 2, 4],
-    never_hurts: false,
-    guess: |_, _| 2,
-};
-const K: Knob = Knob {
-    name: "k",
-    define: "K",
-    summary: "Number of bodies whose forces a work-item sums.",
-    options: &[1, 2, 4, 8],
-    never_hurts: false,
-    guess: |_, bodies| if bodies < 65_536 { 2 } else { 4 },
-};
-const SPLIT: Knob = Knob {
-    name: "split",
-    define: "SPLIT",
-    summary: "Number of work-items that share the sum of a body.",
-    options: &[1, 2, 4, 8, 16, 32],
-    never_hurts: false,
+const LANES: Knob = Knob::new("lanes", "LANES", &[8, 16], |_, _| 16).summary("Number of bodies per vector.");
+const VECTORS: Knob = Knob::new("vectors", "VECTORS", &[1, 2, 4], |_, _| 2)
+    .summary("Number of vectors of bodies that a work-item steps.");
+const K: Knob = Knob::new("k", "K", &[1, 2, 4, 8], |_, bodies| if bodies < 65_536 { 2 } else { 4 })
+    .summary("Number of bodies whose forces a work-item sums.");
+const SPLIT: Knob = Knob::new("split", "SPLIT", &[1, 2, 4, 8, 16, 32], |device, bodies| {
     // About a thousand work-items per compute unit keep a large GPU busy.
-    guess: |device, bodies| {
-        let items = 1024 * device.compute_units as usize;
-        let k = (K.guess)(device, bodies) as usize;
-        (items * k).div_ceil(bodies).next_power_of_two().min(16) as u32
-    },
-};
-const UNROLL: Knob = Knob {
-    name: "unroll",
-    define: "UNROLL",
-    summary: "How many times the inner loop is unrolled.",
-    options: &[8, 16, 32],
-    never_hurts: false,
-    guess: |_, _| 16,
-};
+    let items = 1024 * device.compute_units as usize;
+    let k = (K.guess)(device, bodies) as usize;
+    (items * k).div_ceil(bodies).next_power_of_two().min(16) as u32
+})
+.summary("Number of work-items that share the sum of a body.");
+const UNROLL: Knob = Knob::new("unroll", "UNROLL", &[8, 16, 32], |_, _| 16)
+    .summary("How many times the inner loop is unrolled.");
 const OWN_LANES: Knob = Knob {
     options: &[1, 8, 16],
     guess: |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 1 },
@@ -161,35 +95,20 @@ const OWN: Knob = Knob {
     },
     ..K
 };
-const BLOCK: Knob = Knob {
-    name: "block",
-    define: "",
-    summary: "Approximate number of bodies in a block, at least as many as a work-group holds. Two blocks form a tile of pairs.",
-    options: &[128, 256, 512, 1024, 2048],
-    never_hurts: false,
+const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device, bodies| match device.kind {
     // Few blocks keep the sums short; many blocks keep all compute units busy.
-    guess: |device, bodies| match device.kind {
-        DeviceKind::Cpu => {
-            let blocks = (16 * device.compute_units as usize).isqrt().max(8);
-            (bodies / blocks).next_power_of_two().clamp(128, 2048) as u32
-        }
-        _ if bodies < MANY => 128,
-        _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
-    },
-};
-const ROOT: Knob = Knob {
-    name: "root",
-    define: "ROOT",
-    summary: "1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use the portable one.",
-    options: &[0, 1],
-    never_hurts: false,
-    guess: |_, _| 1,
-};
+    DeviceKind::Cpu => {
+        let blocks = (16 * device.compute_units as usize).isqrt().max(8);
+        (bodies / blocks).next_power_of_two().clamp(128, 2048) as u32
+    }
+    _ if bodies < MANY => 128,
+    _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
+})
+.summary("Approximate number of bodies in a block, at least as many as a work-group holds. Two blocks form a tile of pairs.");
+const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)
+    .summary("1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use the portable one.");
 const EQUAL: Knob = Knob {
-    name: "equal",
-    define: "EQUAL",
-    summary: "1 (on): if all masses are equal, multiply by the mass after the sum. 0 (off): multiply inside the sum.",
-    options: &[0, 1],
     never_hurts: true,
-    guess: |_, _| 1,
+    ..Knob::new("equal", "EQUAL", &[0, 1], |_, _| 1)
+        .summary("1 (on): if all masses are equal, multiply by the mass after the sum. 0 (off): multiply inside the sum.")
 };
