@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::base::error::{Error, Result};
-use crate::engine::crash_save;
 use crate::engine::{Engine, LostDevice};
 
 /// Minimum duration of a part of a run; with shorter parts, the overhead between parts would dominate.
@@ -28,7 +27,7 @@ pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f
     for LostDevice { error, step, .. } in engine.take_lost_devices() {
         eprintln!("note: {error}; the other devices continued without it from step {step}");
     }
-    outcome.map_err(|error| crash_save::keep(engine, error))
+    outcome.map_err(|error| engine.crash_save(error))
 }
 
 pub(super) fn run_in_parts(

@@ -37,9 +37,6 @@ impl<T> Drop for Buffer<T> {
 
 impl<T: Pod + Send> Buffer<T> {
     /// Allocates `len` uninitialised values. At least one is allocated, because OpenCL has no empty buffers.
-    ///
-    /// # Errors
-    /// Returns an error if the device has too little memory.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         const DOING: &str = "reserving device memory";
         device.check(Call::Allocate, DOING)?;
@@ -51,9 +48,6 @@ impl<T: Pod + Send> Buffer<T> {
     }
 
     /// Allocates `len` values with all bytes zero.
-    ///
-    /// # Errors
-    /// Returns an error if the device has too little memory.
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
         let buffer = Self::new(device, len)?;
         buffer.clear()?;
@@ -61,9 +55,6 @@ impl<T: Pod + Send> Buffer<T> {
     }
 
     /// Queues setting all bytes to zero.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses the command.
     pub fn clear(&self) -> Result<()> {
         const DOING: &str = "clearing device memory";
         self.device.check(Call::Write, DOING)?;
@@ -81,9 +72,6 @@ impl<T: Pod + Send> Buffer<T> {
     }
 
     /// Copies `values` into new device memory.
-    ///
-    /// # Errors
-    /// Returns an error if the device has too little memory, or fails.
     pub fn from_slice(device: &Device, values: &[T]) -> Result<Self> {
         let buffer = Self::new(device, values.len())?;
         let mut staging = Vec::new();
@@ -133,9 +121,6 @@ impl<T: Pod + Send> Buffer<T> {
     }
 
     /// Waits for the queued work and copies all values to the host.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn read(&self) -> Result<Vec<T>> {
         // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
         let pending = unsafe { self.copy_into(0, vec![T::zeroed(); self.len]) }?;
@@ -162,9 +147,6 @@ impl<T: Pod + Send> Buffer<T> {
     /// length fits, or else new memory, pinned if the driver can.
     ///
     /// Work queued later runs beside the copy, and must not write to this buffer before the copy has ended.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
     where
         T: Sync,

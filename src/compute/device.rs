@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use ocl::core::{self, CommandQueueProperties, ContextProperties};
 
+use super::events::{self, Ended, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
-use super::program_cache::ProgramCache;
-use super::source::KernelEdits;
-use super::watch::{self, Ended, TIMEOUT_VARIABLE, Wait, Waiter};
+use super::source::{KernelEdits, ProgramCache};
 use crate::base::error::{Error, Result};
 
 impl FoundDevice {
@@ -108,7 +107,7 @@ impl Health {
         Ok(Self {
             key: OPENED.fetch_add(1, Ordering::Relaxed),
             lost: AtomicBool::new(false),
-            timeout: watch::timeout()?,
+            timeout: events::timeout()?,
             faults: FaultPlan::default(),
             waiter: Waiter::default(),
         })

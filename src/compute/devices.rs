@@ -67,9 +67,6 @@ impl Devices {
 
     /// Returns the open devices except the one with this key, all opened anew, because a shared context may be lost with it.
     /// None if no device is left, or none has this key.
-    ///
-    /// # Errors
-    /// Returns an error if a driver refuses.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
         let mut left = self.chosen.clone();

@@ -16,13 +16,15 @@ use super::pinned;
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
-/// A range of a buffer, and its place in the staging memory. Lengths and offsets are in bytes.
+/// A copy between a buffer of a device and the staging memory. Lengths and offsets are in bytes.
 #[derive(Debug, Clone, Copy)]
-struct BufferRange<'a> {
+struct Transfer<'a> {
+    /// Index of the device.
+    device: usize,
     mem: &'a core::Mem,
     /// Offset of the first run in the buffer.
     offset: usize,
-    /// Length of each contiguous run, in bytes.
+    /// Length of each contiguous run.
     bytes: usize,
     /// Number of runs, which are contiguous in the staging memory.
     runs: usize,
@@ -32,7 +34,7 @@ struct BufferRange<'a> {
     host: usize,
 }
 
-impl BufferRange<'_> {
+impl Transfer<'_> {
     fn len(&self) -> usize {
         self.bytes * self.runs
     }
@@ -56,31 +58,22 @@ impl<'a> Rows<'a> {
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Returns the bytes that `count` rows take in the staging memory.
-    fn bytes(&self, count: usize) -> usize {
-        self.bytes * self.planes * count
-    }
-
-    fn range(&self, rows: Range<usize>, host: usize) -> BufferRange<'a> {
-        let Self { mem, bytes, planes, pitch } = *self;
-        BufferRange { mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs: planes, pitch, host }
+    /// Describes the copy between these rows of a device's buffer and the offset `host` of the staging memory.
+    fn transfer(&self, device: usize, rows: Range<usize>, host: usize) -> Transfer<'a> {
+        let Self { mem, bytes, planes: runs, pitch } = *self;
+        Transfer { device, mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs, pitch, host }
     }
 }
 
 /// The copies of one exchange between devices, which are named by their index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// Copies of each device; none if the device does not take part.
-    transfers: Vec<Option<Transfers<'a>>>,
+    /// For each device, whether the exchange waits for it.
+    participates: Vec<bool>,
+    reads: Vec<Transfer<'a>>,
+    writes: Vec<Transfer<'a>>,
     /// Bytes of staging memory in use.
     len: usize,
-}
-
-/// The copies of one device in an exchange.
-#[derive(Debug, Default)]
-struct Transfers<'a> {
-    reads: Vec<BufferRange<'a>>,
-    writes: Vec<BufferRange<'a>>,
 }
 
 /// Place of rows in the staging memory.
@@ -90,21 +83,23 @@ pub struct Slot(usize);
 impl<'a> Exchange<'a> {
     /// Returns an empty exchange among `devices` devices that waits for those of `participants`.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
-        let transfers = |device: usize| participants.contains(&device).then(Transfers::default);
-        Self { transfers: (0..devices).map(transfers).collect(), len: 0 }
+        let participates = (0..devices).map(|device| participants.contains(&device)).collect();
+        Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
     }
 
     /// Adds a copy of rows from a device to the staging memory.
     pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
-        let slot = self.len;
-        self.len += from.bytes(rows.len());
-        self.transfers[device].get_or_insert_default().reads.push(from.range(rows, slot));
-        Slot(slot)
+        let read = from.transfer(device, rows, self.len);
+        self.participates[device] = true;
+        self.len += read.len();
+        self.reads.push(read);
+        Slot(read.host)
     }
 
     /// Adds a copy of as many rows from a slot of the staging memory to a device.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
-        self.transfers[device].get_or_insert_default().writes.push(to.range(rows, slot));
+        self.participates[device] = true;
+        self.writes.push(to.transfer(device, rows, slot));
     }
 
     /// Adds a copy of rows from one device to another.
@@ -140,7 +135,7 @@ impl Staging {
     /// A device that takes part in one exchange but not in the next must finish its queue before the exchange after the next.
     ///
     /// # Errors
-    /// Returns an error if a device fails. The contents of the written rows are then unknown.
+    /// After the failure of a device, the contents of the written rows are unknown.
     ///
     /// # Panics
     /// Panics if a write has more rows than the read of its slot, and so exceeds the staging memory.
@@ -154,34 +149,27 @@ impl Staging {
         }
         let len = self.areas[self.turn].len();
         let area = self.areas[self.turn].as_mut_ptr();
-        let host = |range: &BufferRange| {
-            assert!(range.host + range.len() <= len, "a transfer exceeds the staging memory");
+        let host = |copy: &Transfer| {
+            assert!(copy.host + copy.len() <= len, "a transfer exceeds the staging memory");
             // SAFETY: the offset is within the area, by the assertion above.
-            unsafe { area.add(range.host) }
+            unsafe { area.add(copy.host) }
         };
-        let transfers = || {
-            let pairs = self.devices.iter().zip(&exchange.transfers);
-            pairs.filter_map(|(device, transfers)| Some((device, transfers.as_ref()?)))
-        };
-        let mut waits = Vec::new();
-        for (device, Transfers { reads, .. }) in transfers() {
-            for range in reads.iter().filter(|range| range.len() > 0) {
-                // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` gives out disjoint
-                // ranges, and nothing else uses the area until all reads have ended.
-                unsafe { transfer(device, range, host(range), Call::Read) }?;
-            }
-            waits.push((device, device.submit()?));
+        for read in exchange.reads.iter().filter(|read| read.len() > 0) {
+            // SAFETY: the area outlives the copy (see `release_area` and `drop`). `Exchange::read` gives out disjoint ranges,
+            // and nothing else uses the area until all reads have ended.
+            unsafe { transfer(&self.devices[read.device], read, host(read), Call::Read) }?;
         }
+        let participants =
+            self.devices.iter().zip(&exchange.participates).filter(|(_, takes_part)| **takes_part);
+        let ends =
+            participants.map(|(device, _)| Ok((device, device.submit()?))).collect::<Result<Vec<_>>>()?;
         // All waits begin before the first blocks, and all end before an error is returned.
-        let waits: Vec<_> =
-            waits.into_iter().map(|(device, event)| (device, device.start_wait(&event))).collect();
+        let waits: Vec<_> = ends.into_iter().map(|(device, end)| (device, device.start_wait(&end))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
-        for (device, Transfers { writes, .. }) in transfers() {
-            for range in writes.iter().filter(|range| range.len() > 0) {
-                // SAFETY: the area outlives the copy, and the next exchange uses the other area.
-                unsafe { transfer(device, range, host(range), Call::Write) }?;
-            }
+        for write in exchange.writes.iter().filter(|write| write.len() > 0) {
+            // SAFETY: the area outlives the copy, and the next exchange uses the other area.
+            unsafe { transfer(&self.devices[write.device], write, host(write), Call::Write) }?;
         }
         Ok(())
     }
@@ -203,21 +191,21 @@ impl Staging {
     }
 }
 
-/// Queues a copy of a range: from the device for [`Call::Read`], to the device for [`Call::Write`].
+/// Queues a copy: from the device for [`Call::Read`], to the device for [`Call::Write`].
 ///
 /// # Safety
-/// `host` must point to as many bytes as the range has. Until the copy has ended, these bytes must not be
+/// `host` must point to as many bytes as the copy has. Until the copy has ended, these bytes must not be
 /// freed or changed, and during a read must not be used at all.
-unsafe fn transfer(device: &Device, range: &BufferRange, host: *mut u8, call: Call) -> Result<()> {
+unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) -> Result<()> {
     let doing = if call == Call::Read { "reading device memory" } else { "writing device memory" };
     device.check(call, doing)?;
-    let &BufferRange { mem, offset, bytes, runs, pitch, .. } = range;
+    let &Transfer { mem, offset, bytes, runs, pitch, .. } = copy;
     let (queue, none, event) = (&device.queue, None::<core::Event>, None::<&mut core::Event>);
     let (origin, region, zero) = ([offset, 0, 0], [bytes, runs, 1], [0; 3]);
     // SAFETY: OpenCL checks that the range is within the buffer; the caller vouches for the host memory.
     unsafe {
         if call == Call::Read {
-            let to = slice::from_raw_parts_mut(host, range.len());
+            let to = slice::from_raw_parts_mut(host, copy.len());
             match runs {
                 1 => core::enqueue_read_buffer(queue, mem, false, offset, to, none, event),
                 _ => core::enqueue_read_buffer_rect(
@@ -225,7 +213,7 @@ unsafe fn transfer(device: &Device, range: &BufferRange, host: *mut u8, call: Ca
                 ),
             }
         } else {
-            let from = slice::from_raw_parts(host, range.len());
+            let from = slice::from_raw_parts(host, copy.len());
             match runs {
                 1 => core::enqueue_write_buffer(queue, mem, false, offset, from, none, event),
                 _ => core::enqueue_write_buffer_rect(

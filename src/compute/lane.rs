@@ -10,9 +10,9 @@ use std::time::Instant;
 use ocl::core;
 
 use super::device::Device;
+use super::events::span;
 use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
-use super::timing;
 use crate::base::error::Result;
 
 /// Planned run time of a slice, at most.
@@ -24,21 +24,13 @@ const CHUNK_LAUNCHES: u32 = 1024;
 /// Work-groups per compute unit in the shortest slice.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
-/// A chunk of work that is being filled with slices.
+/// A chunk of work.
 #[derive(Debug)]
-struct OpenChunk {
+struct Chunk {
+    /// Event of the first kernel.
     first: core::Event,
     cost: f64,
     launches: u32,
-}
-
-/// A chunk of work that was submitted to the device.
-#[derive(Debug)]
-struct Chunk {
-    first: core::Event,
-    /// Event that occurs after the last kernel of the chunk.
-    end: core::Event,
-    cost: f64,
 }
 
 /// Work queue of one device, with an estimate of the device's speed.
@@ -47,8 +39,10 @@ pub struct Lane {
     device: Device,
     /// Estimated speed in pairs of bodies per second.
     rate: f64,
-    open: Option<OpenChunk>,
-    under_way: VecDeque<Chunk>,
+    /// The chunk that is being filled with slices.
+    open: Option<Chunk>,
+    /// The submitted chunks, each with the event that occurs after its last kernel.
+    under_way: VecDeque<(Chunk, core::Event)>,
     /// When the last chunk was seen to end; measures chunks if the device has no profiling.
     last_end: Instant,
     seconds: f64,
@@ -87,21 +81,12 @@ impl Lane {
             DeviceKind::Cpu => 2e8,
             DeviceKind::Gpu | DeviceKind::Accelerator => 2e10,
         };
-        Self {
-            device: device.clone(),
-            rate,
-            open: None,
-            under_way: VecDeque::new(),
-            last_end: Instant::now(),
-            seconds: 0.0,
-        }
+        let (device, last_end) = (device.clone(), Instant::now());
+        Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
     /// Queues the slice of `pass` that starts at work-item `from`. Returns where the next slice starts: at `items` or more if
     /// the whole pass is queued.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses the kernel.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave most of the device idle, and are long enough to
@@ -121,16 +106,13 @@ impl Lane {
             None => {
                 let mut first = core::Event::null();
                 pass.kernel.enqueue(range, pass.args, Some(&mut first))?;
-                self.open = Some(OpenChunk { first, cost, launches: 1 });
+                self.open = Some(Chunk { first, cost, launches: 1 });
             }
         }
         Ok(from + range.count)
     }
 
     /// Queues the whole of `pass`, and submits full chunks on the way.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses the kernel.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -149,35 +131,22 @@ impl Lane {
     }
 
     /// Submits the open chunk, and waits while more than one earlier chunk is under way.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn flush(&mut self) -> Result<()> {
         self.submit()?;
         self.throttle()
     }
 
     /// Submits the open chunk without waiting.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn submit(&mut self) -> Result<()> {
         let end = self.device.submit()?;
         if self.under_way.is_empty() {
             self.last_end = Instant::now();
         }
-        self.under_way.extend(self.open.take().map(|OpenChunk { first, cost, .. }| Chunk {
-            first,
-            end,
-            cost,
-        }));
+        self.under_way.extend(self.open.take().map(|chunk| (chunk, end)));
         Ok(())
     }
 
     /// Waits until at most two submitted chunks are unfinished.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn throttle(&mut self) -> Result<()> {
         while self.under_way.len() > 2 {
             self.retire()?;
@@ -186,12 +155,9 @@ impl Lane {
     }
 
     /// Returns whether all submitted work has ended, without waiting.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn is_idle(&mut self) -> Result<bool> {
-        while let Some(chunk) = self.under_way.front() {
-            match core::event_is_complete(&chunk.end) {
+        while let Some((_, end)) = self.under_way.front() {
+            match core::event_is_complete(end) {
                 Ok(true) => self.retire()?,
                 Ok(false) => return Ok(false),
                 Err(error) => return Err(self.device.fail("running a kernel")(error)),
@@ -211,9 +177,6 @@ impl Lane {
     }
 
     /// Submits all work and waits for its end.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn finish(&mut self) -> Result<()> {
         self.flush()?;
         while !self.under_way.is_empty() {
@@ -229,15 +192,15 @@ impl Lane {
 
     /// Waits for the oldest chunk, and updates the estimate of the speed.
     fn retire(&mut self) -> Result<()> {
-        let Some(chunk) = self.under_way.pop_front() else { return Ok(()) };
-        let end = self.device.wait(&chunk.end, "running a kernel")?;
+        let Some((Chunk { first, cost, .. }, last)) = self.under_way.pop_front() else { return Ok(()) };
+        let end = self.device.wait(&last, "running a kernel")?;
         let by_clock = end.saturating_duration_since(self.last_end).as_secs_f64();
         self.last_end = end;
-        let seconds = timing::span(&chunk.first, &chunk.end).unwrap_or(by_clock);
+        let seconds = span(&first, &last).unwrap_or(by_clock);
         self.seconds += seconds;
         // The time of a very short chunk is mostly that of the launch.
-        if seconds > 1e-5 && chunk.cost > 0.0 {
-            self.rate = chunk.cost / seconds;
+        if seconds > 1e-5 && cost > 0.0 {
+            self.rate = cost / seconds;
         }
         Ok(())
     }

@@ -2,10 +2,20 @@
 //!
 //! Kernels are trusted like the program's own code: OpenCL does not check the addresses that a kernel uses, and a CPU
 //! device shares the memory of the program.
+//!
+//! # Errors
+//! Functions that use a device return an error if the driver refuses the call, memory runs out, or the device fails or stops
+//! answering. Their own comments tell only the other errors.
+
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "the failure of a device is explained once, for the whole module"
+)]
 
 mod buffer;
 mod device;
 mod devices;
+mod events;
 mod exchange;
 mod fault;
 mod found;
@@ -14,12 +24,9 @@ mod pending;
 mod pinned;
 mod pocl_cache;
 mod program;
-mod program_cache;
 mod roofline;
 mod select;
 mod source;
-mod timing;
-mod watch;
 
 pub use buffer::Buffer;
 pub use device::Device;

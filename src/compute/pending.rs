@@ -6,7 +6,7 @@ use std::mem;
 use ocl::core;
 
 use super::device::Device;
-use super::timing;
+use super::events::span;
 use crate::base::error::Result;
 
 const DOING: &str = "copying between host and device";
@@ -48,13 +48,10 @@ impl<M: Send + 'static> Pending<M> {
     }
 
     /// Waits for the copies. Returns the memory, and the device time of the copies in seconds if the device measures it.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
         self.settle()?;
-        let seconds = ends.map_or(Some(0.0), |(first, last)| timing::span(&first, &last));
+        let seconds = ends.map_or(Some(0.0), |(first, last)| span(&first, &last));
         match self.finish.take() {
             Some(finish) => Ok((finish(), seconds)),
             None => unreachable!("only methods that consume the value take its memory"),

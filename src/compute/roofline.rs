@@ -7,10 +7,10 @@ use ocl::core;
 
 use super::buffer::Buffer;
 use super::device::Device;
+use super::events::span;
 use super::found::DeviceKind;
 use super::program::{Arg, Kernel, Program, WorkRange};
 use super::source::{KernelSource, kernel_source};
-use super::timing;
 use crate::base::error::{Error, Result};
 
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
@@ -103,37 +103,6 @@ impl MicroKernel {
         let (chains, turns) = ([chains, 8], 2 * coordinates);
         Self { sources, name: "pairs", chains, turns, counts: sides, work: Workload::Chains }
     }
-
-    fn form(&self, kind: DeviceKind) -> Form {
-        let [on_cpus, on_others] = self.chains;
-        match kind {
-            DeviceKind::Cpu => Form { lanes: 16, chains: on_cpus, turns: 1 },
-            DeviceKind::Gpu | DeviceKind::Accelerator => {
-                Form { lanes: 1, chains: on_others, turns: self.turns }
-            }
-        }
-    }
-}
-
-/// Compile-time parameters of a micro-kernel for one kind of device.
-#[derive(Debug, Clone, Copy)]
-struct Form {
-    /// Number of floats in a column.
-    lanes: usize,
-    /// Number of independent columns that each work-item computes.
-    chains: usize,
-    /// Operations on each number in a round of [`Workload::Chains`].
-    turns: usize,
-}
-
-impl Form {
-    fn build(self, device: &Device, micro: &MicroKernel) -> Result<Program> {
-        let Self { lanes, chains, turns } = self;
-        let defines =
-            [("LANES", lanes), ("CHAINS", chains), ("TURNS", turns), ("FETCHED", FETCHED), ("ROOT", 1)];
-        let files = [&[ROOFLINE], micro.sources].concat();
-        Program::build_with_root(device, &files, &defines.map(|(name, value)| (name, value.to_string())))
-    }
 }
 
 /// A micro-kernel on a device, timed step by step.
@@ -154,35 +123,35 @@ pub struct Probe {
 
 impl Probe {
     /// Builds `micro` for the device.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses.
     pub fn new(device: &Device, micro: &MicroKernel) -> Result<Self> {
         Self::for_kind(device, micro, device.info.kind)
     }
 
     /// Builds the form of `micro` for devices of a kind. Other kinds of devices can run it too.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
-        let info = &device.info;
-        let form @ Form { lanes, chains, turns } = micro.form(kind);
-        let kernel = form.build(device, micro)?.kernel(micro.name)?;
+        let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
+        // Floats in a column, independent columns of a work-item, and operations on each number in a round of `Chains`.
+        let (lanes, chains, turns) =
+            if is_cpu { (16, micro.chains[0], 1) } else { (1, micro.chains[1], micro.turns) };
+        let defines =
+            [("LANES", lanes), ("CHAINS", chains), ("TURNS", turns), ("FETCHED", FETCHED), ("ROOT", 1)];
+        let defines = defines.map(|(name, value)| (name, value.to_string()));
+        let sources = [&[ROOFLINE], micro.sources].concat();
+        let kernel = Program::build_with_root(device, &sources, &defines)?.kernel(micro.name)?;
         // Number of floats in a fetched vector.
         let width = lanes.max(4);
-        let group = match (kind, micro.work) {
-            (_, Workload::Copy) => 256,
-            (DeviceKind::Cpu, _) => 1,
-            (DeviceKind::Gpu | DeviceKind::Accelerator, _) => 64,
-        };
-        let group = group.min(info.max_work_group);
-        let groups = match (kind, micro.work) {
-            (_, Workload::Copy) => copied_bytes(device) / (size_of::<f32>() * width * group),
-            // Several work-groups per core, so that one delayed core does not delay the end.
-            (DeviceKind::Cpu, _) => 8 * info.compute_units as usize,
-            // Many times as many work-groups as the device runs at once.
-            (DeviceKind::Gpu | DeviceKind::Accelerator, _) => 128 * info.compute_units as usize,
+        let is_copy = micro.work == Workload::Copy;
+        let group = info.max_work_group.min(if is_copy {
+            256
+        } else if is_cpu {
+            1
+        } else {
+            64
+        });
+        let groups = match is_copy {
+            true => copied_bytes(device) / (size_of::<f32>() * width * group),
+            // Several work-groups per core, so that one delayed core does not delay the end. GPUs run many work-groups at once.
+            false => info.compute_units as usize * if is_cpu { 8 } else { 128 },
         };
         let range = WorkRange { offset: 0, count: groups.max(1) * group, group };
         let (per_item, [written, read]) = match micro.work {
@@ -206,21 +175,15 @@ impl Probe {
 
     /// Runs one timing of about a hundredth of a second. Returns whether more timings are needed. The first timings only
     /// find the number of rounds that takes a hundredth of a second.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
         // Short timings are imprecise, and some drivers finish compiling during the first run.
-        match seconds < 0.5 * TIMING_SECONDS && self.rounds < u32::MAX / 32 {
-            true => {
-                let factor = (TIMING_SECONDS / seconds).clamp(2.0, 16.0);
-                self.rounds = (f64::from(self.rounds) * factor) as u32;
-            }
-            false => {
-                self.timings += 1;
-                self.best = self.best.max(self.work_per_round * f64::from(self.rounds) / seconds);
-            }
+        if seconds < 0.5 * TIMING_SECONDS && self.rounds < u32::MAX / 32 {
+            let factor = (TIMING_SECONDS / seconds).clamp(2.0, 16.0);
+            self.rounds = (f64::from(self.rounds) * factor) as u32;
+        } else {
+            self.timings += 1;
+            self.best = self.best.max(self.work_per_round * f64::from(self.rounds) / seconds);
         }
         Ok(self.timings < TIMINGS)
     }
@@ -231,18 +194,12 @@ impl Probe {
     }
 
     /// Runs all timings. Returns the best rate.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn measure(mut self) -> Result<f64> {
         while self.turn()? {}
         Ok(self.best)
     }
 
     /// Returns the output of `rounds` rounds, so that tests can check the operation.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
@@ -254,17 +211,16 @@ impl Probe {
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];
         let args = if self.work == Workload::Chains { &args[..3] } else { &args[..] };
         let clock = Instant::now();
-        let (mut first, mut last) = (core::Event::null(), None);
+        let mut first = core::Event::null();
         self.kernel.enqueue(self.range, args, Some(&mut first))?;
+        let mut last = first.clone();
         for _ in 1..if self.work == Workload::Copy { rounds } else { 1 } {
-            let mut event = core::Event::null();
-            self.kernel.enqueue(self.range, args, Some(&mut event))?;
-            last = Some(event);
+            last = core::Event::null();
+            self.kernel.enqueue(self.range, args, Some(&mut last))?;
         }
-        let last = last.unwrap_or_else(|| first.clone());
         core::flush(&self.device.queue).map_err(self.device.fail("measuring the device"))?;
         self.device.wait(&last, "measuring the device")?;
-        Ok(timing::span(&first, &last).unwrap_or(clock.elapsed().as_secs_f64()))
+        Ok(span(&first, &last).unwrap_or(clock.elapsed().as_secs_f64()))
     }
 }
 

@@ -1,12 +1,79 @@
-//! Builds simulations on devices from a configuration.
+//! Resolves the choices that a configuration leaves to `auto`, and builds its simulation on devices.
 
 use super::config::Config;
-use super::resolved::Resolved;
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
-use crate::compute::Devices;
-use crate::modes::{DeviceRecipe, Extra, Mode, Simulation, Together};
+use crate::compute::{DeviceInfo, DeviceKind, Devices};
+use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;
+
+/// A configuration's choices for a device, without any `auto`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Resolved {
+    /// Number of bodies, or approximate number of cells.
+    pub bodies: usize,
+    /// Variant, work-group size and compile-time parameters.
+    pub recipe: Recipe,
+}
+
+impl Resolved {
+    /// Replaces every `auto` of `config` by a value for `device`, and checks the values chosen by hand. Compile-time
+    /// parameters that the variant does not have are ignored.
+    ///
+    /// # Errors
+    /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
+    pub fn new(config: &Config, device: &DeviceInfo) -> Result<Self> {
+        let bodies = bodies_for(config, device)?;
+        let mode = config.mode.info();
+        let telling = bodies.min(mode.work.sizes(device.kind).telling);
+        let best = config.tuned.recipe(device, mode, config.variant, telling).unwrap_or_else(|| {
+            let variant = config.variant.unwrap_or_else(|| (mode.auto_variant)(device, bodies));
+            Recipe::guess(variant, device, bodies)
+        });
+        let recipe = config.knobs.iter().fold(best, |recipe, (name, value)| recipe.with_knob(name, *value));
+        let most = recipe.max_work_group(device);
+        let work_group = config.work_group.unwrap_or(recipe.work_group.min(most));
+        if !(1..=most).contains(&work_group) {
+            return Err(Error::Invalid(format!(
+                "a work-group of {work_group} is not possible: {} takes 1 to {most} on {}",
+                recipe.variant.name, device.name
+            )));
+        }
+        Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
+    }
+}
+
+/// Returns the number of bodies, or approximate number of cells, of `config` on `device`.
+pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
+    let work = &config.mode.info().work;
+    let auto = work.sizes(device.kind).auto;
+    let most = max_bodies(device, config.mode.as_ref());
+    // A scene with a fixed number of bodies ignores the number chosen for other scenes.
+    let bodies = config.start.bodies.or(config.bodies).unwrap_or(auto.min(most));
+    match (1..=most).contains(&bodies) {
+        true => Ok(bodies),
+        false => Err(Error::Invalid(format!(
+            "{bodies} {} are not possible: {} has room for 1 to {most}",
+            work.things, device.name
+        ))),
+    }
+}
+
+/// Bytes of host memory for each body, which a CPU device shares with the host: f64 bodies while a scene is generated or a
+/// sample is checked, f32 bodies, and three frames.
+const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
+
+/// Returns the largest number of bodies or cells that fit on a device. At most half of its memory counts, because a change
+/// builds the new bodies while the old ones still exist.
+pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
+    let on_host = match device.kind {
+        DeviceKind::Cpu => HOST_BYTES_PER_BODY,
+        DeviceKind::Gpu | DeviceKind::Accelerator => 0,
+    };
+    let room = (device.memory_bytes as f64 * 0.45 / (mode.bytes_per_body() + on_host) as f64) as u64;
+    let buffer = device.max_alloc_bytes / mode.bytes_in_a_buffer() as u64;
+    room.min(buffer).min(mode.info().work.most as u64) as usize
+}
 
 /// Generates the initial state of a configuration: `count` bodies or about as many cells, unless the scene fixes the number.
 pub(super) fn seed(config: &Config, count: usize) -> State {

@@ -2,12 +2,10 @@
 
 use std::iter;
 
-use super::build::{continued, directed, seed};
-use super::checkpoint::{Checkpoint, Clock};
+use super::build::{Resolved, continued, directed, seed};
 use super::config::Config;
 use super::core::Engine;
-use super::resolved::Resolved;
-use super::scene_state::SceneState;
+use super::states::{Checkpoint, Clock, SceneState};
 use crate::base::error::Result;
 use crate::base::params::ChangeEffect;
 use crate::base::state::State;
@@ -18,9 +16,6 @@ impl Engine {
     /// Changes to `config`: sets live parameters at once, rebuilds kernels with the state kept, and generates new bodies only
     /// if they must differ. A mode that was shown before continues where it was left. Returns the effect on the simulation, or
     /// `None` if there was none. On an error nothing changes.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Engine::new`].
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
@@ -36,9 +31,10 @@ impl Engine {
         let devices = if moves { self.devices.choose(&config.devices)? } else { self.devices.clone() };
         let resolved = self.resolve(&config, &devices[0].info)?;
         let begins = resolved.bodies != self.resolved.bodies || self.config.reseeds(&config);
-        let (_, touched) = self.config.mode.values().changes(&config.mode.values());
-        let effect = match (touched, left) {
-            (_, Some(left)) if is_other_mode => {
+        let (_, changed) = self.config.mode.values().changes(&config.mode.values());
+        let rebuilds = resolved != self.resolved || moves || changed == Some(ChangeEffect::Rebuild);
+        let effect = match left {
+            Some(left) if is_other_mode => {
                 self.switch_mode(devices, &config, resolved, left)?;
                 Some(ChangeEffect::Reseed)
             }
@@ -46,23 +42,15 @@ impl Engine {
                 self.begin_scene(devices, config.clone(), resolved)?;
                 Some(ChangeEffect::Reseed)
             }
-            (_, left) if resolved != self.resolved || moves => {
+            left if rebuilds => {
                 let SceneState { state, mut extra, .. } = left.map_or_else(|| self.scene_state(), Ok)?;
                 config.mode.unsettle(&mut extra);
                 self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
                 Some(ChangeEffect::Rebuild)
             }
-            (Some(ChangeEffect::Rebuild), _) => {
-                let (state, mut extra) = self.state_and_extra()?;
-                config.mode.unsettle(&mut extra);
-                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
-                Some(ChangeEffect::Rebuild)
-            }
-            (effect, _) => {
-                let effect = match self.is_backwards != config.reverse {
-                    true => effect.max(Some(ChangeEffect::Live)),
-                    false => effect,
-                };
+            _ => {
+                let turns = (self.is_backwards != config.reverse).then_some(ChangeEffect::Live);
+                let effect = changed.max(turns);
                 if effect.is_some() {
                     self.simulation.set(directed(&config, config.reverse)?.as_ref())?;
                 }
@@ -70,7 +58,7 @@ impl Engine {
             }
         };
         // Parameters that change only the picture do not change the energy.
-        if is_other_mode || touched >= Some(ChangeEffect::Live) {
+        if is_other_mode || changed >= Some(ChangeEffect::Live) {
             self.baseline = None;
         }
         self.changed_since_checkpoint |= effect >= Some(ChangeEffect::Live);
@@ -138,9 +126,6 @@ impl Engine {
     }
 
     /// Starts the scene again from its first step.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn restart(&mut self) -> Result<()> {
         self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
     }

@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::build::{build, seed};
-use super::checkpoint::{Checkpoint, Clock, LostDevice};
+use super::build::{Resolved, build, seed};
 use super::config::Config;
-use super::resolved::Resolved;
-use super::scene_state::SceneState;
+use super::states::{Checkpoint, Clock, LostDevice, SceneState};
 use crate::base::bodies::{Bodies, Points};
 use crate::base::edit::EditKind;
 use crate::base::error::Result;
@@ -56,7 +54,7 @@ impl Engine {
     /// Generates the scene and puts it on the devices.
     ///
     /// # Errors
-    /// Returns an error if the configuration is not possible, a kernel does not build, or a device fails.
+    /// Returns an error if the configuration is not possible or a kernel does not build.
     pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
         let devices = devices.into();
         let resolved = Resolved::new(&config, &devices[0].info)?;
@@ -115,13 +113,12 @@ impl Engine {
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
-        let (steps, dt) = match self.is_backwards {
-            false => (steps, dt),
-            true => (steps.min(u32::try_from(step).unwrap_or(u32::MAX)), -dt),
-        };
-        let next = match self.is_backwards {
-            false => step + u64::from(steps),
-            true => step - u64::from(steps),
+        let (steps, next, dt) = match self.is_backwards {
+            false => (steps, step + u64::from(steps), dt),
+            true => {
+                let steps = steps.min(u32::try_from(step).unwrap_or(u32::MAX));
+                (steps, step - u64::from(steps), -dt)
+            }
         };
         if self.is_replaying {
             // Steps to compute again after a loss run before the new burst; both have the same direction.
@@ -140,11 +137,7 @@ impl Engine {
     }
 
     /// Queues the next slice of the burst (see [`Simulation::advance`]), and returns whether more slices remain. If one of
-    /// several devices fails, the others compute the steps since the last checkpoint again (see
-    /// [`Engine::take_lost_devices`]).
-    ///
-    /// # Errors
-    /// Returns an error if the last device fails.
+    /// several devices fails, the others compute the steps since the last checkpoint again.
     pub fn advance(&mut self) -> Result<bool> {
         let outcome = self.update_checkpoint().and_then(|()| self.simulation.advance());
         let remains = self.or_recover(outcome)?.unwrap_or(true);
@@ -153,9 +146,6 @@ impl Engine {
     }
 
     /// Computes `steps` steps and waits for them. Calls `progress` with the completed share, from 0 to 1.
-    ///
-    /// # Errors
-    /// Returns an error if the last device fails.
     pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
         self.start(steps);
         while self.advance()? {
@@ -167,18 +157,12 @@ impl Engine {
     }
 
     /// Waits until the devices have computed all planned steps.
-    ///
-    /// # Errors
-    /// Returns an error if the last device fails.
     pub fn finish(&mut self) -> Result<()> {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns energy and momentum, and the relative change of the energy since the start or the last change of a parameter if
-    /// the mode conserves energy. Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
+    /// Returns energy and momentum, and the energy's relative change since the start or the last change of a parameter if the
+    /// mode conserves energy. Blocks until the device is done.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -189,17 +173,11 @@ impl Engine {
 
     /// Returns the results of the last step for the bodies `chosen` (see [`Simulation::sample`]). Blocks until the device is
     /// done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
 
     /// Returns the bodies or the flow. Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn state(&mut self) -> Result<State> {
         self.retry(|simulation| simulation.state())
     }
@@ -207,15 +185,12 @@ impl Engine {
     /// Returns the bodies. Blocks until the device is done.
     ///
     /// # Errors
-    /// Returns an error if the device fails or the mode has no bodies.
+    /// Returns an error if the mode has no bodies.
     pub fn bodies(&mut self) -> Result<Bodies> {
         self.state()?.into_bodies()
     }
 
     /// Returns the mode's value for each step of the last burst (see [`Simulation::series`]). Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -242,9 +217,6 @@ impl Engine {
     }
 
     /// Queues the read-back of the drawn points into the memory of `points` (see [`Simulation::publish`]).
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))

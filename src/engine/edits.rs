@@ -1,8 +1,8 @@
 //! Changes to the bodies or the flow by hand, and undo.
 
+use super::build::max_bodies;
 use super::core::Engine;
-use super::resolved::max_bodies;
-use super::scene_state::SceneState;
+use super::states::SceneState;
 use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
@@ -32,9 +32,6 @@ impl Engine {
     }
 
     /// Saves the current state for [`Engine::undo`], before a change of the kind `before`. Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
@@ -43,9 +40,6 @@ impl Engine {
 
     /// Restores the state and the time before the last change by hand. Returns whether there was a change to undo. Blocks
     /// until the device is done. On an error nothing changes.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
@@ -102,9 +96,6 @@ impl Engine {
 
     /// Returns mass, position and velocity of a body after the last complete burst, or `None` if there is no such body.
     /// [`Engine::complete_selected`] adds the other values. Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
         if body >= self.size {
             return Ok(None);

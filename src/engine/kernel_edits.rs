@@ -7,8 +7,7 @@ use super::core::Engine;
 use crate::base::bodies::Points;
 use crate::base::edit::Attractor;
 use crate::base::error::Result;
-use crate::base::state::Matter;
-use crate::compute::{Device, Devices, KernelEdits};
+use crate::compute::{Device, KernelEdits};
 
 impl Engine {
     /// Replaces the program's kernels by `edits` and continues the simulation. The edits are first tried on a copy for one
@@ -25,24 +24,17 @@ impl Engine {
     ) -> Result<Option<BTreeSet<&'static str>>> {
         let before = self.devices.edits();
         self.devices.set_edits(edits);
-        let built = |devices: &Devices| devices.iter().flat_map(Device::take_built).collect();
-        let _: BTreeSet<&str> = built(&self.devices);
-        match self.rebuild(goes_on) {
-            Ok(true) => {
-                self.devices.iter().for_each(Device::forget_edits);
-                Ok(Some(built(&self.devices)))
-            }
-            outcome => {
-                self.devices.set_edits(before);
-                outcome.map(|_| None)
-            }
+        self.devices.iter().for_each(|device| drop(device.take_built()));
+        let outcome = self.rebuild(goes_on);
+        if !matches!(outcome, Ok(true)) {
+            self.devices.set_edits(before);
+            return outcome.map(|_| None);
         }
+        self.devices.iter().for_each(Device::forget_edits);
+        Ok(Some(self.devices.iter().flat_map(Device::take_built).collect()))
     }
 
     /// Replaces the program's kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Engine::set_edits_unless`].
     pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
@@ -53,7 +45,7 @@ impl Engine {
         let (config, resolved) = (self.config.clone(), self.resolved);
         config.mode.unsettle(&mut extra);
         let mut copy = continued(&self.devices, &config, resolved, (&state, &extra))?;
-        if config.mode.info().work.matter == Matter::Bodies {
+        if config.mode.info().work.tools.is_ok() {
             copy.attract(&Attractor { at: [0.0; 3], strength: 0.0, reach: 1.0 }, 0.0)?;
         }
         copy.start(1);
@@ -70,8 +62,7 @@ impl Engine {
         copy.diagnostics()?;
         drop(copy);
         let is_backwards = self.is_backwards;
-        let devices = self.devices.clone();
-        self.replace_simulation(devices, config, resolved, (state, extra))?;
+        self.replace_simulation(self.devices.clone(), config, resolved, (state, extra))?;
         self.set_direction(is_backwards)?;
         // Edited kernels may sum the energy differently.
         self.baseline = None;

@@ -93,9 +93,6 @@ pub struct Watch {
 
 impl Watch {
     /// Calls `news` with the edited kernels in `folder`, now and after each change.
-    ///
-    /// # Errors
-    /// Returns an error if the system refuses a thread.
     pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();

@@ -1,24 +1,28 @@
 //! A simulation that follows a [`config::Config`]. All calls run on the caller's thread: headless commands and tests call
 //! the [`Engine`] directly, and the window calls it through a session on another thread.
+//!
+//! # Errors
+//! Functions that use a device return an error if the last device fails. Their own comments tell only the other errors.
+
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "the failure of a device is explained once, for the whole module"
+)]
 
 mod build;
-mod checkpoint;
 pub mod config;
 mod configure;
 mod core;
-pub mod crash_save;
 mod edits;
 mod kernel_edits;
 pub mod kernel_lab;
 mod recovery;
-mod resolved;
 mod resume;
-mod scene_state;
 pub mod snapshot;
+mod states;
 pub mod tuned;
 pub mod tuning;
 
-pub use self::build::device_recipes;
-pub use self::checkpoint::{Checkpoint, LostDevice};
+pub use self::build::{Resolved, device_recipes, max_bodies};
 pub use self::core::{Engine, relative_drift};
-pub use self::resolved::{Resolved, max_bodies};
+pub use self::states::{Checkpoint, LostDevice};

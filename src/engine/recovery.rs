@@ -1,12 +1,14 @@
-//! Recovery from a lost device: the other devices continue from the last checkpoint.
+//! Recovery from a lost device: the other devices continue from the last checkpoint, or a crash save holds the checkpoint.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::build::{continued, directed};
-use super::checkpoint::{Checkpoint, Clock, LostDevice};
+use super::build::{Resolved, continued, directed};
 use super::config::Config;
 use super::core::Engine;
-use super::resolved::Resolved;
+use super::snapshot::EXTENSION;
+use super::states::{Checkpoint, Clock, LostDevice};
 use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
@@ -136,5 +138,37 @@ impl Engine {
     /// Returns the last checkpoint.
     pub fn checkpoint(&self) -> &Checkpoint {
         &self.checkpoint
+    }
+
+    /// Saves the last checkpoint if `error` is the failure of the last device. Returns `error` with the path of the file.
+    pub fn crash_save(&self, error: Error) -> Error {
+        let Error::OpenCl { .. } = error else { return error };
+        let step = self.checkpoint.clock.step;
+        let name = format!("gravitile-step-{step}");
+        let elsewhere = || {
+            let folder = dirs::state_dir().or_else(dirs::data_local_dir)?.join("gravitile");
+            fs::create_dir_all(&folder).ok().map(|()| folder)
+        };
+        let saved = self.save_checkpoint(Path::new(""), &name).or_else(|error| match elsewhere() {
+            Some(folder) => self.save_checkpoint(&folder, &name),
+            None => Err(error),
+        });
+        Error::Invalid(match saved.map(|path| path.display().to_string()) {
+            Ok(path) => format!(
+                "{error}. The simulation is saved as of step {step} in {path}; continue it with --resume"
+            ),
+            Err(why) => format!("{error}. The simulation could not be saved as of step {step}: {why}"),
+        })
+    }
+
+    /// Writes the last checkpoint to a new file in `folder`, and returns its path.
+    fn save_checkpoint(&self, folder: &Path, name: &str) -> Result<PathBuf> {
+        let names = (1..).map(|nth| if nth == 1 { name.to_owned() } else { format!("{name}-{nth}") });
+        let mut paths = names.map(|name| folder.join(format!("{name}.{EXTENSION}")));
+        let Some(path) = paths.find(|path| !path.exists()) else {
+            return Err(Error::Invalid("all names for the file are taken".to_owned()));
+        };
+        self.last_snapshot().save(&path)?;
+        Ok(std::path::absolute(&path).unwrap_or(path))
     }
 }

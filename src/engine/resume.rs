@@ -1,10 +1,9 @@
 //! Snapshots of an engine, and engines that continue from them.
 
 use super::build::continued;
-use super::checkpoint::Checkpoint;
 use super::core::Engine;
-use super::scene_state::SceneState;
 use super::snapshot::{Run, Snapshot};
+use super::states::{Checkpoint, SceneState};
 use super::tuned::Tuned;
 use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
@@ -37,9 +36,6 @@ impl Engine {
     }
 
     /// Replaces the current simulation with the one in a snapshot. On an error, the current simulation continues.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Engine::resume`].
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
@@ -52,9 +48,6 @@ impl Engine {
     }
 
     /// Returns a snapshot of the state after the last complete burst. Blocks until the device is done.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         let shown = self.scene_state()?;
         Ok(self.snapshot_of(shown))

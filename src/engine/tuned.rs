@@ -1,5 +1,6 @@
 //! The fastest recipes found on devices, stored between runs of the program.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tuned(Arc<Vec<Winner>>);
 
-/// The fastest recipe for a device, driver, mode, variant and size class, as stored in the file.
+/// A recipe of [`Tuned`], as stored in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Winner {
     device: String,
@@ -33,7 +34,7 @@ struct Winner {
     /// Hash of the kernel. A changed kernel is tuned again.
     fingerprint: u64,
     work_group: usize,
-    knobs: std::collections::BTreeMap<String, u32>,
+    knobs: BTreeMap<String, u32>,
     pairs_per_second: f64,
 }
 
@@ -72,11 +73,9 @@ impl Winner {
         }
     }
 
-    /// Returns whether `other` is for the same device, driver, mode, size class and variant.
-    fn replaces(&self, other: &Self) -> bool {
-        let key =
-            |w: &Self| (w.device.clone(), w.driver.clone(), w.mode.clone(), w.bodies, w.variant.clone());
-        key(self) == key(other)
+    /// Returns the device, driver, mode, size class and variant.
+    fn key(&self) -> (&str, &str, &str, usize, &str) {
+        (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
     }
 
     /// Returns the recipe for `device`, or `None` if the kernel changed or the device does not support it.
@@ -98,17 +97,17 @@ impl Tuned {
     /// # Errors
     /// Returns an error if the file cannot be read or has another format. The program works without it.
     pub fn load(path: &Path) -> Result<Self> {
-        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
         let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
             return Ok(Self::default());
         };
+        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
         let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
-        match contents.version {
-            VERSION => Ok(Self(Arc::new(contents.winners))),
-            other => Err(error(std::io::Error::other(format!(
-                "it has version {other}, and this program reads version {VERSION}"
-            )))),
+        if contents.version != VERSION {
+            let text =
+                format!("it has version {}, and this program reads version {VERSION}", contents.version);
+            return Err(error(std::io::Error::other(text)));
         }
+        Ok(Self(Arc::new(contents.winners)))
     }
 
     /// Writes the file `path` and its folder. Other recipes in the file stay, because another run may have found them meanwhile.
@@ -117,15 +116,13 @@ impl Tuned {
     /// Returns an error if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|source| Error::Io {
-                doing: "write",
-                path: folder.to_owned(),
-                source,
-            })?;
+            let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
+            fs::create_dir_all(folder).map_err(error)?;
         }
         let mut winners = Vec::clone(&self.0);
         let others = Self::load(path).unwrap_or_default();
-        winners.extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.replaces(old))).cloned());
+        winners
+            .extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.key() == old.key())).cloned());
         let contents = Contents { version: VERSION, winners };
         let text = serde_json::to_vec_pretty(&contents)
             .map_err(|error| Error::Invalid(format!("tuned kernels cannot be written: {error}")))?;
@@ -142,7 +139,7 @@ impl Tuned {
     ) {
         let new = Winner::new(device, mode, bodies, recipe, pairs_per_second);
         let winners = Arc::make_mut(&mut self.0);
-        winners.retain(|old| !new.replaces(old));
+        winners.retain(|old| new.key() != old.key());
         winners.push(new);
     }
 

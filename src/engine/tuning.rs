@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::build::seed;
-use super::resolved::{Resolved, max_bodies};
+use super::build::{Resolved, max_bodies, seed};
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 use crate::compute::{Device, DeviceInfo};

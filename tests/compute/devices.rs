@@ -13,7 +13,6 @@ use gravitile::compute::{
 };
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
-use gravitile::engine::crash_save;
 use gravitile::engine::snapshot::Snapshot;
 use gravitile::modes::{Together, find};
 use gravitile::scene::Scene;
@@ -672,7 +671,7 @@ fn the_last_device_leaves_its_state() {
     let error = engine.run(3, |_| ()).unwrap_err();
     let folder = tempfile::tempdir().unwrap();
     std::env::set_current_dir(&folder).unwrap();
-    let text = crash_save::keep(&engine, error).to_string();
+    let text = engine.crash_save(error).to_string();
     assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
     let kept = Snapshot::load(&folder.path().join("gravitile-step-0.gravitile")).unwrap();
     assert_eq!(kept.runs[0].state, start.into());

@@ -20,16 +20,18 @@
 //!    at rest, is written without compression.
 //! 5. Each list is unpacked into memory of its length. If there is not enough memory, the list is refused with a message.
 
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::bufread::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
 use super::contents::{Snapshot, Summary};
-use super::manifest::{Lists, Manifest};
+use super::manifest::Manifest;
 use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
+use crate::base::files::{self, OutputFile};
 
 /// Version of the file format. It increases when older programs cannot read newer files.
 pub const VERSION: u16 = 1;
@@ -40,7 +42,59 @@ const COVERED: usize = HEAD + 4;
 const HEADER: usize = COVERED + 8;
 const _: () = assert!(cfg!(target_endian = "little"), "lists are written in the byte order of memory");
 
-fn wrong(what: impl Into<String>) -> Error {
+impl Snapshot {
+    /// Writes the file `path`, under another name first. On an error an existing file of that name does not change.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written, or is a pipe or device.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let bytes = self.to_bytes()?;
+        OutputFile::create(path)?.replace(&bytes)
+    }
+
+    /// Reads the snapshot in the file `path`.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, is damaged, has another version, or holds impossible values.
+    pub fn load(path: &Path) -> Result<Self> {
+        let (file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
+        decode(file, length, MOST_BYTES).map_err(|error| in_file(path, &error))
+    }
+
+    /// Reads the summary of the file `path` from its beginning, without checking the rest of the file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or is not a snapshot.
+    pub fn peek(path: &Path) -> Result<Summary> {
+        let (mut file, length) = files::open(path, MOST_BYTES, "a snapshot")?;
+        let summary = || {
+            let Header { room, .. } = Header::read(&mut file, length, MOST_BYTES)?;
+            let (manifest, _) = read_manifest(&mut ZlibDecoder::new(BufReader::new(file)), room)?;
+            manifest.summary()
+        };
+        summary().map_err(|error| in_file(path, &error))
+    }
+
+    /// Reads a snapshot from the bytes of a file, as [`Snapshot::load`] does.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
+    }
+
+    /// Returns the bytes that [`Snapshot::save`] writes.
+    ///
+    /// # Errors
+    /// Returns an error if the snapshot is too large.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        encode(self, MOST_BYTES)
+    }
+}
+
+/// Adds the name of the file to an error.
+pub(super) fn in_file(path: &Path, error: &Error) -> Error {
+    Error::Invalid(format!("{}: {error}", path.display()))
+}
+
+pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(what.into())
 }
 
@@ -54,15 +108,15 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     if length > most {
         return Err(too_many());
     }
-    let pack = |compression| -> std::io::Result<Vec<u8>> {
+    let pack = |compression| {
         let mut encoder = ZlibEncoder::new(length.to_le_bytes().to_vec(), compression);
-        encoder.write_all(&(text.len() as u32).to_le_bytes())?;
-        encoder.write_all(text.as_bytes())?;
-        lists.iter().try_for_each(|(_, list)| encoder.write_all(list))?;
-        encoder.finish()
+        let count = (text.len() as u32).to_le_bytes();
+        let start = [&count, text.as_bytes()];
+        let mut parts = start.into_iter().chain(lists.iter().map(|(_, list)| &**list));
+        let written = parts.try_for_each(|part| encoder.write_all(part)).and_then(|()| encoder.finish());
+        // Writing to memory does not fail.
+        written.map_err(|error| wrong(error.to_string()))
     };
-    // Writing to memory does not fail.
-    let pack = |compression| pack(compression).map_err(|error| wrong(error.to_string()));
     // Makes sure that the file can be read again.
     let check = |body: &[u8]| {
         let room = Room { packed: (body.len() - 8) as u64 };
@@ -106,14 +160,14 @@ impl Header {
         };
         let version = number(MAGIC.len(), HEAD)?;
         if version != u64::from(VERSION) {
-            let text =
-                format!("the snapshot has version {version}, and this program reads version {VERSION}");
-            return Err(wrong(text));
+            return Err(wrong(format!(
+                "the snapshot has version {version}, and this program reads version {VERSION}"
+            )));
         }
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
         let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
         if length > most {
-            return Err(wrong(format!("the snapshot says that it has {length} bytes, which is too much")));
+            return Err(wrong(format!("the snapshot unpacks to {length} bytes, which is too much")));
         }
         let room = Room { packed };
         match room.holds(length) {
@@ -156,22 +210,13 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
             4 + count + lists
         )));
     }
-    let lists = Lists::read(&manifest, &mut body)?;
+    let snapshot = manifest.read_snapshot(&mut body)?;
     // Reading to the end also checks zlib's checksum.
     let ends = body.read(&mut [0]).is_ok_and(|read| read == 0);
     if !ends || !body.into_inner().fill_buf().is_ok_and(|rest| rest.is_empty()) {
-        return Err(wrong(
-            "the snapshot is damaged: it does not unpack to the length that its header states",
-        ));
+        return Err(wrong("the snapshot is damaged: it does not unpack to the length in its header"));
     }
-    manifest.snapshot(lists)
-}
-
-/// Reads the summary of a snapshot from the beginning of a file of `file` bytes.
-pub(super) fn peek(mut input: impl Read, file: u64) -> Result<Summary> {
-    let Header { room, .. } = Header::read(&mut input, file, MOST_BYTES)?;
-    let (manifest, _) = read_manifest(&mut ZlibDecoder::new(BufReader::new(input)), room)?;
-    manifest.summary()
+    Ok(snapshot)
 }
 
 /// Unpacks the manifest, and returns it with its length in bytes.
@@ -181,9 +226,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     body.read_exact(&mut count).map_err(cut_off)?;
     let count = u64::from(u32::from_le_bytes(count));
     if count > room.manifest() {
-        return Err(wrong(format!(
-            "the snapshot says that its manifest has {count} bytes, which is too much"
-        )));
+        return Err(wrong(format!("the snapshot's manifest has {count} bytes, which is too much")));
     }
     let mut text = Vec::new();
     // Memory grows with the data that arrives, not with the stated length.
@@ -192,7 +235,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
         return Err(wrong("the snapshot's manifest is cut off"));
     }
     let text = String::from_utf8(text).map_err(|_| wrong("the snapshot's manifest is not UTF-8 text"))?;
-    let manifest = crate::base::files::from_toml(&text)
+    let manifest = files::from_toml(&text)
         .map_err(|(_, what)| wrong(format!("the snapshot's manifest is wrong: {what}")))?;
     Ok((manifest, count))
 }

@@ -1,6 +1,7 @@
 //! The manifest of a snapshot: everything except the lists of numbers, and the name and length of each list.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::ops::RangeInclusive;
@@ -18,7 +19,7 @@ use crate::base::flow::{Flow, MAX_CELLS, MAX_TRACERS, SPEEDS, Walls, deviations}
 use crate::base::params;
 use crate::base::state::{Matter, State};
 use crate::engine::config::Config;
-use crate::modes::{self, Extra, MODES, Mode, ModeInfo, carried};
+use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};
 
 /// The manifest of a snapshot.
@@ -33,6 +34,7 @@ pub(super) struct Manifest {
     lists: Vec<(String, u64)>,
 }
 
+/// The part of a manifest that describes one scene.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunManifest {
     mode: String,
@@ -85,48 +87,49 @@ struct GridManifest {
     rest: Option<f32>,
 }
 
-/// Type of the rows of a list, each a fixed number of values.
-#[derive(Debug, Clone, Copy)]
-enum Rows {
-    Bytes,
-    Numbers,
-    Pairs,
-    Fours,
-    Cells,
-    Doubles,
-}
-
-/// Lists by name, each a `Vec` of its type of [`Rows`].
-pub(super) struct Lists(HashMap<String, Box<dyn Any>>);
-
-impl Lists {
-    /// Reads the lists that `manifest` names, after [`Manifest::check_lists`].
-    pub(super) fn read(manifest: &Manifest, input: &mut impl Read) -> Result<Self> {
-        let mut lists = HashMap::new();
-        for (name, bytes) in &manifest.lists {
-            let Expected { rows, .. } = manifest.expected(name)?;
-            let from = (name.as_str(), *bytes, &mut *input);
-            let list: Box<dyn Any> = match rows {
-                Rows::Bytes => Box::new(read_list::<u8>(from)?),
-                Rows::Numbers => Box::new(read_list::<f32>(from)?),
-                Rows::Pairs => Box::new(read_list::<[f32; 2]>(from)?),
-                Rows::Fours => Box::new(read_list::<[f32; 4]>(from)?),
-                Rows::Cells => Box::new(read_list::<[f32; SPEEDS]>(from)?),
-                Rows::Doubles => Box::new(read_list::<f64>(from)?),
-            };
-            lists.insert(name.clone(), list);
-        }
-        Ok(Self(lists))
+impl GridManifest {
+    fn of(walls: &Walls, step: u32, rest: Option<f32>) -> Self {
+        Self { nx: walls.nx, ny: walls.ny, length: walls.length, step, rest }
     }
 
-    fn take<T: Pod>(&mut self, name: &str) -> Result<Vec<T>> {
-        let list = self.0.remove(name).and_then(|list| list.downcast().ok());
-        list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
+    /// Returns the number of cells, or `None` for more cells than possible.
+    fn cells(&self) -> Option<usize> {
+        self.nx.checked_mul(self.ny).filter(|cells| *cells <= MAX_CELLS)
+    }
+
+    fn walls(&self, solid: Vec<u8>) -> Result<Walls> {
+        let Self { nx, ny, length, .. } = *self;
+        if nx < 3 || ny < 3 || self.cells() != Some(solid.len()) || !(length.is_finite() && length > 0.0) {
+            let text = format!("a grid of {nx} × {ny} cells with a length of {length} is not possible");
+            return Err(wrong(text));
+        }
+        let solid: Vec<bool> = solid.into_iter().map(|cell| cell != 0).collect();
+        match solid.contains(&false) {
+            true => Ok(Walls { nx, ny, solid, length }),
+            false => Err(wrong("all cells are blocked")),
+        }
+    }
+}
+
+/// Length that a list must have for its scene, and the function that reads its rows.
+struct Expected {
+    bytes: RangeInclusive<u64>,
+    /// Reads the list with this name and number of bytes into a `Vec` of its rows.
+    read: fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>,
+    /// Whether [`Room::flows`] limits the list; otherwise [`Room::bodies`] does.
+    is_flow: bool,
+}
+
+impl Expected {
+    /// Expects a number of rows within `count`, each of the type `T`.
+    fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
+        let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
+        Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
     }
 }
 
 /// Reads the list `name` of `bytes` bytes. Memory grows with the data that arrives, not with the stated length.
-fn read_list<T: Pod>((name, bytes, input): (&str, u64, &mut impl Read)) -> Result<Vec<T>> {
+fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
     let no_memory = || wrong(format!("there is no memory for the {bytes} bytes of the list {name:?}"));
     let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
@@ -139,72 +142,35 @@ fn read_list<T: Pod>((name, bytes, input): (&str, u64, &mut impl Read)) -> Resul
     while list.len() < rows {
         let from = list.len();
         list.resize(rows.min(from + BLOCK / size_of::<T>()), T::zeroed());
-        input
-            .read_exact(bytemuck::cast_slice_mut(&mut list[from..]))
-            .map_err(|_| wrong(format!("the list {name:?} is cut off")))?;
+        let block = bytemuck::cast_slice_mut(&mut list[from..]);
+        input.read_exact(block).map_err(|_| wrong(format!("the list {name:?} is cut off")))?;
     }
-    Ok(list)
+    Ok(Box::new(list))
 }
 
-/// Type and length that a list must have for its scene.
-struct Expected {
-    rows: Rows,
-    bytes: RangeInclusive<u64>,
-    /// Whether [`Room::bodies`] limits the list; otherwise [`Room::flows`] does.
-    is_bodies: bool,
+/// The lists of one scene by name, each a `Vec` of its rows.
+type Lists = HashMap<String, Box<dyn Any>>;
+
+/// Removes the list `name` from `lists`.
+fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
+    let list = lists.remove(name).and_then(|list| list.downcast().ok());
+    list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
 }
 
-impl Expected {
-    fn new(rows: Rows, row: usize, count: RangeInclusive<usize>) -> Self {
-        let bytes = |count: usize| (row as u64).saturating_mul(count as u64);
-        Self { rows, bytes: bytes(*count.start())..=bytes(*count.end()), is_bodies: true }
-    }
-
-    fn of_a_flow(self) -> Self {
-        Self { is_bodies: false, ..self }
-    }
+/// Removes the bodies from `lists`, whose names start with `prefix`.
+fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
+    let positions = take(lists, &format!("{prefix}positions"))?;
+    let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
+    bodies.check().map_err(wrong)?;
+    if bodies.is_empty() { Err(wrong("it holds no bodies")) } else { Ok(bodies) }
 }
 
 fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(format!("the snapshot is wrong: {}", what.into()))
 }
 
-/// Returns the range that contains only `count`.
-fn exactly(count: usize) -> RangeInclusive<usize> {
-    count..=count
-}
-
-impl GridManifest {
-    fn of(walls: &Walls, step: u32) -> Self {
-        Self { nx: walls.nx, ny: walls.ny, length: walls.length, step, rest: None }
-    }
-
-    fn walls(self, solid: Vec<u8>) -> Result<Walls> {
-        let Self { nx, ny, length, .. } = self;
-        let cells = nx.checked_mul(ny).filter(|cells| (9..=MAX_CELLS).contains(cells));
-        if nx < 3 || ny < 3 || cells != Some(solid.len()) || !(length.is_finite() && length > 0.0) {
-            return Err(wrong(format!(
-                "a grid of {nx} × {ny} cells with a length of {length} is not possible"
-            )));
-        }
-        let solid: Vec<bool> = solid.into_iter().map(|cell| cell != 0).collect();
-        match solid.contains(&false) {
-            true => Ok(Walls { nx, ny, solid, length }),
-            false => Err(wrong("all cells are blocked")),
-        }
-    }
-}
-
 /// Name and contents of a list, in bytes.
-type List<'a> = (String, std::borrow::Cow<'a, [u8]>);
-
-fn borrowed<T: Pod>(list: &[T]) -> std::borrow::Cow<'_, [u8]> {
-    bytemuck::cast_slice(list).into()
-}
-
-fn solid(walls: &Walls) -> Vec<u8> {
-    walls.solid.iter().map(|solid| u8::from(*solid)).collect()
-}
+type List<'a> = (String, Cow<'a, [u8]>);
 
 impl Manifest {
     /// Returns the manifest and the lists of a snapshot.
@@ -232,17 +198,16 @@ impl Manifest {
         }
         let (mut names, mut of_bodies, mut of_flows) = (HashSet::new(), 0u64, 0u64);
         for (name, bytes) in &self.lists {
-            let Expected { bytes: expected, is_bodies, .. } = self.expected(name)?;
+            let (.., Expected { bytes: expected, is_flow, .. }) = self.expected(name)?;
             if !names.insert(name) {
                 return Err(wrong(format!("the list {name:?} occurs twice")));
             }
             if !expected.contains(bytes) {
                 let (least, most) = expected.into_inner();
-                return Err(wrong(format!(
-                    "the list {name:?} has {bytes} bytes; expected {least} to {most}"
-                )));
+                let text = format!("the list {name:?} has {bytes} bytes; expected {least} to {most}");
+                return Err(wrong(text));
             }
-            let all = if is_bodies { &mut of_bodies } else { &mut of_flows };
+            let all = if is_flow { &mut of_flows } else { &mut of_bodies };
             *all = all.saturating_add(*bytes);
         }
         for (bytes, most, what) in [(of_bodies, room.bodies(), "bodies"), (of_flows, room.flows(), "flows")] {
@@ -253,85 +218,81 @@ impl Manifest {
         Ok(of_bodies.saturating_add(of_flows))
     }
 
-    /// Returns the type and length that the list `name` must have.
-    fn expected(&self, name: &str) -> Result<Expected> {
-        let unknown = || wrong(format!("it has a list {name:?}, which does not belong to its scene"));
-        let (nth, list) = name.split_once('.').ok_or_else(unknown)?;
-        let run = nth.parse().ok().and_then(|nth: usize| self.runs.get(nth)).ok_or_else(unknown)?;
-        // `parse` also accepts `+1` and `01`.
-        if !name.starts_with(&format!("{}.", nth.parse::<usize>().unwrap_or_default())) {
-            return Err(unknown());
-        }
-        run.expected(list).ok_or_else(unknown)
+    /// Returns the index of the scene and the short name of the list `name`, and what the list must be.
+    fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
+        let found = || {
+            let (nth, list) = name.split_once('.')?;
+            // `parse` also accepts `+1` and `01`.
+            let place = nth.parse::<usize>().ok().filter(|place| place.to_string() == nth)?;
+            Some((place, list, self.runs.get(place)?.expected(list)?))
+        };
+        found().ok_or_else(|| wrong(format!("it has a list {name:?}, which does not belong to its scene")))
     }
 
-    /// Returns the snapshot that the manifest and the lists describe.
-    pub(super) fn snapshot(self, mut lists: Lists) -> Result<Snapshot> {
-        let runs = self.runs.into_iter().enumerate();
-        Ok(Snapshot {
-            device: [self.device, self.driver],
-            view: self.view,
-            runs: runs.map(|(nth, run)| run.run(nth, &mut lists)).collect::<Result<_>>()?,
-        })
+    /// Reads the lists, after [`Manifest::check_lists`], and returns the snapshot.
+    pub(super) fn read_snapshot(self, input: &mut impl Read) -> Result<Snapshot> {
+        let mut lists: Vec<Lists> = self.runs.iter().map(|_| Lists::new()).collect();
+        for (name, bytes) in &self.lists {
+            let (nth, list, expected) = self.expected(name)?;
+            lists[nth].insert(list.to_owned(), (expected.read)(name, *bytes, input)?);
+        }
+        let runs = self.runs.into_iter().zip(&mut lists).map(|(run, lists)| run.run(lists));
+        let runs = runs.collect::<Result<_>>()?;
+        Ok(Snapshot { device: [self.device, self.driver], view: self.view, runs })
     }
 
     /// Returns a short description of the snapshot.
     pub(super) fn summary(&self) -> Result<Summary> {
-        let RunManifest { mode, title, size, step, .. } =
-            self.runs.first().ok_or_else(|| wrong("it holds no scene"))?;
-        Ok(Summary {
-            mode: mode.clone(),
-            title: scene::label(title, scene::MOST_NAME),
-            size: *size,
-            step: *step,
-        })
+        let first = self.runs.first().ok_or_else(|| wrong("it holds no scene"))?;
+        let title = scene::label(&first.title, scene::MOST_NAME);
+        Ok(Summary { mode: first.mode.clone(), title, size: first.size, step: first.step })
     }
 }
 
 impl RunManifest {
     fn of<'a>(run: &'a Run, nth: usize, lists: &mut Vec<List<'a>>) -> Result<Self> {
+        fn bytes<T: Pod>(list: &[T]) -> Cow<'_, [u8]> {
+            bytemuck::cast_slice(list).into()
+        }
+        let solid = |walls: &Walls| walls.solid.iter().map(|solid| u8::from(*solid)).collect();
         let Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series } = run;
         let mut add = |name: &str, list| lists.push((format!("{nth}.{name}"), list));
         let (info, scene) = (config.mode.info(), &config.start);
         let grid = match state {
             State::Bodies(bodies) => {
-                add("positions", borrowed(&bodies.positions));
-                add("velocities", borrowed(&bodies.velocities));
+                add("positions", bytes(&bodies.positions));
+                add("velocities", bytes(&bodies.velocities));
                 None
             }
             State::Flow(flow) => {
-                add("solid", solid(&flow.walls).into());
-                add("deviations", borrowed(&flow.cells));
-                add("tracers", borrowed(&flow.tracers));
-                Some(GridManifest { rest: Some(flow.rest), ..GridManifest::of(&flow.walls, flow.step) })
+                add("solid", solid(&flow.walls));
+                add("deviations", bytes(&flow.cells));
+                add("tracers", bytes(&flow.tracers));
+                Some(GridManifest::of(&flow.walls, flow.step, Some(flow.rest)))
             }
         };
         let walls = match &scene.origin {
             Origin::Made(..) | Origin::Orbits(_) => None,
             Origin::Bodies(bodies) => {
-                add("scene.positions", borrowed(&bodies.positions));
-                add("scene.velocities", borrowed(&bodies.velocities));
+                add("scene.positions", bytes(&bodies.positions));
+                add("scene.velocities", bytes(&bodies.velocities));
                 None
             }
             Origin::Walls(walls) => {
-                add("scene.solid", solid(walls).into());
-                Some(GridManifest::of(walls, 0))
+                add("scene.solid", solid(walls));
+                Some(GridManifest::of(walls, 0, None))
             }
         };
-        add("told", borrowed(series));
-        extra.iter().for_each(|(name, list)| add(&format!("extra.{name}"), borrowed(list)));
+        add("told", bytes(series));
+        extra.iter().for_each(|(name, list)| add(&format!("extra.{name}"), bytes(list)));
         let is_own = !info.scenes.contains(scene);
+        let params = config.mode.values();
         Ok(Self {
             mode: info.name.to_owned(),
             scene: scene.name.clone(),
             title: scene.title.clone(),
             file: if is_own { file::outline(scene, info.name)? } else { String::new() },
-            params: config
-                .mode
-                .values()
-                .iter()
-                .map(|(key, value)| (key.to_owned(), value.to_string()))
-                .collect(),
+            params: params.iter().map(|(key, value)| (key.to_owned(), value.to_string())).collect(),
             variant: config.variant.map(|variant| variant.name.to_owned()),
             config: config.clone(),
             recipe: recipe.clone(),
@@ -356,62 +317,54 @@ impl RunManifest {
         let (info, size) = (self.info()?, self.size);
         match (self.grid, info.work.matter) {
             (None, Matter::Bodies) => Ok(()),
-            (Some(GridManifest { nx, ny, .. }), Matter::Flow) => match nx.checked_mul(ny) {
-                Some(cells) if cells == size && cells <= MAX_CELLS => Ok(()),
-                _ => Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells"))),
-            },
+            (Some(grid), Matter::Flow) if grid.cells() == Some(size) => Ok(()),
+            (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
+                Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells")))
+            }
             _ => Err(wrong(format!("its state is not of the kind that {} simulates", info.name))),
         }
     }
 
-    /// Returns the type and length that the list `list` must have, after [`RunManifest::check_grid`].
+    /// Returns what the list `list` must be, after [`RunManifest::check_grid`].
     fn expected(&self, list: &str) -> Option<Expected> {
-        let info = modes::find(&self.mode)?;
-        let cells = |grid: Option<GridManifest>| {
-            let grid = grid?;
-            grid.nx.checked_mul(grid.ny).filter(|cells| *cells <= MAX_CELLS)
-        };
-        let (flow, size) = (info.work.matter == Matter::Flow, self.size);
-        let is_own = |expected: Expected| if flow { expected.of_a_flow() } else { expected };
+        let (info, size, is_flow) = (modes::find(&self.mode)?, self.size, self.grid.is_some());
         Some(match list {
-            "positions" | "velocities" if !flow => Expected::new(Rows::Fours, 16, size..=size),
-            "solid" => Expected::new(Rows::Bytes, 1, exactly(cells(self.grid)?)).of_a_flow(),
-            "cells" | "deviations" => {
-                Expected::new(Rows::Cells, 4 * SPEEDS, exactly(cells(self.grid)?)).of_a_flow()
-            }
-            "tracers" if flow => Expected::new(Rows::Pairs, 8, 0..=MAX_TRACERS).of_a_flow(),
+            "positions" | "velocities" if !is_flow => Expected::rows::<[f32; 4]>(size..=size, false),
+            "solid" if is_flow => Expected::rows::<u8>(size..=size, true),
+            "cells" | "deviations" if is_flow => Expected::rows::<[f32; SPEEDS]>(size..=size, true),
+            "tracers" if is_flow => Expected::rows::<[f32; 2]>(0..=MAX_TRACERS, true),
             "scene.positions" | "scene.velocities" if self.walls.is_none() => {
-                Expected::new(Rows::Fours, 16, 1..=info.work.most)
+                Expected::rows::<[f32; 4]>(1..=info.work.most, false)
             }
-            "scene.solid" => Expected::new(Rows::Bytes, 1, exactly(cells(self.walls)?)).of_a_flow(),
+            "scene.solid" => {
+                let cells = self.walls?.cells()?;
+                Expected::rows::<u8>(cells..=cells, true)
+            }
             "told" => {
                 let steps = usize::try_from(self.step).unwrap_or(usize::MAX);
-                Expected::new(Rows::Doubles, 8, 0..=if info.series.is_some() { steps } else { 0 })
+                Expected::rows::<f64>(0..=if info.series.is_some() { steps } else { 0 }, false)
             }
             _ => {
                 let row = info.carried(list.strip_prefix("extra.")?)?;
                 let extent = self.grid.map_or([size.min(info.work.most), 1], |grid| [grid.nx, grid.ny]);
-                is_own(Expected::new(Rows::Numbers, 4, 0..=(row.most)(extent)))
+                Expected::rows::<f32>(0..=(row.most)(extent), is_flow)
             }
         })
     }
 
-    fn run(self, nth: usize, lists: &mut Lists) -> Result<Run> {
-        let config = self.config(self.info()?, nth, lists)?;
-        let state = self.state(&config, nth, lists)?;
-        if state.is_empty() || state.len() != self.size {
-            let things = config.mode.info().work.things;
-            return Err(wrong(format!("{} {things} are not {}", state.len(), self.size)));
-        }
+    /// Returns the scene that the manifest and its lists describe.
+    fn run(self, lists: &mut Lists) -> Result<Run> {
+        let config = self.config(lists)?;
+        let state = self.state(&config, lists)?;
         let mut extra = Extra::new();
         for list in config.mode.info().carries {
-            let name = format!("{nth}.extra.{}", list.name);
-            if lists.0.contains_key(&name) {
-                extra.insert(list.name.to_owned(), lists.take(&name)?);
+            let name = format!("extra.{}", list.name);
+            if lists.contains_key(&name) {
+                extra.insert(list.name.to_owned(), take(lists, &name)?);
             }
         }
         carried::check(config.mode.as_ref(), &state, &extra).map_err(|what| wrong(what.to_string()))?;
-        let series: Vec<f64> = lists.take(&format!("{nth}.told"))?;
+        let series: Vec<f64> = take(lists, "told")?;
         let Self { recipe, generated, is_edited, step, time, baseline, .. } = self;
         // Old files may hold the infinite energy of a flow that blew up.
         let baseline = baseline.filter(|energy| energy.is_finite());
@@ -419,9 +372,8 @@ impl RunManifest {
         if !time.is_finite() || step > u64::MAX / 2 {
             return Err(wrong("its time or step is too large or not finite"));
         }
-        if !series.iter().all(|value| (0.0..=f64::from(FINITE_LIMIT)).contains(value))
-            && !state.has_blown_up()
-        {
+        let is_recorded = |value: &f64| (0.0..=f64::from(FINITE_LIMIT)).contains(value);
+        if !series.iter().all(is_recorded) && !state.has_blown_up() {
             return Err(wrong("the recorded value of a step is out of range"));
         }
         if generated == Some(0) {
@@ -430,40 +382,42 @@ impl RunManifest {
         Ok(Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series })
     }
 
-    fn config(&self, info: &'static ModeInfo, nth: usize, lists: &mut Lists) -> Result<Config> {
-        let scene = self.scene(info, nth, lists)?;
-        let mut mode = info.try_mode_for(&scene)?;
-        set_all(mode.as_mut(), &self.params)?;
-        let variant = |name: &String| {
-            info.variant(name).ok_or_else(|| wrong(format!("there is no variant {name:?} of {}", info.name)))
-        };
+    fn config(&self, lists: &mut Lists) -> Result<Config> {
+        let info = self.info()?;
+        let start = self.scene(info, lists)?;
+        let mut mode = info.try_mode_for(&start)?;
+        for (key, text) in &self.params {
+            // A parameter that already has its value is skipped, because setting one of two coupled parameters changes the other.
+            if mode.values().get(key).is_none_or(|value| value.to_string() != *text) {
+                params::set(mode.as_mut(), key, text)?;
+            }
+        }
         let Config { bodies, steps_per_frame, work_group, .. } = self.config;
         if bodies == Some(0) || steps_per_frame == Some(0) || work_group == Some(0) {
             return Err(wrong("the numbers of bodies, steps and work-items must be at least 1"));
         }
+        let variant = |name: &String| {
+            info.variant(name).ok_or_else(|| wrong(format!("there is no variant {name:?} of {}", info.name)))
+        };
         let variant = self.variant.as_ref().map(variant).transpose()?;
-        let mut config = Config { mode, start: scene, variant, ..self.config.clone() };
-        let knobs = || info.variants.iter().flat_map(|variant| variant.knobs);
-        config
-            .knobs
-            .retain(|name, value| knobs().any(|knob| knob.name == *name && knob.options.contains(value)));
+        let mut config = Config { mode, start, variant, ..self.config.clone() };
+        let knobs = info.variants.iter().flat_map(|variant| variant.knobs);
+        config.knobs.retain(|name, value| {
+            knobs.clone().any(|knob| knob.name == *name && knob.options.contains(value))
+        });
         Ok(config)
     }
 
-    fn scene(&self, info: &'static ModeInfo, nth: usize, lists: &mut Lists) -> Result<Arc<Scene>> {
+    fn scene(&self, info: &'static ModeInfo, lists: &mut Lists) -> Result<Arc<Scene>> {
         if self.file.is_empty() {
-            let scene = info
-                .scene(&self.scene)
-                .ok_or_else(|| wrong(format!("there is no scene {:?}", self.scene)))?;
-            return Ok(scene.clone());
+            let scene = info.scene(&self.scene);
+            return scene.cloned().ok_or_else(|| wrong(format!("there is no scene {:?}", self.scene)));
         }
-        let has_bodies = lists.0.contains_key(&format!("{nth}.scene.positions"));
         let origin = match self.walls {
-            Some(walls) => {
-                let solid = lists.take(&format!("{nth}.scene.solid"))?;
-                Some(Origin::Walls(walls.walls(solid)?.into()))
+            Some(walls) => Some(Origin::Walls(walls.walls(take(lists, "scene.solid")?)?.into())),
+            None if lists.contains_key("scene.positions") => {
+                Some(Origin::Bodies(take_bodies(lists, "scene.")?.into()))
             }
-            None if has_bodies => Some(Origin::Bodies(bodies(lists, &format!("{nth}.scene."))?.into())),
             None => None,
         };
         let file = file::complete(&self.scene, &self.file, origin)?;
@@ -473,66 +427,20 @@ impl RunManifest {
         }
     }
 
-    fn state(&self, config: &Config, nth: usize, lists: &mut Lists) -> Result<State> {
-        let state: State = match self.grid {
-            None => bodies(lists, &format!("{nth}."))?.into(),
-            Some(grid) => {
-                let walls = grid.walls(lists.take(&format!("{nth}.solid"))?)?;
-                let (rest, cells) = cells(lists, nth, grid.rest, config)?;
-                if cells.len() != walls.cells() {
-                    return Err(wrong(format!(
-                        "{} cells do not fill a grid of {} cells",
-                        cells.len(),
-                        walls.cells()
-                    )));
-                }
-                let tracers = lists.take(&format!("{nth}.tracers"))?;
-                Flow { walls, rest, cells, tracers, step: grid.step }.into()
+    fn state(&self, config: &Config, lists: &mut Lists) -> Result<State> {
+        let Some(grid) = self.grid else { return Ok(take_bodies(lists, "")?.into()) };
+        let walls = grid.walls(take(lists, "solid")?)?;
+        let (rest, cells) = match grid.rest {
+            Some(rest) if rest.is_finite() && rest > 0.0 => (rest, take(lists, "deviations")?),
+            Some(rest) => return Err(wrong(format!("{rest} is not a valid density of a fluid at rest"))),
+            None => {
+                let rest = config.mode.values().float("density").unwrap_or(1.0);
+                let populations: Vec<[f32; SPEEDS]> = take(lists, "cells")?;
+                let deviations =
+                    |cell: [f32; SPEEDS]| deviations(&cell.map(f64::from), rest).map(|h| h as f32);
+                (rest, populations.into_iter().map(deviations).collect())
             }
         };
-        let info = config.mode.info();
-        match state.matter() == info.work.matter {
-            true => Ok(state),
-            false => Err(wrong(format!("its state is not of the kind that {} simulates", info.name))),
-        }
+        Ok(Flow { walls, rest, cells, tracers: take(lists, "tracers")?, step: grid.step }.into())
     }
-}
-
-fn bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
-    let positions = lists.take(&format!("{prefix}positions"))?;
-    let velocities = lists.take(&format!("{prefix}velocities"))?;
-    let bodies = Bodies { positions, velocities };
-    bodies.check().map_err(wrong)?;
-    if bodies.is_empty() { Err(wrong("it holds no bodies")) } else { Ok(bodies) }
-}
-
-/// Returns the density of a flow at rest and the deviations from it. Old files hold whole populations instead.
-fn cells(
-    lists: &mut Lists,
-    nth: usize,
-    rest: Option<f32>,
-    config: &Config,
-) -> Result<(f32, Vec<[f32; SPEEDS]>)> {
-    let is_density = |rest: &f32| rest.is_finite() && *rest > 0.0;
-    match rest {
-        Some(rest) if is_density(&rest) => Ok((rest, lists.take(&format!("{nth}.deviations"))?)),
-        Some(rest) => Err(wrong(format!("{rest} is not a valid density of a fluid at rest"))),
-        None => {
-            let populations: Vec<[f32; SPEEDS]> = lists.take(&format!("{nth}.cells"))?;
-            let rest = config.mode.values().float("density").unwrap_or(1.0);
-            let deviations = |cell: [f32; SPEEDS]| deviations(&cell.map(f64::from), rest).map(|h| h as f32);
-            Ok((rest, populations.into_iter().map(deviations).collect()))
-        }
-    }
-}
-
-/// Sets parameters to exactly the wanted values. Parameters that already have their value are skipped, because setting one of two
-/// coupled parameters changes the other.
-fn set_all(mode: &mut dyn Mode, wanted: &BTreeMap<String, String>) -> Result<()> {
-    for (key, text) in wanted {
-        if mode.values().get(key).is_none_or(|value| value.to_string() != *text) {
-            params::set(mode, key, text)?;
-        }
-    }
-    Ok(())
 }

@@ -1,7 +1,6 @@
 //! Snapshots: files that hold a complete simulation, from which it continues as if it had never stopped.
 
 mod contents;
-mod file;
 mod format;
 mod manifest;
 mod picture;

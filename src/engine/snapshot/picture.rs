@@ -8,9 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::contents::{Run, Snapshot};
-use super::file::in_file;
-use super::format;
-use crate::base::error::{Error, Result};
+use super::format::{self, in_file, wrong};
+use crate::base::error::Result;
 use crate::base::files;
 use crate::engine::config::Config;
 use crate::scene::{Scene, file as scene_file};
@@ -77,9 +76,6 @@ impl Carried {
     }
 
     /// Reads the snapshot or the scene that a picture carries.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Carried::load`].
     pub fn read(png: impl Read + Seek) -> Result<Self> {
         let mut png = BufReader::new(png);
         let cut_off = |_| wrong("the picture is cut off");
@@ -119,11 +115,8 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
         return Err(wrong("the data in the picture is damaged: its checksum does not match"));
     }
     if name == SNAPSHOT {
-        return Ok(Carried::Snapshot(Box::new(format::decode(
-            Cursor::new(&data),
-            data.len() as u64,
-            MOST_UNPACKED,
-        )?)));
+        let snapshot = format::decode(Cursor::new(&data), data.len() as u64, MOST_UNPACKED)?;
+        return Ok(Carried::Snapshot(Box::new(snapshot)));
     }
     let text = String::from_utf8(data).map_err(|_| wrong("the scene in the picture is not UTF-8 text"))?;
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
@@ -183,8 +176,4 @@ fn checksum(name: &[u8], data: &[u8]) -> u32 {
     hasher.update(name);
     hasher.update(data);
     hasher.finalize()
-}
-
-fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(what.into())
 }

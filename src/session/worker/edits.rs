@@ -5,7 +5,6 @@ use crate::base::edit::{Attractor, Edit, EditKind};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
 use crate::base::params::ChangeEffect;
-use crate::base::state::Matter;
 use crate::session::messages::Notice;
 
 impl Worker {
@@ -81,7 +80,7 @@ impl Worker {
     /// Starts, moves or ends the attraction of the bodies by the pointer.
     pub(super) fn set_attractor(&mut self, attractor: Option<Attractor>) -> Result<()> {
         let is_settled = attractor.is_some() || self.edits.attraction.is_none() || self.settle()?;
-        let has_bodies = self.config().mode.info().work.matter == Matter::Bodies;
+        let has_bodies = self.config().mode.info().work.tools.is_ok();
         let ended = self.edits.attract(attractor, has_bodies);
         if let Some(ended) = ended.filter(|ended| is_settled && ended.owed > 0.0) {
             self.publisher.is_stale = true;

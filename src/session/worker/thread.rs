@@ -12,7 +12,7 @@ use super::queue::CommandQueue;
 use super::stepper::{Costs, Now, Stepper};
 use crate::base::error::{Error, Result};
 use crate::engine::config::Config;
-use crate::engine::{Engine, LostDevice, crash_save};
+use crate::engine::{Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
 use crate::session::frame::Frame;
 use crate::session::messages::{Command, Moment, Notice};
@@ -48,7 +48,7 @@ pub(in crate::session) fn run(
         let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
         worker.report_losses();
         if let Err(error) = turn.unwrap_or(Err(ended)) {
-            worker.notifier.send(Notice::Failed(crash_save::keep(&worker.engine, error)));
+            worker.notifier.send(Notice::Failed(worker.engine.crash_save(error)));
             has_failed = true;
         }
     }

@@ -1,14 +1,63 @@
-//! A scene's complete state in host memory.
+//! Complete states of scenes in host memory.
 
-use super::checkpoint::Clock;
+use std::time::{Duration, Instant};
+
+use super::build::{Resolved, bodies_for, max_bodies};
 use super::config::Config;
-use super::resolved::{Resolved, bodies_for, max_bodies};
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 use crate::compute::DeviceInfo;
 use crate::modes::{Extra, Recipe};
+
+/// Position of a scene in time: step number and simulated time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Clock {
+    /// Number of the seeding that the scene started from.
+    pub generation: u64,
+    pub step: u64,
+    pub time: f64,
+}
+
+/// A complete state between two bursts, from which a simulation continues after a device failed.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    /// The bodies or the flow at the checkpoint.
+    pub state: State,
+    pub(super) extra: Extra,
+    pub(super) clock: Clock,
+    pub(super) taken: Instant,
+    /// Time that taking the checkpoint took.
+    pub(super) cost: Duration,
+}
+
+impl Checkpoint {
+    pub(super) fn new(state: State, extra: Extra, clock: Clock) -> Self {
+        Self { state, extra, clock, taken: Instant::now(), cost: Duration::ZERO }
+    }
+
+    /// Returns the number of steps since the scene began.
+    pub fn step(&self) -> u64 {
+        self.clock.step
+    }
+
+    /// Returns when the checkpoint was taken.
+    pub fn taken(&self) -> Instant {
+        self.taken
+    }
+}
+
+/// A device that failed and no longer takes part.
+#[derive(Debug)]
+pub struct LostDevice {
+    /// The error with which the device failed.
+    pub error: Error,
+    /// Index of the device among the devices that may be chosen.
+    pub place: usize,
+    /// Step of the checkpoint from which the other devices continued.
+    pub step: u64,
+}
 
 /// A scene's complete state: of a mode that is not shown, for undo, or for a snapshot.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
-//! Waiting with a watchdog: an OpenCL wait cannot be interrupted, so a thread of each device does the waiting, and
-//! callers wait for that thread until a timeout.
+//! Waiting for events, and their times. An OpenCL wait cannot be interrupted, so a watchdog thread of each device does the
+//! waiting, and callers wait for that thread until a timeout.
 
 use std::ffi::OsStr;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use ocl::core;
+use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
@@ -19,10 +19,7 @@ pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
 /// Timeouts that users may set, in seconds; others are moved to the nearer end.
 const TIMEOUTS: [f64; 2] = [0.1, 1e6];
 
-/// Returns the timeout that applies to devices opened now.
-///
-/// # Errors
-/// Returns an error if the user's timeout is not a positive number of seconds.
+/// Returns the timeout that applies to devices opened now, or an error if the user's timeout is invalid.
 pub(super) fn timeout() -> Result<Duration> {
     std::env::var_os(TIMEOUT_VARIABLE).map_or(Ok(TIMEOUT), |text| parse_timeout(&text))
 }
@@ -114,6 +111,19 @@ impl Wait {
                 Err(_) => Ended::TimedOut,
             },
         }
+    }
+}
+
+/// Returns the seconds from the start of `first` to the end of `last`, both finished events. Returns `None` if the device has no
+/// profiling, or reports an end no later than the start, as some drivers do for markers.
+pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
+    let start = core::get_event_profiling_info(first, ProfilingInfo::Start);
+    let end = core::get_event_profiling_info(last, ProfilingInfo::End);
+    match (start, end) {
+        (Ok(ProfilingInfoResult::Start(start)), Ok(ProfilingInfoResult::End(end))) if end > start => {
+            Some((end - start) as f64 * 1e-9)
+        }
+        _ => None,
     }
 }
 
