@@ -27,7 +27,8 @@ pub struct Checkpoint {
     pub state: State,
     pub(super) extra: Extra,
     pub(super) clock: Clock,
-    pub(super) taken: Instant,
+    /// When the checkpoint was taken.
+    pub taken: Instant,
     /// Time that taking the checkpoint took.
     pub(super) cost: Duration,
 }
@@ -35,16 +36,6 @@ pub struct Checkpoint {
 impl Checkpoint {
     pub(super) fn new(state: State, extra: Extra, clock: Clock) -> Self {
         Self { state, extra, clock, taken: Instant::now(), cost: Duration::ZERO }
-    }
-
-    /// Returns the number of steps since the scene began.
-    pub fn step(&self) -> u64 {
-        self.clock.step
-    }
-
-    /// Returns when the checkpoint was taken.
-    pub fn taken(&self) -> Instant {
-        self.taken
     }
 }
 

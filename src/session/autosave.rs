@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use super::messages::{Moment, Notice, Save};
-use super::notifier::Notifier;
+use super::messages::{Moment, Notice, Notifier, Save};
 use crate::base::error::{Error, Result};
 use crate::engine::Engine;
 use crate::engine::snapshot::{EXTENSION, Snapshot};
@@ -46,9 +45,6 @@ impl Autosave {
     }
 
     /// Starts to write a snapshot of `engine`. An autosave is skipped while another snapshot is being written.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub(super) fn save(&mut self, engine: &mut Engine, save: Save, notifier: &Notifier) -> Result<()> {
         let is_busy = self.writer.as_ref().is_some_and(|writer| !writer.is_finished());
         let path = match (save.path, &mut self.file) {
@@ -61,30 +57,24 @@ impl Autosave {
         };
         self.join_writer();
         let snapshot = Snapshot { view: save.view, ..engine.snapshot()? };
-        let (saved, is_autosave, is_first) = (self.saved, self.is_autosave(&path), self.begin(&path));
+        let (saved, is_asked_for, is_first) = (self.saved, !self.is_autosave(&path), self.begin(&path));
         let moment = moment(engine);
-        let report = {
-            let (path, notifier) = (path.clone(), notifier.clone());
-            move |outcome| {
-                notifier.send(Notice::SnapshotSaved { path, is_asked_for: !is_autosave, moment, outcome });
-            }
-        };
-        let write = {
-            let (report, notifier) = (report.clone(), notifier.clone());
-            move || {
-                let outcome = write(&snapshot, &path, &path, is_first);
-                let is_useless = !is_autosave && outcome.is_ok() && has_blown_up(&snapshot);
-                report(outcome);
-                if is_useless {
-                    notifier.send(Notice::Message(BLOWN_UP));
-                }
+        let (file, notices) = (path.clone(), notifier.clone());
+        let write = move || {
+            let outcome = write(&snapshot, &file, &file, is_first);
+            let is_saved_in_vain = is_asked_for && outcome.is_ok() && has_blown_up(&snapshot);
+            notices.send(Notice::SnapshotSaved { path: file, is_asked_for, moment, outcome });
+            if is_saved_in_vain {
+                notices.send(Notice::Message(BLOWN_UP));
             }
         };
         match std::thread::Builder::new().name("snapshot".to_owned()).spawn(write) {
             Ok(thread) => self.writer = Some(thread),
             Err(error) => {
                 self.saved = saved;
-                report(Err(Error::Invalid(format!("cannot start a thread to write the snapshot: {error}"))));
+                let text = format!("cannot start a thread to write the snapshot: {error}");
+                let outcome = Err(Error::Invalid(text));
+                notifier.send(Notice::SnapshotSaved { path, is_asked_for, moment, outcome });
             }
         }
         Ok(())
@@ -106,20 +96,15 @@ impl Autosave {
             }
             engine.snapshot().map(Some)
         };
-        let whole = match has_failed {
-            true => Err(()),
-            false => match catch_unwind(AssertUnwindSafe(completed)) {
-                Ok(Ok(whole)) => Ok(whole),
-                Ok(Err(error)) => {
-                    tracing::warn!("{error}");
-                    Err(())
-                }
-                // The panic was already printed.
-                Err(_) => Err(()),
-            },
+        let outcome = match has_failed {
+            true => None,
+            // A panic was already printed.
+            false => catch_unwind(AssertUnwindSafe(completed)).ok(),
         };
-        let is_complete = matches!(whole, Ok(Some(_)));
-        let snapshot = whole.as_ref().ok().cloned().flatten().unwrap_or_else(|| engine.last_snapshot());
+        let outcome = outcome.and_then(|whole| whole.inspect_err(|error| tracing::warn!("{error}")).ok());
+        let (is_sound, whole) = (outcome.is_some(), outcome.flatten());
+        let is_complete = whole.is_some();
+        let snapshot = whole.unwrap_or_else(|| engine.last_snapshot());
         for (path, view) in requested {
             let is_first = self.begin(&path);
             let outcome = write(&Snapshot { view, ..snapshot.clone() }, &path, &path, is_first);
@@ -130,11 +115,11 @@ impl Autosave {
                 outcome,
             });
         }
-        let is_newer = self.saved.is_some_and(|saved| saved > engine.checkpoint().taken());
+        let is_newer = self.saved.is_some_and(|saved| saved > engine.checkpoint().taken);
         if let Some((path, last_view)) = self.file.clone().filter(|_| is_complete || !is_newer) {
             let is_first = self.begin(&path);
             let snapshot = Snapshot { view: view.unwrap_or(last_view), ..snapshot };
-            let file = if whole.is_ok() { path.clone() } else { crashed(&path) };
+            let file = if is_sound { path.clone() } else { crashed(&path) };
             if let Err(error) = write(&snapshot, &file, &path, is_first) {
                 tracing::warn!("{error}");
             }

@@ -5,8 +5,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::frame::Frame;
-use super::messages::{Command, Notice};
-use super::notifier::Notifier;
+use super::messages::{Command, Notice, Notifier};
 use super::worker;
 use crate::base::error::{Error, Result};
 use crate::engine::Engine;

@@ -1,5 +1,7 @@
 //! The mode's value of each step since the scene began, thinned out to a fixed number of points.
 
+use std::collections::HashMap;
+
 /// Largest number of points, more than a plot has pixels.
 const MOST: usize = 512;
 
@@ -17,7 +19,7 @@ struct Series {
 
 /// The recorded points of each mode, by the mode's name.
 #[derive(Debug, Default)]
-pub(super) struct History(Vec<(&'static str, Series)>);
+pub(super) struct History(HashMap<&'static str, Series>);
 
 impl History {
     /// Adds the values of the last steps up to `step`.
@@ -25,11 +27,7 @@ impl History {
         if values.is_empty() {
             return;
         }
-        let at = self.0.iter().position(|(of, _)| *of == mode).unwrap_or_else(|| {
-            self.0.push((mode, Series::default()));
-            self.0.len() - 1
-        });
-        let series = &mut self.0[at].1;
+        let series = self.0.entry(mode).or_default();
         if series.generation != generation {
             *series = Series { generation, every: 1, ..Series::default() };
         }
@@ -41,7 +39,7 @@ impl History {
 
     /// Removes the points of a mode after `step`.
     pub(super) fn go_back(&mut self, mode: &str, step: u64) {
-        if let Some((_, series)) = self.0.iter_mut().find(|(of, _)| *of == mode) {
+        if let Some(series) = self.0.get_mut(mode) {
             series.points.retain(|[at, _]| *at <= step as f64);
             series.next = series.next.min(step + 1);
         }
@@ -49,8 +47,8 @@ impl History {
 
     /// Returns the points of a mode as steps and values, or none for another seeding.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
-        let wanted = |(of, series): &&(&str, Series)| *of == mode && series.generation == generation;
-        self.0.iter().find(wanted).map(|(_, series)| series.points.clone()).unwrap_or_default()
+        let series = self.0.get(mode).filter(|series| series.generation == generation);
+        series.map(|series| series.points.clone()).unwrap_or_default()
     }
 }
 
@@ -61,11 +59,7 @@ impl Series {
         }
         self.points.push([step as f64, value]);
         if self.points.len() == MOST {
-            let mut nth = 0;
-            self.points.retain(|_| {
-                nth += 1;
-                nth % 2 == 1
-            });
+            self.points = self.points.iter().step_by(2).copied().collect();
             self.every *= 2;
         }
         self.next = step + self.every;

@@ -56,25 +56,22 @@ impl LimitProbe {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
         match self.modes.iter().find(|(mode, _)| *mode == info) {
-            None => {
-                if is_built {
-                    self.build(device.clone(), info);
-                }
-                false
-            }
+            None if is_built => self.build(device.clone(), info),
+            None => false,
             Some((_, State::Building(_))) => is_built,
-            Some((_, State::Timing(_))) => Instant::now() >= self.next_turn,
-            Some((_, State::Known(_))) => false,
+            Some((_, state)) => matches!(state, State::Timing(_)) && Instant::now() >= self.next_turn,
         }
     }
 
-    fn build(&mut self, device: Device, info: &'static ModeInfo) {
+    /// Starts to build the kernel. Returns false, because a turn is not due yet.
+    fn build(&mut self, device: Device, info: &'static ModeInfo) -> bool {
         let (sender, probe) = bounded(1);
         let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
         let builder = std::thread::Builder::new().name("limit".to_owned()).spawn(body);
         let state = if builder.is_ok() { State::Building(probe) } else { State::Known(None) };
         self.builder = builder.ok();
         self.modes.push((info, state));
+        false
     }
 
     /// Runs one short turn of the measurement.

@@ -1,7 +1,10 @@
 //! Messages between the window and the worker.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use crossbeam_channel::Sender;
 
 use crate::base::bodies::Points;
 use crate::base::edit::{Attractor, Edit};
@@ -243,4 +246,28 @@ pub enum Purpose {
     Picture(Box<Snapshot>),
     /// A frame of the film with this number.
     Film(u64),
+}
+
+/// Sends notices to the window and wakes it, from any thread.
+#[derive(Clone)]
+pub(super) struct Notifier {
+    notices: Sender<Notice>,
+    wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Notifier {
+    pub(super) fn new(notices: Sender<Notice>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { notices, wake: Arc::new(wake) }
+    }
+
+    /// Sends a notice. Without a window the notice is dropped.
+    pub(super) fn send(&self, notice: Notice) {
+        let _ = self.notices.send(notice);
+        self.wake();
+    }
+
+    /// Wakes the window without a notice.
+    pub(super) fn wake(&self) {
+        (self.wake)();
+    }
 }

@@ -7,7 +7,6 @@ mod handle;
 mod history;
 mod limit_probe;
 mod messages;
-mod notifier;
 mod rates;
 mod worker;
 

@@ -54,14 +54,11 @@ impl RateCounter {
         };
         let steps = last.1.abs_diff(first.1) as f64;
         let (seconds, device_seconds) = ((last.0 - first.0).as_secs_f64(), last.2 - first.2);
-        match steps > 0.0 && seconds > 0.0 {
-            true => Rates {
-                steps_per_second: steps / seconds,
-                step_seconds: device_seconds / steps,
-                busy: (device_seconds / seconds).min(1.0),
-            },
-            false => Rates::default(),
+        if steps == 0.0 || seconds == 0.0 {
+            return Rates::default();
         }
+        let busy = (device_seconds / seconds).min(1.0);
+        Rates { steps_per_second: steps / seconds, step_seconds: device_seconds / steps, busy }
     }
 
     /// Returns the share of time during which the device was busy, from the start to the last note.
@@ -83,11 +80,9 @@ mod tests {
             counter.note(start + Duration::from_millis(100 * tenths), step, seconds);
         }
         let Rates { steps_per_second, step_seconds, busy } = counter.rates();
-        assert!(
-            (steps_per_second - 20.0).abs() < 1e-9 && (step_seconds - 0.02).abs() < 1e-9,
-            "{steps_per_second}"
-        );
-        assert!((busy - 0.4).abs() < 1e-9, "{busy}");
+        for (found, expected) in [(steps_per_second, 20.0), (step_seconds, 0.02), (busy, 0.4)] {
+            assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+        }
         counter.note(start + Duration::from_millis(2_500), 40, 0.0);
         assert!((counter.rates().steps_per_second - 20.0).abs() < 1e-9, "30 steps in 1.5 s");
         counter.reset();

@@ -1,6 +1,5 @@
 //! Bursts of steps, and seeking.
 
-use super::stepper::Now;
 use super::thread::Worker;
 use crate::base::error::{Error, Result};
 use crate::base::params::ChangeEffect;
@@ -11,10 +10,10 @@ impl Worker {
     /// Starts the next burst, or stops if the goal of a seek or step 0 is reached.
     pub(super) fn start_burst(&mut self) -> Result<()> {
         if let Some(goal) = self.stepper.goal {
-            self.set_direction(goal < self.now().step)?;
+            self.set_direction(goal < self.step())?;
         }
-        let (now, costs) = (self.now(), self.costs());
-        match self.stepper.next_burst(self.engine.config(), now, costs) {
+        let situation = self.situation();
+        match self.stepper.next_burst(self.engine.config(), situation) {
             0 => self.check_arrival(),
             steps => self.begin_burst(steps),
         }
@@ -29,8 +28,8 @@ impl Worker {
 
     /// Returns the length of the next burst while the simulation runs.
     pub(super) fn burst_length(&mut self) -> u32 {
-        let (now, costs) = (self.now(), self.costs());
-        self.stepper.burst_length(self.engine.config(), now, costs)
+        let situation = self.situation();
+        self.stepper.burst_length(self.engine.config(), situation)
     }
 
     /// Completes the current burst. Returns false if a command made the burst useless or the program quits.
@@ -91,7 +90,7 @@ impl Worker {
         if !self.settle()? {
             return Ok(());
         }
-        let Now { step, .. } = self.now();
+        let step = self.step();
         let can_go_back = self.config().mode.backwards().is_ok();
         let is_edited = self.engine.is_edited();
         if goal < step && !(can_go_back && (step - goal <= goal || is_edited)) {
@@ -111,7 +110,7 @@ impl Worker {
             }
         }
         self.stepper.single_steps = 0;
-        self.stepper.goal = Some(goal).filter(|goal| *goal != self.now().step);
+        self.stepper.goal = Some(goal).filter(|goal| *goal != self.step());
         self.publisher.is_stale = true;
         Ok(())
     }
@@ -145,7 +144,7 @@ impl Worker {
 
     /// Stops at the goal, and pauses at step 0 when time goes backwards.
     fn check_arrival(&mut self) -> Result<()> {
-        let Now { step, .. } = self.now();
+        let step = self.step();
         if self.stepper.goal == Some(step) {
             self.stop_seeking()?;
         }

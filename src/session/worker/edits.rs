@@ -30,7 +30,7 @@ impl Worker {
             Ok(true) => {
                 self.edits.reset();
                 self.stepper.stop();
-                let (mode, step) = (self.config().mode.info().name, self.now().step);
+                let (mode, step) = (self.config().mode.info().name, self.step());
                 self.publisher.history.go_back(mode, step);
                 self.conclude_edit(Ok(()));
             }

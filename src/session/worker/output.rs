@@ -17,7 +17,7 @@ impl Worker {
     /// Reads back a frame and sends it to the window. The next burst is queued before the worker waits for the data.
     pub(super) fn publish(&mut self) -> Result<()> {
         let stats = self.stats();
-        let (step, info) = (self.now().step, self.config().mode.info());
+        let (step, info) = (self.step(), self.config().mode.info());
         let work_in_step = self.engine.work_in_step();
         let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
         let checks = self.measurements.accuracy.is_due();

@@ -4,7 +4,7 @@ use crate::base::bodies::Points;
 use crate::base::params::ParamValues;
 use crate::session::frame::{Frame, Stats};
 use crate::session::history::History;
-use crate::session::notifier::Notifier;
+use crate::session::messages::Notifier;
 
 /// Decides when to make frames, and keeps the data that one frame passes to the next.
 pub(super) struct Publisher {

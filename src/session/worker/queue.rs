@@ -134,10 +134,8 @@ mod tests {
     use crate::modes::MODES;
 
     fn queue(commands: impl IntoIterator<Item = Command>) -> CommandQueue {
-        let (sender, inbox) = unbounded();
-        commands.into_iter().for_each(|command| sender.send(command).unwrap());
-        let mut queue = CommandQueue::new(inbox);
-        queue.receive();
+        let mut queue = CommandQueue::new(unbounded().1);
+        queue.waiting.extend(commands);
         queue
     }
 
@@ -149,54 +147,44 @@ mod tests {
         Command::SaveSnapshot(Save { path: path.map(PathBuf::from), view: String::new() })
     }
 
-    fn seed(command: Option<Command>) -> Option<u64> {
-        match command {
-            Some(Command::Configure(config)) => Some(config.seed),
-            _ => None,
-        }
+    fn is_seed(command: Option<Command>, seed: u64) -> bool {
+        matches!(command, Some(Command::Configure(config)) if config.seed == seed)
     }
 
     #[test]
     fn only_the_last_of_several_configurations_counts() {
         let mut queue = queue([configure(1), Command::FrameTaken, configure(2), Command::Step, configure(3)]);
-        assert!(matches!(queue.next(), Some(Command::FrameTaken)));
-        assert_eq!(seed(queue.next()), Some(2));
-        assert!(matches!(queue.next(), Some(Command::Step)));
-        assert_eq!(seed(queue.next()), Some(3));
+        assert!(matches!(queue.next(), Some(Command::FrameTaken)) && is_seed(queue.next(), 2));
+        assert!(matches!(queue.next(), Some(Command::Step)) && is_seed(queue.next(), 3));
         assert!(queue.next().is_none() && queue.is_empty());
     }
 
     #[test]
     fn quit_overtakes_everything_but_files_and_the_changes_before_them() {
-        let mut hasty =
-            queue([configure(1), Command::SetAutosaveFile("b".into()), Command::Step, Command::Quit(None)]);
-        assert!(hasty.quits_now());
-        assert!(matches!(hasty.next(), Some(Command::Quit(None))));
+        let quit = || Command::Quit(None);
+        let mut hasty = queue([configure(1), Command::SetAutosaveFile("b".into()), Command::Step, quit()]);
+        assert!(hasty.quits_now() && matches!(hasty.next(), Some(Command::Quit(None))));
         assert_eq!(hasty.into_files(), (Some("b".into()), vec![]));
 
-        let mut files =
-            queue([configure(1), Command::Step, save(Some("a")), save(None), Command::Quit(None)]);
+        let mut files = queue([configure(1), Command::Step, save(Some("a")), save(None), quit()]);
         assert!(!files.quits_now(), "there is time left for the file");
-        assert_eq!(seed(files.next()), Some(1));
-        assert!(matches!(files.next(), Some(Command::SaveSnapshot(Save { path: Some(_), .. }))));
+        assert!(is_seed(files.next(), 1) && files.next().is_some_and(|command| command.writes_file()));
         files.deadline = Some(Instant::now());
         assert!(matches!(files.next(), Some(Command::Quit(None))));
-    }
 
-    #[test]
-    fn files_that_there_was_no_time_for_are_written_at_the_end() {
-        let mut queue = queue([save(Some("a")), Command::Quit(None)]);
-        queue.deadline = Some(Instant::now());
-        assert!(matches!(queue.next(), Some(Command::Quit(None))));
-        assert_eq!(queue.into_files(), (None, vec![("a".into(), String::new())]));
+        // A file without time left is written at the end.
+        let mut late = queue([save(Some("a")), quit()]);
+        late.deadline = Some(Instant::now());
+        assert!(matches!(late.next(), Some(Command::Quit(None))));
+        assert_eq!(late.into_files(), (None, vec![("a".into(), String::new())]));
     }
 
     #[test]
     fn a_burst_is_needed_by_the_commands_before_those_that_discard_it() {
-        let is_restart = |command: &Command| command.replaces_run(|_| false);
-        assert!(queue([Command::Step, Command::Restart]).discards_burst(is_restart));
-        assert!(!queue([save(Some("a")), Command::Restart]).discards_burst(is_restart));
-        assert!(!queue([Command::Capture(None), Command::Restart]).discards_burst(is_restart));
-        assert!(queue([save(None), Command::Restart]).discards_burst(is_restart));
+        let discards = |first| {
+            queue([first, Command::Restart]).discards_burst(|command| command.replaces_run(|_| false))
+        };
+        assert!(discards(Command::Step) && discards(save(None)));
+        assert!(!discards(save(Some("a"))) && !discards(Command::Capture(None)));
     }
 }

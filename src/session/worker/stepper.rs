@@ -39,16 +39,13 @@ pub(super) struct Stepper {
     carry: f64,
 }
 
-/// The step that the simulation has reached, and the direction of time.
+/// What limits the length of the next burst.
 #[derive(Clone, Copy)]
-pub(super) struct Now {
+pub(super) struct Situation {
+    /// The step that the simulation has reached.
     pub step: u64,
+    /// Whether time goes backwards.
     pub is_backwards: bool,
-}
-
-/// Times and circumstances that limit the length of a burst.
-#[derive(Clone, Copy)]
-pub(super) struct Costs {
     /// Seconds of one step on the device; 0 before a step was measured.
     pub step_seconds: f64,
     /// Seconds to read back a frame.
@@ -78,17 +75,17 @@ impl Stepper {
     }
 
     /// Returns the length of the next burst, and takes a single step off if there is one.
-    pub(super) fn next_burst(&mut self, config: &Config, now: Now, costs: Costs) -> u32 {
+    pub(super) fn next_burst(&mut self, config: &Config, situation: Situation) -> u32 {
         if self.single_steps == 0 {
-            return self.burst_length(config, now, costs);
+            return self.burst_length(config, situation);
         }
-        let steps = self.within_reach(1, now);
+        let steps = self.within_reach(1, situation);
         self.single_steps -= steps;
         steps
     }
 
     /// Returns the length of a burst: the chosen one, or as many steps as fit between two pictures.
-    pub(super) fn burst_length(&mut self, config: &Config, now: Now, costs: Costs) -> u32 {
+    pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
         // Longer bursts make up for slow drawing, so that the simulation keeps its speed. In free run they do not; nor may they
@@ -99,9 +96,9 @@ impl Stepper {
         let most = if is_free { MAX_FREE_BURST.into() } else { f64::from(config.pace()) * slower };
         // A scene may have shorter bursts than its mode.
         let least = f64::from(least).min(most);
-        let room = picture * BURST_SHARE - costs.read_seconds;
+        let room = picture * BURST_SHARE - situation.read_seconds;
         let room = if is_free { room / FREE_BURSTS } else { room };
-        let steps = match costs.step_seconds {
+        let steps = match situation.step_seconds {
             step if step > 0.0 => {
                 let least = if step * least < LEAST_BURST_SECONDS { least } else { 1.0 };
                 (room / step).clamp(least, most)
@@ -111,15 +108,15 @@ impl Stepper {
         let due = steps + if slower > 1.0 { self.carry } else { 0.0 };
         self.carry = due.fract();
         let steps = config.steps_per_frame.filter(|_| self.goal.is_none()).unwrap_or(due as u32);
-        let most = if costs.attracts { MAX_ATTRACTING_BURST } else { u32::MAX };
-        self.within_reach(steps.min(most), now)
+        let most = if situation.attracts { MAX_ATTRACTING_BURST } else { u32::MAX };
+        self.within_reach(steps.min(most), situation)
     }
 
     /// Limits `steps` to those before the goal, and to those before step 0 when time goes backwards.
-    fn within_reach(&self, steps: u32, now: Now) -> u32 {
+    fn within_reach(&self, steps: u32, Situation { step, is_backwards, .. }: Situation) -> u32 {
         let most = match self.goal {
-            Some(goal) => goal.abs_diff(now.step),
-            None if now.is_backwards => now.step,
+            Some(goal) => goal.abs_diff(step),
+            None if is_backwards => step,
             None => u64::MAX,
         };
         steps.min(u32::try_from(most).unwrap_or(u32::MAX))
@@ -131,8 +128,8 @@ mod tests {
     use super::*;
     use crate::modes::gravity;
 
-    const COSTS: Costs = Costs { step_seconds: 1e-3, read_seconds: 0.0, attracts: false };
-    const START: Now = Now { step: 0, is_backwards: false };
+    const START: Situation =
+        Situation { step: 0, is_backwards: false, step_seconds: 1e-3, read_seconds: 0.0, attracts: false };
 
     fn config() -> Config {
         Config::new(&gravity::INFO)
@@ -142,16 +139,12 @@ mod tests {
     fn a_burst_ends_at_the_goal_and_at_the_beginning() {
         let mut stepper = Stepper::new();
         let config = Config { steps_per_frame: Some(10), ..config() };
-        let back = Now { step: 3, is_backwards: true };
-        assert_eq!(stepper.burst_length(&config, START, COSTS), 10);
-        assert_eq!(stepper.burst_length(&config, back, COSTS), 3);
+        let back = Situation { step: 3, is_backwards: true, ..START };
+        assert_eq!(stepper.burst_length(&config, START), 10);
+        assert_eq!(stepper.burst_length(&config, back), 3);
         stepper.goal = Some(2);
-        assert_eq!(
-            stepper.burst_length(&config, back, COSTS),
-            1,
-            "the chosen length does not count while seeking"
-        );
-        assert_eq!(stepper.burst_length(&config, Now { step: 2, ..START }, COSTS), 0);
+        assert_eq!(stepper.burst_length(&config, back), 1, "the chosen length does not count while seeking");
+        assert_eq!(stepper.burst_length(&config, Situation { step: 2, ..START }), 0);
     }
 
     #[test]
@@ -159,21 +152,18 @@ mod tests {
         let mut stepper = Stepper { single_steps: 1, ..Stepper::new() };
         let config = Config { running: false, ..config() };
         assert!(stepper.wants_steps(&config));
-        assert_eq!(stepper.next_burst(&config, START, COSTS), 1);
+        assert_eq!(stepper.next_burst(&config, START), 1);
         assert!(!stepper.wants_steps(&config));
     }
 
     #[test]
     fn an_auto_burst_fits_between_two_pictures() {
-        let mut stepper = Stepper::new();
         let free = Config { free_run: true, ..config() };
-        let steps = |stepper: &mut Stepper, seconds| {
-            stepper.burst_length(&free, START, Costs { step_seconds: seconds, ..COSTS })
+        let steps = |step_seconds, attracts| {
+            Stepper::new().burst_length(&free, Situation { step_seconds, attracts, ..START })
         };
-        assert_eq!(steps(&mut stepper, 1e-3), 4, "a third of 85 % of 16.7 ms");
-        assert_eq!(steps(&mut stepper, 1e-9), MAX_FREE_BURST);
-        assert_eq!(steps(&mut stepper, 10.0), 1);
-        let attracting = Costs { step_seconds: 1e-9, attracts: true, ..COSTS };
-        assert_eq!(stepper.burst_length(&free, START, attracting), MAX_ATTRACTING_BURST);
+        assert_eq!(steps(1e-3, false), 4, "a third of 85 % of 16.7 ms");
+        assert_eq!((steps(1e-9, false), steps(10.0, false)), (MAX_FREE_BURST, 1));
+        assert_eq!(steps(1e-9, true), MAX_ATTRACTING_BURST);
     }
 }

@@ -9,14 +9,13 @@ use super::editing::EditState;
 use super::measurements::{Measurements, SETTLED};
 use super::publisher::Publisher;
 use super::queue::CommandQueue;
-use super::stepper::{Costs, Now, Stepper};
+use super::stepper::{Situation, Stepper};
 use crate::base::error::{Error, Result};
 use crate::engine::config::Config;
 use crate::engine::{Engine, LostDevice};
 use crate::session::autosave::{Autosave, Ending};
 use crate::session::frame::Frame;
-use crate::session::messages::{Command, Moment, Notice};
-use crate::session::notifier::Notifier;
+use crate::session::messages::{Command, Moment, Notice, Notifier};
 
 /// Runs the simulation until [`Command::Quit`], or until the window's end of the channel is gone.
 pub(in crate::session) fn run(
@@ -45,9 +44,9 @@ pub(in crate::session) fn run(
             true => worker.report_resumed(String::new()),
             false => worker.turn(),
         }));
-        let ended = Error::Invalid("the simulation's thread ended unexpectedly".to_owned());
+        let panicked = || Err(Error::Invalid("the simulation's thread ended unexpectedly".to_owned()));
         worker.report_losses();
-        if let Err(error) = turn.unwrap_or(Err(ended)) {
+        if let Err(error) = turn.unwrap_or_else(|_| panicked()) {
             worker.notifier.send(Notice::Failed(worker.engine.crash_save(error)));
             has_failed = true;
         }
@@ -87,10 +86,7 @@ impl Worker {
         if self.stepper.is_bursting && !self.complete_burst()? {
             return Ok(());
         }
-        if self.publisher.is_due() {
-            self.publish()?;
-        }
-        Ok(())
+        if self.publisher.is_due() { self.publish() } else { Ok(()) }
     }
 
     /// Receives commands. Without work it waits for one, or measures a paused simulation.
@@ -142,16 +138,19 @@ impl Worker {
         self.engine.config()
     }
 
-    pub(super) fn now(&self) -> Now {
-        Now { step: self.engine.clock().0, is_backwards: self.engine.is_backwards() }
+    /// Returns the number of steps since the scene began.
+    pub(super) fn step(&self) -> u64 {
+        self.engine.clock().0
     }
 
     pub(super) fn moment(&self) -> Moment {
-        (self.engine.generation(), self.engine.clock().0, self.engine.changes())
+        (self.engine.generation(), self.step(), self.engine.changes())
     }
 
-    pub(super) fn costs(&self) -> Costs {
-        Costs {
+    pub(super) fn situation(&self) -> Situation {
+        Situation {
+            step: self.step(),
+            is_backwards: self.engine.is_backwards(),
             step_seconds: self.measurements.rates.rates().step_seconds,
             read_seconds: self.publisher.read_ms * 1e-3,
             attracts: self.edits.attraction.is_some(),
