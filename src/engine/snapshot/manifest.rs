@@ -111,11 +111,13 @@ impl GridManifest {
     }
 }
 
+/// Reads a list, given its name and its number of bytes, into a `Vec` of its rows.
+type ReadList = fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>;
+
 /// Length that a list must have for its scene, and the function that reads its rows.
 struct Expected {
     bytes: RangeInclusive<u64>,
-    /// Reads the list with this name and number of bytes into a `Vec` of its rows.
-    read: fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>,
+    read: ReadList,
     /// Whether [`Room::flows`] limits the list; otherwise [`Room::bodies`] does.
     is_flow: bool,
 }
