@@ -22,9 +22,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use super::csv::quoted;
 use super::description::{MOST_NAME, MOST_SUMMARY, Origin, Scene, label};
 use super::generator::{Arguments, Generator};
+use super::lines::quoted;
 use super::orbits::Orbits;
 use super::{asteroids, csv, fluid, gravity};
 use crate::base::bodies::Bodies;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::csv::quoted;
+use super::lines::quoted;
 use crate::base::error::{Error, Result};
 use crate::base::params::ParamValues;
 use crate::base::state::State;

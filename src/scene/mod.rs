@@ -13,6 +13,7 @@ pub mod fluid;
 mod frame;
 mod generator;
 pub mod gravity;
+mod lines;
 mod orbits;
 mod random;
 pub mod tipsy;

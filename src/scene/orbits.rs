@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use libm::{cos, sin};
 
-use super::csv::quoted;
+use super::lines::quoted;
 use crate::base::bodies::Bodies;
 
 /// Maximum number of bodies.

@@ -31,61 +31,47 @@ const FIELDS: [u64; 3] = [12, 9, 11];
 /// header says, if the number of bodies is 0 or above [`MAX_BODIES`], or if a number is not finite or a mass
 /// negative.
 pub fn load(path: &Path) -> Result<Bodies> {
-    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
     let (file, length) = files::open(path, MOST_BYTES, "a Tipsy file")?;
-    read(BufReader::new(file), length).map_err(|fault| match fault {
-        Fault::Io(source) => io_error(source),
-        Fault::Wrong(what) => Error::Invalid(format!("{}: {what}", path.display())),
-    })
-}
-
-/// The reason why reading stopped.
-enum Fault {
-    Io(std::io::Error),
-    Wrong(String),
-}
-
-fn read(mut input: impl Read, length: u64) -> Result<Bodies, Fault> {
+    let mut input = BufReader::new(file);
+    let failed = Error::io("read", path);
+    let wrong = |what: String| Err(Error::Invalid(format!("{}: {what}", path.display())));
     let mut header = [0; HEADER as usize];
     if length < HEADER {
-        return Err(Fault::Wrong(format!(
+        return wrong(format!(
             "{length} bytes are too few for a Tipsy file, whose header alone has {HEADER} bytes"
-        )));
+        ));
     }
-    input.read_exact(&mut header).map_err(Fault::Io)?;
+    input.read_exact(&mut header).map_err(&failed)?;
     let word = |at: usize| -> [u8; 4] { std::array::from_fn(|byte| header[at + byte]) };
     let number = |from: fn([u8; 4]) -> u32, at: usize| from(word(at));
     let from = [u32::from_be_bytes, u32::from_le_bytes].into_iter().find(|from| number(*from, 12) == 3);
     let Some(from) = from else {
-        return Err(Fault::Wrong("it is not a Tipsy file with three dimensions".to_owned()));
+        return wrong("it is not a Tipsy file with three dimensions".to_owned());
     };
     let [all, gas, dark, stars] = [8, 16, 20, 24].map(|at| u64::from(number(from, at)));
     let kinds = [gas, dark, stars];
     if kinds.iter().sum::<u64>() != all {
-        let text = format!(
+        return wrong(format!(
             "it is damaged: its header gives {all} particles, but {gas} gas, {dark} dark and {stars} stars"
-        );
-        return Err(Fault::Wrong(text));
+        ));
     }
     if !(1..=MAX_BODIES as u64).contains(&all) {
-        return Err(Fault::Wrong(format!(
-            "it has {all} particles; the number must be from 1 to {MAX_BODIES}"
-        )));
+        return wrong(format!("it has {all} particles; the number must be from 1 to {MAX_BODIES}"));
     }
     let wanted = HEADER + kinds.iter().zip(FIELDS).map(|(count, fields)| 4 * count * fields).sum::<u64>();
     if length != wanted {
-        let text = format!(
+        return wrong(format!(
             "it has {length} bytes, but should have {wanted} by its header: it is cut off or not a Tipsy file"
-        );
-        return Err(Fault::Wrong(text));
+        ));
     }
     let is_big = from(*b"\0\0\0\x01") == 1;
-    let no_memory = || Fault::Wrong(format!("not enough memory for its {all} particles"));
-    let mut bodies = Bodies::try_with_capacity(all as usize).ok_or_else(no_memory)?;
+    let Some(mut bodies) = Bodies::try_with_capacity(all as usize) else {
+        return wrong(format!("not enough memory for its {all} particles"));
+    };
     for (count, fields) in kinds.into_iter().zip(FIELDS) {
         let mut row = vec![0; 4 * fields as usize];
         for _ in 0..count {
-            input.read_exact(&mut row).map_err(Fault::Io)?;
+            input.read_exact(&mut row).map_err(&failed)?;
             let number = |field: usize| {
                 let bytes = std::array::from_fn(|byte| row[4 * field + byte]);
                 if is_big { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) }
@@ -94,9 +80,9 @@ fn read(mut input: impl Read, length: u64) -> Result<Bodies, Fault> {
             let finite = [x, y, z, vx, vy, vz].iter().all(|c| c.abs() <= FINITE_LIMIT);
             if !(finite && (0.0..=FINITE_LIMIT).contains(&m)) {
                 let nth = bodies.len() + 1;
-                let text =
-                    format!("particle {nth} has a value that is not finite or too large, or a mass below 0");
-                return Err(Fault::Wrong(text));
+                return wrong(format!(
+                    "particle {nth} has a value that is not finite or too large, or a mass below 0"
+                ));
             }
             bodies.push([x, y, z], [vx, vy, vz], m);
         }

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::texture::{Texture2d, UncompressedFloatFormat};
-use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, uniform};
+use glium::{Program, uniform};
 
-use super::fill::{fill, program, smooth, surface, texture};
+use super::fill::{fill, smooth, surface, texture};
+use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
@@ -29,8 +30,8 @@ impl Bloom {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
-            down: program(context, "bloom_down", include_str!("../../shaders/bloom_down.frag"))?,
-            up: program(context, "bloom_up", include_str!("../../shaders/bloom_up.frag"))?,
+            down: source!("bloom_down", "fill").compile(context)?,
+            up: source!("bloom_up", "fill").compile(context)?,
             levels: Vec::new(),
         })
     }
@@ -65,7 +66,7 @@ impl Bloom {
                 size: [width as f32, height as f32],
                 share: SPREAD,
             };
-            fill(&mut surface(&self.context, large)?, None, &self.up, &uniforms, Some(MIX))?;
+            fill(&mut surface(&self.context, large)?, None, &self.up, &uniforms, Some(fade(1.0 - SPREAD)))?;
         }
         Ok(())
     }
@@ -75,15 +76,6 @@ impl Bloom {
         self.levels.first()
     }
 }
-
-/// Blending: multiplies the existing pixels by 1 − [`SPREAD`] and adds the new ones.
-const MIX: Blend = {
-    let mix = BlendingFunction::Addition {
-        source: LinearBlendingFactor::One,
-        destination: LinearBlendingFactor::ConstantAlpha,
-    };
-    Blend { color: mix, alpha: mix, constant_value: (0.0, 0.0, 0.0, 1.0 - SPREAD) }
-};
 
 fn half((width, height): (u32, u32)) -> (u32, u32) {
     (width.div_ceil(2), height.div_ceil(2))

@@ -4,14 +4,14 @@ use std::rc::Rc;
 use std::thread;
 
 use bytemuck::{Pod, Zeroable};
+use glium::VertexBuffer;
 use glium::backend::Context;
 use glium::implement_vertex;
-use glium::texture::Texture2d;
-use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter, Sampler};
-use glium::{VertexBuffer, uniforms::SamplerBehavior};
+use glium::texture::{MipmapsOption, RawImage2d, Texture2d, UncompressedFloatFormat};
+use glium::uniforms::Sampler;
 
+use super::fill::pixels;
 use super::opengl::graphics;
-use super::palette;
 use crate::base::bodies::Points;
 use crate::base::error::{Error, Result};
 use crate::base::look::Palette;
@@ -63,7 +63,7 @@ pub(super) struct Cloud {
 impl Cloud {
     /// Creates a cloud without bodies.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let palette = palette::texture(context, Palette::Dusk)?;
+        let palette = palette_texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
     }
 
@@ -98,7 +98,7 @@ impl Cloud {
 
     /// Replaces the colour map.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
-        self.palette = palette::texture(&self.context, palette)?;
+        self.palette = palette_texture(&self.context, palette)?;
         Ok(())
     }
 
@@ -115,13 +115,19 @@ impl Cloud {
 
     /// Returns the colour map.
     pub(super) fn palette(&self) -> Sampler<'_, Texture2d> {
-        let behavior = SamplerBehavior {
-            minify_filter: MinifySamplerFilter::Nearest,
-            magnify_filter: MagnifySamplerFilter::Nearest,
-            ..Default::default()
-        };
-        Sampler(&self.palette, behavior)
+        pixels(&self.palette)
     }
+}
+
+/// Creates a texture with one row of 256 colours, from low to high values.
+fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
+    let row = (0..256).flat_map(|i| {
+        let [red, green, blue] = palette.colour(i as f32 / 255.0);
+        [red, green, blue, 255]
+    });
+    let image = RawImage2d::from_raw_rgba(row.collect(), (256, 1));
+    Texture2d::with_format(context, image, UncompressedFloatFormat::U8U8U8U8, MipmapsOption::NoMipmap)
+        .map_err(graphics("make the colour map"))
 }
 
 fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Body], &mut [Value])) {

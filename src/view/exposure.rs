@@ -6,7 +6,8 @@ use glium::backend::Context;
 use glium::texture::{Texture2d, UncompressedFloatFormat};
 use glium::{Program, uniform};
 
-use super::fill::{fill, pixels, program, surface, texture};
+use super::fill::{fill, pixels, surface, texture};
+use super::opengl::source;
 use crate::base::error::Result;
 
 /// Pixels of light along each side that one pixel of the first sums covers.
@@ -28,8 +29,8 @@ impl Meter {
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
-            measure: program(context, "measure", include_str!("../../shaders/measure.frag"))?,
-            sum: program(context, "sum", include_str!("../../shaders/sum.frag"))?,
+            measure: source!("measure", "fill").compile(context)?,
+            sum: source!("sum", "fill").compile(context)?,
             levels: vec![level(context, (1, 1))?],
         })
     }

@@ -9,9 +9,8 @@ use glium::{Program, Rect, Surface, uniform};
 
 use super::camera::Camera;
 use super::cloud::{Cloud, followed};
-use super::fill::{fill, pixels, program};
-use super::opengl::graphics;
-use super::style::BACKGROUND;
+use super::fill::{fill, pixels};
+use super::opengl::{BACKGROUND, graphics, source};
 use crate::base::error::Result;
 use crate::base::flow::{Image, Tones};
 
@@ -28,7 +27,7 @@ pub(super) struct Field {
 impl Field {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let program = program(context, "field", include_str!("../../shaders/field.frag"))?;
+        let program = source!("field", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 

@@ -8,39 +8,10 @@ use glium::index::{NoIndices, PrimitiveType};
 use glium::texture::{MipmapsOption, Texture2d, UncompressedFloatFormat};
 use glium::uniforms::{MagnifySamplerFilter, MinifySamplerFilter, Sampler, SamplerWrapFunction, Uniforms};
 use glium::vertex::EmptyVertexAttributes;
-use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor, Program, Rect, Surface};
+use glium::{Blend, DrawParameters, Program, Rect, Surface};
 
 use super::opengl::graphics;
-use super::shader::Source;
 use crate::base::error::Result;
-
-/// Blends by alpha and leaves the surface opaque.
-pub(super) const OVER: Blend = Blend {
-    color: BlendingFunction::Addition {
-        source: LinearBlendingFactor::SourceAlpha,
-        destination: LinearBlendingFactor::OneMinusSourceAlpha,
-    },
-    alpha: BlendingFunction::Addition {
-        source: LinearBlendingFactor::Zero,
-        destination: LinearBlendingFactor::One,
-    },
-    constant_value: (0.0, 0.0, 0.0, 0.0),
-};
-
-/// Adds light.
-pub(super) const ADD: Blend = {
-    let add = BlendingFunction::Addition {
-        source: LinearBlendingFactor::One,
-        destination: LinearBlendingFactor::One,
-    };
-    Blend { color: add, alpha: add, constant_value: (0.0, 0.0, 0.0, 0.0) }
-};
-
-/// Compiles `shaders/NAME.frag` with `shaders/fill.vert`.
-pub(super) fn program(context: &Rc<Context>, name: &'static str, fragment: &'static str) -> Result<Program> {
-    let vertex = include_str!("../../shaders/fill.vert");
-    Source { name, vertex, geometry: None, fragment }.compile(context)
-}
 
 /// Runs a program over `area` of the surface, or over all of it.
 pub(super) fn fill(

@@ -8,7 +8,8 @@ use glium::texture::Texture2d;
 use glium::{Program, Rect, Surface, uniform};
 
 use super::camera::Camera;
-use super::fill::{OVER, fill, pixels, program};
+use super::fill::{fill, pixels};
+use super::opengl::{OVER, source};
 use crate::base::error::Result;
 
 /// Draws the grid.
@@ -19,7 +20,7 @@ pub(super) struct Grid {
 impl Grid {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        Ok(Self { program: program(context, "grid", include_str!("../../shaders/grid.frag"))? })
+        Ok(Self { program: source!("grid", "fill").compile(context)? })
     }
 
     /// Draws the grid into `area`, behind the light in `light`.

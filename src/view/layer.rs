@@ -5,19 +5,11 @@ use std::rc::Rc;
 use glium::backend::Context;
 use glium::framebuffer::SimpleFrameBuffer;
 use glium::texture::{Texture2d, UncompressedFloatFormat};
-use glium::{Blend, BlendingFunction, LinearBlendingFactor, Program, Rect, Surface, uniform};
+use glium::{Program, Rect, Surface, uniform};
 
 use super::fill;
+use super::opengl::{PREMULTIPLIED, source};
 use crate::base::error::Result;
-
-/// Blending for premultiplied alpha.
-const LAID_OVER: Blend = {
-    let over = BlendingFunction::Addition {
-        source: LinearBlendingFactor::One,
-        destination: LinearBlendingFactor::OneMinusSourceAlpha,
-    };
-    Blend { color: over, alpha: over, constant_value: (0.0, 0.0, 0.0, 0.0) }
-};
 
 /// A transparent picture of the size of the surface that it covers.
 pub struct Layer {
@@ -32,7 +24,7 @@ impl Layer {
     /// # Errors
     /// Returns an error if the driver rejects the shader.
     pub fn new(context: &Rc<Context>) -> Result<Self> {
-        let program = fill::program(context, "layer", include_str!("../../shaders/layer.frag"))?;
+        let program = source!("layer", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: Self::texture(context, (1, 1))? })
     }
 
@@ -66,8 +58,8 @@ impl Layer {
     /// Returns an error if OpenGL fails.
     pub fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
-        areas
-            .into_iter()
-            .try_for_each(|area| fill::fill(surface, Some(area), &self.program, &uniforms, Some(LAID_OVER)))
+        areas.into_iter().try_for_each(|area| {
+            fill::fill(surface, Some(area), &self.program, &uniforms, Some(PREMULTIPLIED))
+        })
     }
 }

@@ -1,10 +1,27 @@
-//! Helpers for all OpenGL code: error texts, and the detection of software renderers.
+//! Helpers for all OpenGL code: shaders, blending, error texts, and the scale that keeps pictures of all sizes alike.
 
 use std::fmt::Display;
+use std::rc::Rc;
 
 use glium::backend::Context;
+use glium::index::{NoIndices, PrimitiveType};
+use glium::program::ProgramCreationInput;
+use glium::uniforms::Uniforms;
+use glium::vertex::MultiVerticesSource;
+use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Factor, Program, Surface};
 
-use crate::base::error::Error;
+use crate::base::error::{Error, Result};
+
+/// Background colour in sRGB, 0 to 1: nearly black, slightly blue.
+pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
+
+/// Height in pixels of the picture that sprite and strip sizes refer to.
+const REFERENCE_HEIGHT: f32 = 800.0;
+
+/// Returns the factor from sizes at the reference height to sizes in a picture of this height.
+pub(super) fn scale(height: u32) -> f32 {
+    height as f32 / REFERENCE_HEIGHT
+}
 
 /// Returns whether the renderer's name is that of a software renderer.
 pub fn is_software(context: &Context) -> bool {
@@ -15,4 +32,97 @@ pub fn is_software(context: &Context) -> bool {
 /// Converts errors of glium and glutin; `what` names the failed operation, such as "draw the bodies".
 pub(super) fn graphics<E: Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| Error::Graphics(format!("OpenGL: cannot {what}: {reason}"))
+}
+
+/// Returns blending that adds the source times `source` to the destination times `destination`.
+pub(super) const fn blending(source: Factor, destination: Factor) -> BlendingFunction {
+    BlendingFunction::Addition { source, destination }
+}
+
+/// Returns blending with the same factors for colour and alpha.
+const fn blend(source: Factor, destination: Factor) -> Blend {
+    let both = blending(source, destination);
+    Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }
+}
+
+/// Adds light.
+pub(super) const ADD: Blend = blend(Factor::One, Factor::One);
+/// Lays colours with premultiplied alpha over others.
+pub(super) const PREMULTIPLIED: Blend = blend(Factor::One, Factor::OneMinusSourceAlpha);
+/// Lays colours over others by alpha and leaves the surface opaque.
+pub(super) const OVER: Blend = Blend {
+    color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
+    ..blend(Factor::Zero, Factor::One)
+};
+/// Multiplies the existing colours by `kept` and adds others.
+pub(super) const fn fade(kept: f32) -> Blend {
+    Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }
+}
+
+/// Draws a sprite for each vertex; `what` names the sprites in errors.
+pub(super) fn draw_sprites<'a>(
+    surface: &mut impl Surface,
+    what: &str,
+    vertices: impl MultiVerticesSource<'a>,
+    program: &Program,
+    uniforms: &impl Uniforms,
+    parameters: &DrawParameters,
+) -> Result<()> {
+    surface
+        .draw(vertices, NoIndices(PrimitiveType::Points), program, uniforms, parameters)
+        .map_err(graphics(&format!("draw {what}")))
+}
+
+/// Source text of a program's shaders; `name` appears in error messages.
+pub(super) struct Source {
+    pub name: &'static str,
+    pub vertex: &'static str,
+    pub geometry: Option<&'static str>,
+    pub fragment: &'static str,
+}
+
+/// Returns the [`Source`] of `shaders/NAME.frag` with `shaders/NAME.vert`, or with another vertex shader.
+macro_rules! source {
+    ($name:literal) => {
+        source!($name, $name)
+    };
+    ($name:literal, $vertex:literal) => {
+        $crate::view::opengl::Source {
+            name: $name,
+            vertex: include_str!(concat!("../../shaders/", $vertex, ".vert")),
+            geometry: None,
+            fragment: include_str!(concat!("../../shaders/", $name, ".frag")),
+        }
+    };
+}
+pub(super) use source;
+
+impl Source {
+    /// Compiles the shaders, each after `shaders/common.glsl`, which needs to know whether a software renderer draws.
+    pub(super) fn compile(&self, context: &Rc<Context>) -> Result<Program> {
+        self.compile_with(context, "")
+    }
+
+    /// Compiles the shaders with the preprocessor lines `defines`. A software renderer is faster without code than
+    /// with an `if` around it.
+    pub(super) fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
+        let common = include_str!("../../shaders/common.glsl");
+        // `#line` makes line numbers in the compiler's messages match the shader's file.
+        let software = if is_software(context) { "#define SOFTWARE\n" } else { "" };
+        let whole = |own: &str| format!("#version 150\n{software}{defines}{common}\n#line 1\n{own}");
+        let (vertex, fragment) = (whole(self.vertex), whole(self.fragment));
+        let geometry = self.geometry.map(whole);
+        let input = ProgramCreationInput::SourceCode {
+            vertex_shader: &vertex,
+            geometry_shader: geometry.as_deref(),
+            fragment_shader: &fragment,
+            tessellation_control_shader: None,
+            tessellation_evaluation_shader: None,
+            transform_feedback_varyings: None,
+            // glium then leaves GL_FRAMEBUFFER_SRGB off, so that a window and a file get the same bytes.
+            outputs_srgb: true,
+            uses_point_size: vertex.contains("gl_PointSize"),
+        };
+        Program::new(context, input).map_err(graphics(&format!("compile shaders/{}", self.name)))
+    }
 }

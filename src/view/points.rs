@@ -3,15 +3,11 @@
 use std::rc::Rc;
 
 use glium::backend::Context;
-use glium::index::{NoIndices, PrimitiveType};
 use glium::{DrawParameters, Program, Surface, uniform};
 
 use super::camera::Camera;
 use super::cloud::Cloud;
-use super::fill::ADD;
-use super::opengl::graphics;
-use super::shader::Source;
-use super::style::scale;
+use super::opengl::{ADD, draw_sprites, scale, source};
 use crate::base::error::Result;
 use crate::base::look::Look;
 
@@ -24,13 +20,7 @@ pub(super) struct Glow {
 impl Glow {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let source = Source {
-            name: "points",
-            vertex: include_str!("../../shaders/points.vert"),
-            geometry: None,
-            fragment: include_str!("../../shaders/points.frag"),
-        };
-        Ok(Self { program: source.compile(context)?, typical_mass: 0.0 })
+        Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
     /// Finds the mass of a typical body, whose sprite gets the typical size.
@@ -64,9 +54,7 @@ impl Glow {
             hides: hides,
         };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
-        surface
-            .draw((bodies, values), NoIndices(PrimitiveType::Points), &self.program, &uniforms, &parameters)
-            .map_err(graphics("draw the bodies"))
+        draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
     }
 }
 

@@ -7,8 +7,7 @@ use glium::backend::Context;
 use glium::{Rect, Surface};
 
 use super::camera::Camera;
-use super::opengl::is_software;
-use super::style::scale;
+use super::opengl::{is_software, scale};
 use super::{bloom, cloud, exposure, field, grid, points, spheres, stars, target, trails};
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;

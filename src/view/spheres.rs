@@ -4,14 +4,11 @@ use std::rc::Rc;
 
 use glium::backend::Context;
 use glium::draw_parameters::DepthTest;
-use glium::index::{NoIndices, PrimitiveType};
-use glium::{Blend, BlendingFunction, Depth, DrawParameters, LinearBlendingFactor, Program, Surface};
-use glium::{VertexBuffer, uniform};
+use glium::{Blend, Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
-use super::opengl::graphics;
-use super::shader::Source;
+use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
 use crate::base::error::Result;
 use crate::base::look::Look;
 
@@ -27,12 +24,8 @@ pub(super) struct Spheres {
 impl Spheres {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let source = Source {
-            name: "spheres",
-            vertex: include_str!("../../shaders/spheres.vert"),
-            geometry: Some(include_str!("../../shaders/spheres.geom")),
-            fragment: include_str!("../../shaders/spheres.frag"),
-        };
+        let geometry = Some(include_str!("../../shaders/spheres.geom"));
+        let source = Source { geometry, ..source!("spheres") };
         let body = VertexBuffer::dynamic(context, &[Body { body: [0.0; 4] }]);
         let value = VertexBuffer::dynamic(context, &[Value { value: 0.0 }]);
         let failed = || graphics("allocate the planet's vertex buffers");
@@ -93,25 +86,12 @@ impl Spheres {
             distance: camera.distance,
             depth_cue: 4.0 * look.depth_cue,
         };
-        surface
-            .draw((bodies, values), NoIndices(PrimitiveType::Points), &self.program, &uniforms, &over(edges))
-            .map_err(graphics("draw the bodies"))
-    }
-}
-
-/// Returns the drawing parameters: nearer balls over farther ones, soft edges blended. Depth is stored as its
-/// reciprocal, which floats resolve evenly at all distances.
-fn over(edges: bool) -> DrawParameters<'static> {
-    let over = BlendingFunction::Addition {
-        source: LinearBlendingFactor::One,
-        destination: LinearBlendingFactor::OneMinusSourceAlpha,
-    };
-    DrawParameters {
-        depth: Depth { test: DepthTest::IfMore, write: !edges, ..Default::default() },
-        blend: match edges {
-            true => Blend { color: over, alpha: over, constant_value: (0.0, 0.0, 0.0, 0.0) },
-            false => Blend::default(),
-        },
-        ..Default::default()
+        // Nearer balls cover farther ones. Depth is stored as its reciprocal, which floats resolve evenly at all distances.
+        let parameters = DrawParameters {
+            depth: Depth { test: DepthTest::IfMore, write: !edges, ..Default::default() },
+            blend: if edges { PREMULTIPLIED } else { Blend::default() },
+            ..Default::default()
+        };
+        draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
     }
 }

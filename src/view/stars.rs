@@ -4,13 +4,10 @@ use std::rc::Rc;
 
 use bytemuck::{Pod, Zeroable};
 use glium::backend::Context;
-use glium::index::{NoIndices, PrimitiveType};
 use glium::{DrawParameters, Program, Surface, VertexBuffer, implement_vertex, uniform};
 
 use super::camera::Camera;
-use super::fill::ADD;
-use super::opengl::graphics;
-use super::shader::Source;
+use super::opengl::{ADD, draw_sprites, graphics, source};
 use crate::base::error::Result;
 
 /// Number of stars on the whole sphere; about 400 are in view.
@@ -35,14 +32,8 @@ pub(super) struct Stars {
 impl Stars {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let source = Source {
-            name: "stars",
-            vertex: include_str!("../../shaders/stars.vert"),
-            geometry: None,
-            fragment: include_str!("../../shaders/stars.frag"),
-        };
         let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate the stars"))?;
-        Ok(Self { program: source.compile(context)?, all })
+        Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
     /// Adds the stars' light. `covers` has the meaning it has in `shaders/stars.frag`; `scale` is the factor from the
@@ -61,9 +52,7 @@ impl Stars {
             covers: covers,
         };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
-        surface
-            .draw(&self.all, NoIndices(PrimitiveType::Points), &self.program, &uniforms, &parameters)
-            .map_err(graphics("draw the stars"))
+        draw_sprites(surface, "the stars", &self.all, &self.program, &uniforms, &parameters)
     }
 }
 

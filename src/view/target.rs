@@ -7,10 +7,8 @@ use glium::framebuffer::{DepthRenderBuffer, SimpleFrameBuffer};
 use glium::texture::{DepthFormat, Texture2d, UncompressedFloatFormat};
 use glium::{Program, Rect, Surface, uniform};
 
-use super::fill::{self, OVER, pixels, smooth, texture};
-use super::opengl::graphics;
-use super::shader::Source;
-use super::style::BACKGROUND;
+use super::fill::{self, pixels, smooth, texture};
+use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
@@ -28,16 +26,14 @@ pub(super) struct Target {
 impl Target {
     /// Compiles the shaders and creates a target of one pixel.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let programs = |name, fragment| -> Result<_> {
-            let vertex = include_str!("../../shaders/tonemap.vert");
-            let source = Source { name, vertex, geometry: None, fragment };
+        let programs = |source: Source| -> Result<_> {
             Ok([source.compile(context)?, source.compile_with(context, "#define BLOOM\n")?])
         };
         let (light, depth) = attachments(context, 1, 1)?;
         Ok(Self {
             context: context.clone(),
-            tone_map: programs("tonemap", include_str!("../../shaders/tonemap.frag"))?,
-            compose: programs("compose", include_str!("../../shaders/compose.frag"))?,
+            tone_map: programs(source!("tonemap"))?,
+            compose: programs(source!("compose", "tonemap"))?,
             light,
             depth,
         })

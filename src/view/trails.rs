@@ -13,9 +13,7 @@ use glium::{Depth, DrawParameters, Program, Surface, VertexBuffer, uniform};
 
 use super::camera::Camera;
 use super::cloud::{Body, Cloud, Value};
-use super::fill::ADD;
-use super::opengl::graphics;
-use super::shader::Source;
+use super::opengl::{ADD, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
@@ -72,18 +70,12 @@ pub(super) struct Style {
 impl Trails {
     /// Compiles the shaders.
     pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
-        let source = Source {
-            name: "trails",
-            vertex: include_str!("../../shaders/trails.vert"),
-            geometry: None,
-            fragment: include_str!("../../shaders/trails.frag"),
-        };
         let pieces = PIECES[usize::from(is_software)];
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
         let corners: Vec<u16> = (0..MOST as u16).flat_map(piece).collect();
         let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
             .map_err(graphics("allocate the corners of trails"))?;
-        let program = source.compile(context)?;
+        let program = source!("trails").compile(context)?;
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
 

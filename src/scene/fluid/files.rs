@@ -3,16 +3,15 @@
 //!
 //! Files are untrusted: lines, numbers and sizes are bounded, and an error names the line.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::fmt::Display;
+use std::io::{self, BufRead, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::base::error::{Error, Result};
-use crate::base::files;
+use crate::base::error::Result;
 use crate::base::flow::{Flow, MAX_CELLS, Walls};
-use crate::scene::csv::{next_line, quoted, text_of};
+use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 
 /// Content of a parameter file: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +56,6 @@ const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows.
 const MAX_SIDE: usize = 1 << 20;
-const SIDE: &str = "a whole number from 3 to 1048576";
 /// Accepted initial mass in a cell.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
 /// Accepted acceleration.
@@ -71,27 +69,27 @@ pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 /// Returns [`Error::Io`] if the file cannot be read; [`Error::File`] with the line if a line is missing or extra, or
 /// if a value is not a number in its range.
 pub fn load_case(path: &Path) -> Result<Case> {
-    read(path, (MOST_BYTES, "a parameter file"), |input| {
-        let mut lines = Lines::new(input);
-        let nx = lines.number("nx", SIDE, 3..=MAX_SIDE)?;
-        let ny = lines.number("ny", SIDE, 3..=MAX_SIDE)?;
+    parse_file(path, (MOST_BYTES, "a parameter file"), |mut lines| {
+        let nx = next(&mut lines, "nx", WHOLE, 3..=MAX_SIDE)?;
+        let ny = next(&mut lines, "ny", WHOLE, 3..=MAX_SIDE)?;
         if nx * ny > MAX_CELLS {
             return Err(lines.wrong(format!("{nx} × {ny} cells are too many; the maximum is {MAX_CELLS}")));
         }
         let case = Case {
             nx,
             ny,
-            steps: lines.number("steps", "a whole number", 0..=u32::MAX)?,
-            reynolds_dim: lines.number("reynolds_dim", "a whole number from 1", 1..=1 << 20)?,
-            density: lines.number("density", "a number from 0.001 to 10", DENSITY)?,
-            accel: lines.number("accel", "a number from 1e-8 to 0.5", ACCEL)?,
-            omega: lines.number("omega", "a number from 0.01 to 1.999", OMEGA)?,
+            steps: next(&mut lines, "steps", WHOLE, 0..=u32::MAX)?,
+            reynolds_dim: next(&mut lines, "reynolds_dim", WHOLE, 1..=1 << 20)?,
+            density: next(&mut lines, "density", "a number", DENSITY)?,
+            accel: next(&mut lines, "accel", "a number", ACCEL)?,
+            omega: next(&mut lines, "omega", "a number", OMEGA)?,
         };
-        match lines.next()? {
-            Some(extra) => {
-                Err(lines.wrong(format!("{} is one line too many; expected seven lines", quoted(&extra))))
+        match lines.advance()? {
+            true => {
+                Err(lines
+                    .wrong(format!("{} is one line too many; expected seven lines", quoted(lines.text()))))
             }
-            None => Ok(case),
+            false => Ok(case),
         }
     })
 }
@@ -103,23 +101,21 @@ pub fn load_case(path: &Path) -> Result<Case> {
 /// three numbers or lies outside the grid, or if all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
-    read(path, (most, "a list of this grid's obstacles"), |input| {
-        let mut lines = Lines::new(input);
+    parse_file(path, (most, "a list of this grid's obstacles"), |mut lines| {
         let mut walls = case.open();
-        while let Some(text) = lines.next()? {
-            let fields: Vec<&str> = text.split_whitespace().collect();
+        while lines.advance()? {
+            let fields: Vec<&str> = lines.text().split_whitespace().collect();
             let [x, y, blocked] = fields[..] else {
-                return Err(lines.wrong(format!("{} is not three numbers; expected x y 1", quoted(&text))));
+                let text = quoted(lines.text());
+                return Err(lines.wrong(format!("{text} is not three numbers; expected x y 1")));
             };
-            let inside =
-                |side: usize| format!("a whole number from 0 to {}, which is within the grid", side - 1);
-            let x = lines.parse("x", x, &inside(case.nx), 0..=case.nx - 1)?;
-            let y = lines.parse("y", y, &inside(case.ny), 0..=case.ny - 1)?;
-            lines.parse("blocked", blocked, "1", 1..=1u8)?;
+            let x = parse(&lines, "x", x, WHOLE, 0..=case.nx - 1)?;
+            let y = parse(&lines, "y", y, WHOLE, 0..=case.ny - 1)?;
+            parse(&lines, "blocked", blocked, WHOLE, 1..=1u8)?;
             walls.solid[y * case.nx + x] = true;
         }
         match walls.free() {
-            0 => Err(lines.wrong("all cells are blocked; leave at least one free".to_owned())),
+            0 => Err(lines.wrong("all cells are blocked; leave at least one free")),
             _ => Ok(walls),
         }
     })
@@ -163,80 +159,36 @@ fn scientific(x: f64) -> String {
     }
 }
 
-/// The reason why reading stopped.
-enum Fault {
-    Io(io::Error),
-    At(u64, String),
+/// Description of whole numbers in messages.
+const WHOLE: &str = "a whole number";
+
+/// Parses the number `name` on the next line.
+fn next<T: FromStr + PartialOrd + Display>(
+    lines: &mut Lines<impl BufRead>,
+    name: &str,
+    kind: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, Fault> {
+    if !lines.advance()? {
+        let all = "nx, ny, steps, reynolds_dim, density, accel, omega";
+        let what = format!("the line with {name} is missing; expected seven lines: {all}");
+        return Err(Fault::At(lines.number + 1, what));
+    }
+    parse(lines, name, lines.text(), kind, range)
 }
 
-fn read<T>(
-    path: &Path,
-    (most, what): (u64, &str),
-    with: impl FnOnce(BufReader<File>) -> Result<T, Fault>,
-) -> Result<T> {
-    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
-    let (file, _) = files::open(path, most, what)?;
-    with(BufReader::new(file)).map_err(|fault| match fault {
-        Fault::Io(source) => io_error(source),
-        Fault::At(line, what) => Error::File { path: path.to_owned(), line, what },
-    })
+/// Parses the number `name` from a text of the last line.
+fn parse<T: FromStr + PartialOrd + Display>(
+    lines: &Lines<impl BufRead>,
+    name: &str,
+    text: &str,
+    kind: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, Fault> {
+    let parsed = text.parse().ok().filter(|number| range.contains(number));
+    let expected = match (range.start(), range.end()) {
+        (least, most) if least == most => least.to_string(),
+        (least, most) => format!("{kind} from {least} to {most}"),
+    };
+    parsed.ok_or_else(|| lines.wrong(format!("{name} is {}; expected {expected}", quoted(text))))
 }
-
-/// The lines of a file that are not empty, with their numbers.
-struct Lines<R> {
-    input: R,
-    number: u64,
-}
-
-impl<R: BufRead> Lines<R> {
-    fn new(input: R) -> Self {
-        Self { input, number: 0 }
-    }
-
-    fn wrong(&self, what: String) -> Fault {
-        Fault::At(self.number.max(1), what)
-    }
-
-    fn next(&mut self) -> Result<Option<String>, Fault> {
-        let mut line = Vec::new();
-        while next_line(&mut self.input, &mut line).map_err(Fault::Io)? {
-            self.number += 1;
-            let text = text_of(&line, self.number == 1).map_err(|what| self.wrong(what))?;
-            if !text.is_empty() {
-                return Ok(Some(text.to_owned()));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Parses the number `name` on the next line.
-    fn number<T: Number>(
-        &mut self,
-        name: &str,
-        expected: &str,
-        range: RangeInclusive<T>,
-    ) -> Result<T, Fault> {
-        match self.next()? {
-            Some(text) => self.parse(name, &text, expected, range),
-            None => {
-                let all = "nx, ny, steps, reynolds_dim, density, accel, omega";
-                let what = format!("the line with {name} is missing; expected seven lines: {all}");
-                Err(Fault::At(self.number + 1, what))
-            }
-        }
-    }
-
-    fn parse<T: Number>(
-        &self,
-        name: &str,
-        text: &str,
-        expected: &str,
-        range: RangeInclusive<T>,
-    ) -> Result<T, Fault> {
-        let parsed = text.parse().ok().filter(|number| range.contains(number));
-        parsed.ok_or_else(|| self.wrong(format!("{name} is {}; expected {expected}", quoted(text))))
-    }
-}
-
-trait Number: FromStr + PartialOrd {}
-impl<T: FromStr + PartialOrd> Number for T {}
