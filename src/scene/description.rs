@@ -71,27 +71,25 @@ impl Scene {
     pub fn of_bodies(name: impl Into<String>, bodies: impl Into<Arc<Bodies>>) -> Arc<Self> {
         let bodies = bodies.into();
         let count = bodies.len();
-        Self::of(name.into(), "bodies from a file", Some(count), Origin::Bodies(bodies))
+        Self::of(name.into(), "bodies from a file", count, Origin::Bodies(bodies), None)
     }
 
     /// Returns a scene with a fluid at rest between `walls`. The file asks for `steps` steps.
     pub fn of_walls(name: impl Into<String>, walls: impl Into<Arc<Walls>>, steps: u32) -> Arc<Self> {
         let walls = walls.into();
         let cells = walls.cells();
-        let scene = Self::of(name.into(), "grid from a file", Some(cells), Origin::Walls(walls));
-        Arc::new(Self { steps: Some(steps), ..Scene::clone(&scene) })
+        Self::of(name.into(), "grid from a file", cells, Origin::Walls(walls), Some(steps))
     }
 
-    fn of(name: String, summary: &str, bodies: Option<usize>, origin: Origin) -> Arc<Self> {
+    fn of(name: String, summary: &str, bodies: usize, origin: Origin, steps: Option<u32>) -> Arc<Self> {
         let name = label(&name, MOST_NAME);
-        let (title, summary, params) = (name.clone(), summary.to_owned(), Vec::new());
         Arc::new(Self {
+            title: name.clone(),
             name,
-            title,
-            summary,
-            params,
-            bodies,
-            steps: None,
+            summary: summary.to_owned(),
+            params: Vec::new(),
+            bodies: Some(bodies),
+            steps,
             pace: None,
             origin,
             thumbnail: &[],

@@ -36,7 +36,7 @@ use crate::base::params::{self, ParamValues};
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 /// Maximum of the key `pace`.
-const MAX_PACE: u32 = 10_000;
+const MAX_PACE: usize = 10_000;
 /// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
 
@@ -62,24 +62,16 @@ struct Contents {
     title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     summary: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<String>,
     /// Number of bodies, for generators that make a fixed number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
     /// Length in the Reynolds number, in cells.
-    #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<f32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<u32>,
     /// Steps per picture where the device is fast enough.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pace: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     bodies: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     orbits: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     walls: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     arguments: BTreeMap<String, f64>,
@@ -93,9 +85,7 @@ struct Contents {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
-    #[serde(skip_serializing_if = "Option::is_none")]
     bodies: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<Value>,
 }
 
@@ -111,9 +101,9 @@ impl Chosen {
 /// Returns [`Error::Io`] if the file cannot be read, and [`Error::File`] or [`Error::Invalid`] if it is not a valid
 /// scene file.
 pub fn load(path: &Path) -> Result<SceneFile> {
-    let io_error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
     let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
-    let text = String::from_utf8(bytes).map_err(|error| io_error(std::io::Error::other(error)))?;
+    let not_text = |error| Error::io("read", path)(std::io::Error::other(error));
+    let text = String::from_utf8(bytes).map_err(not_text)?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     parse(&name, &text).map_err(|error| match error {
         Error::Scene { line: Some(line), what } => Error::File { path: path.to_owned(), line, what },
@@ -136,7 +126,6 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
 pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
-    let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, title, summary, count, steps, pace, length, start, .. } = &contents;
     let origin = origin.map_or_else(|| origin_of(&contents), Ok)?;
     let fixed = match &origin {
@@ -145,28 +134,23 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
         Origin::Orbits(orbits) => Some(orbits.len()),
         Origin::Walls(walls) => Some(walls.cells()),
     };
-    for (what, number) in [("count", count), ("start.bodies", &start.bodies)] {
-        if number.is_some_and(|number| !(1..=MAX_CELLS).contains(&number)) {
-            return Err(wrong(format!("{what} is not a whole number from 1 to {MAX_CELLS}")));
+    for (what, number, most) in [
+        ("count", *count, MAX_CELLS),
+        ("start.bodies", start.bodies, MAX_CELLS),
+        ("pace", pace.map(|pace| pace as usize), MAX_PACE),
+    ] {
+        if number.is_some_and(|number| !(1..=most).contains(&number)) {
+            return Err(wrong(format!("{what} is not a whole number from 1 to {most}")));
         }
     }
     if count.is_some() && *count != fixed {
-        return Err(wrong(format!(
-            "count must equal the number of bodies or cells in this file, {}",
-            fixed.unwrap_or_default()
-        )));
+        let fixed = fixed.unwrap_or_default();
+        return Err(wrong(format!("count must equal the number of bodies or cells in this file, {fixed}")));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
-        return Err(wrong("length applies only to walls; remove it or give walls".to_owned()));
+        return Err(wrong("length applies only to walls; remove it or give walls"));
     }
-    if pace.is_some_and(|pace| !(1..=MAX_PACE).contains(&pace)) {
-        return Err(wrong(format!("pace is not a whole number from 1 to {MAX_PACE}")));
-    }
-    let seed = start
-        .seed
-        .as_ref()
-        .map(|seed| seed_of(seed).ok_or_else(|| wrong("start.seed is not a whole number from 0".to_owned())));
-    let seed = seed.transpose()?;
+    let seed = start.seed.as_ref().map(seed_of).transpose()?;
     let text_of = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => Some(value.to_string()),
@@ -196,8 +180,13 @@ pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneF
     })
 }
 
+/// Returns the error of an invalid scene, without a line number.
+fn wrong(what: impl Into<String>) -> Error {
+    Error::Scene { line: None, what: what.into() }
+}
+
+/// Returns the origin that a scene file describes.
 fn origin_of(contents: &Contents) -> Result<Origin> {
-    let wrong = |what: String| Error::Scene { line: None, what };
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| wrong(format!("there is no mode {}", quoted(mode))))?;
     let fits = |what: &str, fits: bool| match fits {
@@ -206,17 +195,14 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     };
     let in_text = |what: &str, (line, why): (u64, String)| wrong(format!("{what}, line {line}: {why}"));
     if !arguments.is_empty() && generator.is_none() {
-        return Err(wrong("[arguments] apply only to a generator; name one or remove them".to_owned()));
+        return Err(wrong("[arguments] apply only to a generator; name one or remove them"));
     }
     match (generator, bodies, orbits, walls) {
         (Some(name), None, None, None) => {
-            let names = || known.iter().map(|generator| generator.name).collect::<Vec<_>>().join(", ");
             let generator = known.iter().find(|generator| generator.name == name).ok_or_else(|| {
-                wrong(format!(
-                    "there is no generator {}; the generators of {mode} are {}",
-                    quoted(name),
-                    names()
-                ))
+                let names: Vec<_> = known.iter().map(|generator| generator.name).collect();
+                let (name, names) = (quoted(name), names.join(", "));
+                wrong(format!("there is no generator {name}; the generators of {mode} are {names}"))
             })?;
             Ok(Origin::Made(generator, Arguments::new(generator, arguments)?))
         }
@@ -234,7 +220,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
             let walls = walls_of(text, length.unwrap_or(1.0)).map_err(|why| in_text("walls", why))?;
             Ok(Origin::Walls(walls.into()))
         }
-        _ => Err(wrong("a scene must have exactly one of generator, bodies, orbits and walls".to_owned())),
+        _ => Err(wrong("a scene must have exactly one of generator, bodies, orbits and walls")),
     }
 }
 
@@ -354,12 +340,13 @@ fn seed_value(seed: u64) -> Value {
     i64::try_from(seed).map_or_else(|_| Value::String(seed.to_string()), Value::Integer)
 }
 
-fn seed_of(value: &Value) -> Option<u64> {
-    match value {
+fn seed_of(value: &Value) -> Result<u64> {
+    let seed = match value {
         Value::Integer(seed) => u64::try_from(*seed).ok(),
         Value::String(text) => text.parse().ok(),
         _ => None,
-    }
+    };
+    seed.ok_or_else(|| wrong("start.seed is not a whole number from 0"))
 }
 
 fn lines_of(bodies: &Bodies) -> Result<String> {

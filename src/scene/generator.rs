@@ -60,22 +60,16 @@ impl Arguments {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();
         for (name, value) in given {
-            let known =
-                || generator.arguments.iter().map(|argument| argument.name).collect::<Vec<_>>().join(", ");
-            let argument =
-                generator.arguments.iter().find(|argument| argument.name == name).ok_or_else(|| {
-                    let name = quoted(name);
-                    Error::Invalid(format!(
-                        "{} has no argument {name}; its arguments are: {}",
-                        generator.name,
-                        known()
-                    ))
-                })?;
+            let argument = generator.arguments.iter().find(|argument| argument.name == name);
+            let argument = argument.ok_or_else(|| {
+                let known: Vec<_> = generator.arguments.iter().map(|argument| argument.name).collect();
+                let (of, name, known) = (generator.name, quoted(name), known.join(", "));
+                Error::Invalid(format!("{of} has no argument {name}; its arguments are: {known}"))
+            })?;
             if !argument.range.contains(value) {
                 let (from, to) = (argument.range.start(), argument.range.end());
-                return Err(Error::Invalid(format!(
-                    "{name} = {value} is not allowed: {name} takes {from} to {to}"
-                )));
+                let what = format!("{name} = {value} is not allowed: {name} takes {from} to {to}");
+                return Err(Error::Invalid(what));
             }
             values.insert(argument.name, *value);
         }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use glam::Vec3;
 use image::RgbImage;
 
 /// Maximum number of colours of a picture in a GIF.
@@ -53,10 +54,9 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours: mean and weight.
-#[derive(Clone, Copy, Default)]
+/// A group of nearly equal colours: their mean, and the weight of the group.
 struct Shade {
-    colour: [f32; 3],
+    colour: Vec3,
     weight: f32,
 }
 
@@ -72,14 +72,11 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
     for pixel in picture.pixels() {
         let (count, sum) = &mut sums[key(pixel.0)];
         *count += 1;
-        for (sum, level) in sum.iter_mut().zip(pixel.0) {
-            *sum += u64::from(level);
-        }
+        (0..3).for_each(|axis| sum[axis] += u64::from(pixel.0[axis]));
     }
     let shade = |(count, sum): (u64, [u64; 3])| {
-        let colour = sum.map(|sum| sum as f32 / count as f32);
-        let light = colour.into_iter().fold(0.0, f32::max);
-        Shade { colour, weight: (count as f32).powf(AREA_EXPONENT) * (light + LEAST_LIGHT) }
+        let colour = Vec3::from(sum.map(|sum| sum as f32)) / count as f32;
+        Shade { colour, weight: (count as f32).powf(AREA_EXPONENT) * (colour.max_element() + LEAST_LIGHT) }
     };
     sums.into_iter().filter(|(count, _)| *count > 0).map(shade).collect()
 }
@@ -87,36 +84,22 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
 /// A group of shades that become one colour.
 struct Group {
     shades: Vec<Shade>,
-    mean: [f32; 3],
+    mean: Vec3,
     /// Weighted squared distance from the mean along red, green and blue.
-    spread: [f32; 3],
+    spread: Vec3,
 }
 
 impl Group {
     fn new(shades: Vec<Shade>) -> Self {
         let total: f32 = shades.iter().map(|shade| shade.weight).sum();
-        let mut mean = [0.0; 3];
-        for shade in &shades {
-            for (mean, level) in mean.iter_mut().zip(shade.colour) {
-                *mean += level * shade.weight / total;
-            }
-        }
-        let mut spread = [0.0; 3];
-        for shade in &shades {
-            for axis in 0..3 {
-                spread[axis] += shade.weight * (shade.colour[axis] - mean[axis]).powi(2);
-            }
-        }
-        Self { shades, mean, spread }
-    }
-
-    fn total_spread(&self) -> f32 {
-        self.spread.iter().sum()
+        let mean: Vec3 = shades.iter().map(|shade| shade.colour * (shade.weight / total)).sum();
+        let spread = |shade: &Shade| shade.weight * (shade.colour - mean) * (shade.colour - mean);
+        Self { spread: shades.iter().map(spread).sum(), shades, mean }
     }
 
     /// Splits the group at the mean, along the axis of the largest spread.
     fn split(self) -> [Self; 2] {
-        let axis = (0..3).max_by(|&a, &b| self.spread[a].total_cmp(&self.spread[b])).unwrap_or(0);
+        let axis = self.spread.max_position();
         let is_below = |shade: &Shade| shade.colour[axis] < self.mean[axis];
         let (below, above) = self.shades.into_iter().partition(is_below);
         [Self::new(below), Self::new(above)]
@@ -127,7 +110,7 @@ impl Group {
 fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     let mut groups = vec![Group::new(shades)];
     while groups.len() < MOST {
-        let spreads = groups.iter().map(Group::total_spread).enumerate();
+        let spreads = groups.iter().map(|group| group.spread.element_sum()).enumerate();
         let Some((widest, spread)) = spreads.max_by(|(_, a), (_, b)| a.total_cmp(b)) else { break };
         // No group can be split: each has a single shade.
         if spread <= 0.0 || groups[widest].shades.len() < 2 {
@@ -136,62 +119,52 @@ fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
         let halves = groups.swap_remove(widest).split();
         groups.extend(halves);
     }
-    groups.into_iter().map(|group| group.mean.map(|level| level.round() as u8)).collect()
+    groups.into_iter().map(|group| levels(group.mean)).collect()
 }
 
-/// Finds the nearest colour of a palette, and remembers it for each shade.
-struct Nearest<'p> {
-    palette: &'p [[u8; 3]],
-    found: Vec<Option<u8>>,
+/// Rounds a colour to the levels of a picture.
+fn levels(colour: Vec3) -> [u8; 3] {
+    colour.to_array().map(|level| level.round() as u8)
 }
 
-impl Nearest<'_> {
-    fn of(&mut self, colour: [u8; 3]) -> u8 {
-        let palette = self.palette;
-        *self.found[key(colour)].get_or_insert_with(|| {
-            // The shade's darkest colour stretched to the full range, so that black and white are exact.
-            let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
-            let distance = |other: &[u8; 3]| -> i32 {
-                shade.iter().zip(other).map(|(a, &b)| (a - i32::from(b)).pow(2)).sum()
-            };
-            let nearest = palette.iter().enumerate().min_by_key(|(_, other)| distance(other));
-            nearest.map_or(0, |(place, _)| place as u8)
-        })
-    }
+/// Returns the index of the palette's colour nearest to the shade of a colour.
+fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
+    // The shade's darkest colour stretched to the full range, so that black and white are exact.
+    let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
+    let distance =
+        |other: &[u8; 3]| -> i32 { shade.iter().zip(other).map(|(a, &b)| (a - i32::from(b)).pow(2)).sum() };
+    let nearest = palette.iter().enumerate().min_by_key(|(_, other)| distance(other));
+    nearest.map_or(0, |(place, _)| place as u8)
 }
 
 /// Assigns a palette colour to each pixel and passes the error to its neighbours: R. W. Floyd and L. Steinberg, "An
 /// adaptive algorithm for spatial grey scale" (1976), every other row from right to left.
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
-    let mut nearest = Nearest { palette, found: vec![None; 1 << (3 * BITS)] };
-    let mut pixels = vec![0; width * height];
+    let width = picture.width() as usize;
+    let mut pixels = vec![0; picture.len() / 3];
+    // The nearest colour of each shade that occurred.
+    let mut found = vec![None; 1 << (3 * BITS)];
     // Errors passed to this row and to the next, with an extra column at each end.
-    let [mut here, mut below] = [(); 2].map(|()| vec![[0.0_f32; 3]; width + 2]);
+    let [mut here, mut below] = [(); 2].map(|()| vec![Vec3::ZERO; width + 2]);
     for (y, row) in picture.rows().enumerate() {
-        let row: Vec<_> = row.map(|pixel| pixel.0).collect();
+        let row: Vec<_> = row.map(|pixel| Vec3::from(pixel.0.map(f32::from))).collect();
         let (first, ahead) = if y % 2 == 0 { (0, 1) } else { (width - 1, -1) };
-        for nth in 0..width {
-            let x = first.abs_diff(nth);
-            let mut wanted = [0; 3];
-            for axis in 0..3 {
-                wanted[axis] = (f32::from(row[x][axis]) + here[x + 1][axis]).round().clamp(0.0, 255.0) as u8;
-            }
-            let place = nearest.of(wanted);
+        for x in (0..width).map(|nth| first.abs_diff(nth)) {
+            let wanted = (row[x] + here[x + 1]).round().clamp(Vec3::ZERO, Vec3::splat(255.0));
+            let shade = levels(wanted);
+            let place = *found[key(shade)].get_or_insert_with(|| nearest(palette, shade));
             pixels[y * width + x] = place;
             let next = (x + 1).wrapping_add_signed(ahead);
             let before = (x + 1).wrapping_add_signed(-ahead);
-            for axis in 0..3 {
-                let colour = f32::from(palette[usize::from(place)][axis]);
-                let off = HANDED_ON * (f32::from(wanted[axis]) - colour);
-                here[next][axis] += off * 7.0 / 16.0;
-                below[before][axis] += off * 3.0 / 16.0;
-                below[x + 1][axis] += off * 5.0 / 16.0;
-                below[next][axis] += off / 16.0;
-            }
+            let colour = Vec3::from(palette[usize::from(place)].map(f32::from));
+            let off = HANDED_ON / 16.0 * (wanted - colour);
+            here[next] += 7.0 * off;
+            below[before] += 3.0 * off;
+            below[x + 1] += 5.0 * off;
+            below[next] += off;
         }
         std::mem::swap(&mut here, &mut below);
-        below.fill([0.0; 3]);
+        below.fill(Vec3::ZERO);
     }
     pixels
 }
