@@ -14,10 +14,10 @@ use crate::export::film::RATES;
 pub struct Cli {
     /// Command to run.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
     /// Options of the viewer, which apply when no command is given.
     #[command(flatten)]
-    pub view: View,
+    pub(crate) view: View,
 }
 
 impl Cli {
@@ -29,7 +29,7 @@ impl Cli {
 
 /// Command to run.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Open the viewer (the default)
     View(View),
     /// Simulate without a window and report speed, energy and momentum
@@ -46,62 +46,59 @@ pub enum Command {
 
 /// The option that selects one device.
 #[derive(Debug, Clone, Args)]
-pub struct DeviceArgs {
+pub(crate) struct DeviceArgs {
     /// Device to compute on: a number, or part of a name, as listed by `gravitile devices`
     #[arg(long, value_name = "N|NAME", global = false)]
-    pub device: Option<String>,
+    pub(crate) device: Option<String>,
 }
 
 /// The options that select one device or several.
 #[derive(Debug, Clone, Args)]
-pub struct DevicesArgs {
+pub(crate) struct DevicesArgs {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub one: DeviceArgs,
+    pub(crate) one: DeviceArgs,
     /// Devices that compute together: numbers or names as for --device, `all`, `gpus`, or `sub:K` for K equal parts
     /// of the CPU's cores
     #[arg(long, value_name = "N,…|all|gpus|sub:K", conflicts_with = "device")]
-    pub devices: Option<String>,
+    pub(crate) devices: Option<String>,
 }
 
 /// The option that replaces kernels.
 #[derive(Debug, Clone, Args)]
-pub struct KernelArgs {
-    /// Use the kernels of this folder instead of the built-in ones. `view` first writes the built-in kernels there if
-    /// the folder has none, and reloads a kernel whenever its file is saved
+pub(crate) struct KernelArgs {
+    /// Use the OpenCL kernels in this folder instead of the built-in ones. `view` first copies the built-in kernels there if
+    /// the folder is empty, and reloads a kernel whenever its file is saved
     #[arg(long, value_name = "FOLDER")]
-    pub kernels: Option<PathBuf>,
+    pub(crate) kernels: Option<PathBuf>,
 }
 
 /// The options that select what to simulate.
 #[derive(Debug, Clone, Args)]
-pub struct Simulation {
+pub(crate) struct Simulation {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub device: DevicesArgs,
+    pub(crate) device: DevicesArgs,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub kernels: KernelArgs,
+    pub(crate) kernels: KernelArgs,
     /// Mode: gravity, asteroids or fluid [default: gravity, or the mode of the scene]
     #[arg(long)]
-    pub mode: Option<String>,
-    /// Scene to start from: a name or a scene file. An unknown name lists the known ones
+    pub(crate) mode: Option<String>,
+    /// Scene to start from: a name or a scene file. If the name is unknown, the error lists all scenes
     #[arg(long, value_name = "NAME|FILE.toml")]
-    pub scene: Option<String>,
+    pub(crate) scene: Option<String>,
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
-    pub load: Option<PathBuf>,
+    pub(crate) load: Option<PathBuf>,
     /// Continue exactly where a snapshot, or a picture that contains one, was taken. --set, --variant, --work-group
     /// and --knob may change settings
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
-    pub resume: Option<PathBuf>,
+    pub(crate) resume: Option<PathBuf>,
     /// Start with a fluid (--mode fluid) on the grid of a parameter file with seven lines: nx, ny, steps,
     /// reynolds_dim, density, accel, omega
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
-    pub params: Option<PathBuf>,
+    pub(crate) params: Option<PathBuf>,
     /// Obstacles in the grid of --params: a file with lines `x y 1`
     #[arg(long, value_name = "FILE", requires = "params")]
-    pub obstacles: Option<PathBuf>,
+    pub(crate) obstacles: Option<PathBuf>,
     /// Number of bodies, or approximate number of cells of a fluid; `auto` suits the device
     #[arg(
         long,
@@ -110,22 +107,22 @@ pub struct Simulation {
         default_value = "auto",
         allow_negative_numbers = true
     )]
-    pub bodies: String,
+    pub(crate) bodies: String,
     /// Seed of the scene: the same seed gives the same bodies [default: 1, or the seed of the scene file]
     #[arg(long, allow_negative_numbers = true)]
-    pub seed: Option<u64>,
-    /// Kernel variant. An unknown name lists the known ones
+    pub(crate) seed: Option<u64>,
+    /// Kernel variant. If the name is unknown, the error lists all variants
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
-    pub variant: String,
+    pub(crate) variant: String,
     /// Work-items per work-group
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
-    pub work_group: String,
-    /// Set a compile-time parameter of the variant. An unknown name lists the known ones
+    pub(crate) work_group: String,
+    /// Set a compile-time parameter of the variant. If the name is unknown, the error lists all names
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
-    pub knob: Vec<String>,
-    /// Set a parameter. An unknown key lists the known ones
+    pub(crate) knob: Vec<String>,
+    /// Set a parameter. If the key is unknown, the error lists all parameters
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
 }
 
 /// Parser of frame rates.
@@ -135,7 +132,7 @@ fn rates() -> clap::builder::RangedI64ValueParser<u32> {
 
 impl Simulation {
     /// Returns whether the options select what to start from.
-    pub fn is_chosen(&self) -> bool {
+    pub(crate) fn is_chosen(&self) -> bool {
         let Self { mode, scene, load, resume, params, .. } = self;
         mode.is_some() || scene.is_some() || load.is_some() || resume.is_some() || params.is_some()
     }
@@ -143,91 +140,85 @@ impl Simulation {
 
 /// The option that sets how the picture is drawn.
 #[derive(Debug, Clone, Args)]
-pub struct Looks {
-    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. An unknown
-    /// key lists the known ones. `--set colour=…` sets what the colours show
+pub(crate) struct Looks {
+    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. If the key is
+    /// unknown, the error lists all keys. `--set colour=…` sets what the colours show
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub look: Vec<String>,
+    pub(crate) look: Vec<String>,
 }
 
 /// Options of `gravitile view`.
 #[derive(Debug, Args)]
-pub struct View {
+pub(crate) struct View {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub simulation: Simulation,
+    pub(crate) simulation: Simulation,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub looks: Looks,
+    pub(crate) looks: Looks,
     /// Steps between two frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
-    pub steps_per_frame: String,
+    pub(crate) steps_per_frame: String,
     /// Simulate without waiting for the screen
     #[arg(long)]
-    pub free_run: bool,
+    pub(crate) free_run: bool,
     /// Start paused
     #[arg(long)]
-    pub paused: bool,
+    pub(crate) paused: bool,
     /// Size of the window [default: the last size, at first 1280x800]
     #[arg(long, value_name = "WxH")]
-    pub size: Option<String>,
+    pub(crate) size: Option<String>,
     /// Do not read or write settings and autosaves; implied by --frames
     #[arg(long)]
-    pub clean: bool,
+    pub(crate) clean: bool,
     /// Save the running simulation at this interval, to continue from it after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub autosave: u32,
+    pub(crate) autosave: u32,
     /// Exit after this many frames
     #[arg(long, value_name = "F")]
-    pub frames: Option<u64>,
+    pub(crate) frames: Option<u64>,
     /// On exit, write frame times, the number of steps and the configuration to a JSON file
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// Options of `gravitile run`.
 #[derive(Debug, Args)]
-pub struct Run {
+pub(crate) struct Run {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub simulation: Simulation,
+    pub(crate) simulation: Simulation,
     /// Number of steps [default: 100, or the number in the --params file]
     #[arg(long, allow_negative_numbers = true)]
-    pub steps: Option<u32>,
+    pub(crate) steps: Option<u32>,
     /// Write the bodies after the last step to a CSV file; for a fluid, write final_state.dat and av_vels.dat to a
     /// folder
     #[arg(long, value_name = "FILE|FOLDER")]
-    pub out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Write a snapshot for --resume after the last step
     #[arg(long, value_name = "FILE")]
-    pub save: Option<PathBuf>,
+    pub(crate) save: Option<PathBuf>,
     /// Print the results as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Options of `gravitile render`.
 #[derive(Debug, Args)]
-pub struct Render {
+pub(crate) struct Render {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub simulation: Simulation,
+    pub(crate) simulation: Simulation,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub looks: Looks,
+    pub(crate) looks: Looks,
     /// Number of steps before the picture [default: 100, or the number in the --params file]
     #[arg(long, allow_negative_numbers = true)]
-    pub steps: Option<u32>,
+    pub(crate) steps: Option<u32>,
     /// Size of the picture in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
-    pub size: String,
-    /// PNG file to write; it contains the simulation, for --resume. With --frames: a .gif, .mp4 or .webm file, or
-    /// numbered .png files such as name-%04d.png
+    pub(crate) size: String,
+    /// PNG file to write. With --frames: a .gif, .mp4 or .webm file, or numbered .png files such as name-%04d.png
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Make a film of this many pictures; .mp4 and .webm need the program ffmpeg
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
+    pub(crate) frames: Option<u32>,
     /// Steps between two pictures of a film
     #[arg(
         long,
@@ -236,89 +227,83 @@ pub struct Render {
         requires = "frames",
         allow_negative_numbers = true
     )]
-    pub steps_per_frame: String,
+    pub(crate) steps_per_frame: String,
     /// Pictures per second of a film
     #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
-    pub fps: u32,
-    /// Do not store the simulation in the PNG; others then cannot continue it
+    pub(crate) fps: u32,
+    /// Write only the picture. Without this option, the PNG file also contains the simulation, for --resume
     #[arg(long, conflicts_with = "frames")]
-    pub bare: bool,
+    pub(crate) bare: bool,
+}
+
+/// The options that select a device and kernel variants.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgs,
+    #[command(flatten)]
+    pub(crate) kernels: KernelArgs,
+    /// Only this mode [default: all modes]
+    #[arg(long)]
+    pub(crate) mode: Option<String>,
+    /// Only these kernel variants
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) variant: Vec<String>,
 }
 
 /// Options of `gravitile bench`.
 #[derive(Debug, Args)]
-pub struct Bench {
+pub(crate) struct Bench {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub device: DeviceArgs,
-    /// Measure the speed for these numbers of devices, one row each; the devices are the first ones of --among
+    pub(crate) subject: Subject,
+    /// Measure the speed with these numbers of devices: 1,2 measures the first device, then the first two together
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
-    pub devices: Vec<u16>,
-    /// Devices that --devices counts: numbers, names, `all`, `gpus` or `sub:K` [default: all of the same kind as the
-    /// first one]
+    pub(crate) devices: Vec<u16>,
+    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the same
+    /// kind as the first one]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
-    pub among: Option<String>,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub kernels: KernelArgs,
-    /// Measure only this mode
-    #[arg(long)]
-    pub mode: Option<String>,
-    /// Measure only these variants
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub variant: Vec<String>,
+    pub(crate) among: Option<String>,
     /// Numbers of bodies or cells [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
-    pub bodies: Vec<usize>,
+    pub(crate) bodies: Vec<usize>,
     /// Work-group sizes [default: the choice of `auto`]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub work_group: Vec<usize>,
+    pub(crate) work_group: Vec<usize>,
     /// Values of compile-time parameters, measured in every combination [default: the choice of `auto`]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
-    pub knob: Vec<String>,
-    /// Set a parameter. An unknown key lists the known ones
+    pub(crate) knob: Vec<String>,
+    /// Set a parameter. If the key is unknown, the error lists all parameters
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub set: Vec<String>,
+    pub(crate) set: Vec<String>,
     /// Search for the fastest variant and its settings, which `auto` uses from then on
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
-    pub tune: bool,
+    pub(crate) tune: bool,
     /// Write a chart of the speeds to a PNG or CSV file. The axis is the number of bodies, or the work-group size if
     /// several sizes or only one number of bodies are measured
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
-    pub plot: Option<PathBuf>,
+    pub(crate) plot: Option<PathBuf>,
     /// Number of timings; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    pub repeats: u32,
+    pub(crate) repeats: u32,
     /// Print the results as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Options of `gravitile check`.
 #[derive(Debug, Args)]
-pub struct Check {
+pub(crate) struct Check {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub device: DeviceArgs,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub kernels: KernelArgs,
-    /// Measure only this mode
-    #[arg(long)]
-    pub mode: Option<String>,
-    /// Measure only these variants
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub variant: Vec<String>,
+    pub(crate) subject: Subject,
 }
 
 /// Options of `gravitile devices`.
 #[derive(Debug, Args)]
-pub struct Devices {
+pub(crate) struct Devices {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "the flattened options have help of their own")]
-    pub device: DevicesArgs,
+    pub(crate) device: DevicesArgs,
     /// Print the results as JSON
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }

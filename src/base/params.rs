@@ -291,7 +291,7 @@ impl Visitor for ParamValues {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SetError {
     /// No parameter has this key.
-    #[error("there is no parameter `{key}`; the parameters are {known}")]
+    #[error("unknown parameter `{key}`; the parameters are {known}")]
     UnknownKey {
         /// The key that was requested.
         key: String,

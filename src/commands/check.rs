@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::open_devices::{edited, open};
+use super::devices::{edited, open};
 use super::options::ladders;
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
@@ -77,9 +77,9 @@ impl Row {
 }
 
 pub(super) fn call(args: &Check) -> Result<ExitCode> {
-    let device = open(&args.device, &args.kernels)?;
+    let device = open(&args.subject)?;
     let mut plan = Vec::new();
-    for (info, variants) in ladders(args.mode.as_deref(), &args.variant)? {
+    for (info, variants) in ladders(&args.subject)? {
         let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
         plan.push((variants, cases));
     }

@@ -1,14 +1,14 @@
-//! `gravitile devices`: lists the OpenCL devices.
+//! `gravitile devices`: lists the OpenCL devices. Also opens the devices that the options of other commands name.
 
 use std::process::ExitCode;
 
-use super::open_devices::find;
 use super::report::print_json;
 use crate::base::error::Result;
-use crate::cli::Devices;
-use crate::compute;
+use crate::cli::{self, DevicesArgs, KernelArgs, Simulation, Subject};
+use crate::compute::{self, Device, Devices, FoundDevice, KernelEdits};
+use crate::engine::kernel_lab;
 
-pub(super) fn call(args: &Devices) -> Result<ExitCode> {
+pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
     let (devices, chosen) = compute::pool(find(&args.device)?)?;
     let taken: Vec<usize> = chosen.iter().map(|&place| devices[place].info.index).collect();
     if args.json {
@@ -31,13 +31,60 @@ pub(super) fn call(args: &Devices) -> Result<ExitCode> {
         );
         println!("     {} · driver {}", info.opencl, info.driver);
     }
-    println!("\n→ marks the default device. Choose another with --device NUMBER, or with part of its name.");
     println!(
-        "Use several devices together with --devices 0,1, all or gpus; --devices sub:2 splits a CPU in two."
+        "\n→ marks the selected device. To select another one, add --device with its number or part of its name."
     );
+    println!("To compute on several devices together, add --devices with their numbers (0,1), all or gpus.");
+    println!("--devices sub:2 divides a CPU into two devices.");
     Ok(ExitCode::SUCCESS)
 }
 
 fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
+}
+
+/// Opens one device, with the kernels of a folder if the options name one.
+pub(super) fn open(args: &Subject) -> Result<Device> {
+    let edits = edits(&args.kernels)?;
+    let found = compute::select(args.device.device.as_deref())?;
+    note_cache([&found]);
+    let device = found.open()?;
+    device.set_edits(edits);
+    Ok(device)
+}
+
+pub(super) fn edits(args: &KernelArgs) -> Result<KernelEdits> {
+    Ok(args.kernels.as_deref().map(kernel_lab::read).transpose()?.unwrap_or_default())
+}
+
+/// Returns a list of the replaced kernels, for the line above a table.
+pub(super) fn edited(device: &Device) -> String {
+    let names: Vec<String> = device.edits().keys().cloned().collect();
+    if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
+}
+
+/// Finds the devices that the options name.
+pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
+    let found = match &args.devices {
+        Some(devices) => compute::select_several(devices)?,
+        None => vec![compute::select(args.one.device.as_deref())?],
+    };
+    note_cache(&found);
+    Ok(found)
+}
+
+/// Prints where PoCL caches its kernels if a device belongs to PoCL and the usual folder is not writable.
+pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
+    if let Some(note) = compute::cache_note().filter(|_| found.into_iter().any(|found| found.info.is_pocl()))
+    {
+        eprintln!("note: {note}");
+    }
+}
+
+/// Opens the devices, with the kernels of a folder if the options name one.
+pub(super) fn open_several(args: &Simulation) -> Result<Devices> {
+    let edits = edits(&args.kernels)?;
+    let devices = Devices::all(find(&args.device)?)?;
+    devices.set_edits(edits);
+    Ok(devices)
 }

@@ -3,9 +3,7 @@
 mod bench;
 pub mod check;
 mod devices;
-mod dispatch;
 mod launch;
-mod open_devices;
 mod options;
 mod progress;
 mod render;
@@ -13,4 +11,34 @@ mod report;
 mod run;
 mod view;
 
-pub use self::dispatch::{call, prepare};
+use std::process::ExitCode;
+
+use crate::base::error::Result;
+use crate::cli::{Cli, Command};
+use crate::compute;
+
+/// Sets the environment variables that OpenCL drivers read.
+///
+/// # Safety
+/// No other thread may be running.
+pub unsafe fn prepare() {
+    // SAFETY: no other thread runs, as the caller promises.
+    unsafe { compute::prepare_cache() };
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Returns the error of the command; the caller prints it.
+pub fn call(cli: Cli) -> Result<ExitCode> {
+    match cli.command.unwrap_or(Command::View(cli.view)) {
+        Command::View(args) => view::call(args),
+        Command::Run(args) => run::call(&args),
+        Command::Render(args) => render::call(&args),
+        Command::Bench(args) if args.tune => bench::tune::call(&args),
+        Command::Bench(args) if !args.devices.is_empty() => bench::scaling::call(&args),
+        Command::Bench(args) => bench::variants::call(&args),
+        Command::Check(args) => check::call(&args),
+        Command::Devices(args) => devices::call(&args),
+    }
+}

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::base::error::{Error, Result};
 use crate::base::look::Look;
 use crate::base::params::{self, Params, SetError};
+use crate::cli::Subject;
 use crate::export::film::MOST_SIDE;
 use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 
@@ -23,13 +24,9 @@ pub(super) fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Va
     info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
 }
 
-/// Returns modes with their variants. Without `names`, all variants; otherwise the named ones, each of which must
-/// exist in some mode.
-pub(super) fn ladders(
-    mode: Option<&str>,
-    names: &[String],
-) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
-    let modes = modes_for(mode)?;
+/// Returns the selected modes with their selected variants. Each named variant must exist in some mode.
+pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
+    let (modes, names) = (modes_for(args.mode.as_deref())?, &args.variant);
     let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
     if let Some(name) = names.iter().find(|name| !known().any(|known| known == *name)) {
         return Err(unknown("variant", name, known()));
@@ -124,30 +121,22 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     let all: Vec<_> = modes().map(|info| format!("of {}: {}", info.name, list(info))).collect();
     let near = modes().flat_map(|info| info.scenes.iter()).find(|scene| is_near(name, &scene.name));
     let near = near.map(|scene| format!(" (did you mean {}?)", scene.name)).unwrap_or_default();
-    Error::Invalid(format!("there is no scene `{name}`{near}; scenes {}", all.join("; ")))
+    Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
 }
 
 /// Returns whether `typed` may be a misspelling of `name`: a part of it, or at most two edits away.
 fn is_near(typed: &str, name: &str) -> bool {
     let typed = typed.to_lowercase();
     let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
-    // Levenshtein distance, one row of the table at a time.
-    let mut row: Vec<usize> = (0..=name.chars().count()).collect();
-    for (i, a) in typed.chars().enumerate() {
-        let mut corner = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in name.chars().enumerate() {
-            let put = (corner + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            corner = std::mem::replace(&mut row[j + 1], put);
-        }
-    }
-    is_part || row.last().is_some_and(|slips| *slips <= 2 && *slips < name.chars().count())
+    let edits = strsim::levenshtein(&typed, name);
+    is_part || (edits <= 2 && edits < name.chars().count())
 }
 
 fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
     // Several modes have variants of the same name.
     let mut seen = BTreeSet::new();
     let known: Vec<_> = known.filter(|name| seen.insert(*name)).collect();
-    Error::Invalid(format!("there is no {what} `{name}`; choose one of {}", known.join(", ")))
+    Error::Invalid(format!("unknown {what} `{name}`; choose one of {}", known.join(", ")))
 }
 
 /// Parses a whole number of at least 1, or `None` for `auto`.

@@ -12,15 +12,19 @@ const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps between two checks for values that are not finite.
 const PART: u32 = 1 << 14;
 
+/// Returns a progress bar of a length, drawn on stderr as `template` says.
+pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template);
+    ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 /// Runs steps with a progress bar on stderr. Returns the value that the mode reports for each step, if it reports
 /// one.
 ///
 /// # Errors
 /// Returns an error if the device fails, or if a reported value is not finite; no further step is then taken.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
-    let bar = ProgressBar::new(1000);
-    let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of the steps, {eta} to go");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));
     let outcome = run_in_parts(engine, steps, |share| bar.set_position((share * 1000.0) as u64));
     bar.finish_and_clear();

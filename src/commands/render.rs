@@ -6,16 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use super::devices::open_several;
 use super::launch::{Begin, steps};
-use super::open_devices::open_several;
 use super::options::{look, number_or_auto, size};
-use super::progress::{run_in_parts, run_with_progress};
+use super::progress::{bar, run_in_parts, run_with_progress};
 use crate::app::{FollowTarget, Rig};
 use crate::base::bodies::Points;
 use crate::base::error::{Error, Result};
@@ -46,22 +45,22 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let steps = steps(args.steps, &begin.config);
     let camera = Camera::from_words(&begin.view());
     let engine = begin.engine(open_several(&args.simulation)?)?;
-    let mut studio = Studio::new(engine, &offscreen, look, camera)?;
+    let mut renderer = Renderer::new(engine, &offscreen, look, camera)?;
     match target {
         Target::Picture(output) => {
-            studio.begin(steps, size)?;
-            studio.picture(output, args.bare)?;
+            renderer.begin(steps, size)?;
+            renderer.picture(output, args.bare)?;
         }
         Target::Film(frames) => {
             // Without --steps, a film starts at once.
-            studio.begin(args.steps.unwrap_or(0), size)?;
-            let config = studio.engine.config();
+            renderer.begin(args.steps.unwrap_or(0), size)?;
+            let config = renderer.engine.config();
             let least = config.mode.info().work.burst.0;
             let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
             // From here on, a signal cancels the film and removes its draft.
             let signal = cancellation(outlives_terminal)?;
             let film = Film::create(&args.out, size, args.fps)?;
-            if !studio.film(film, &signal, (frames, pace, args.fps))? {
+            if !renderer.film(film, &signal, (frames, pace, args.fps))? {
                 eprintln!("gravitile: cancelled; no film was saved (PNG files already written remain)");
                 return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
             }
@@ -141,8 +140,8 @@ fn output(path: &Path) -> Result<OutputFile> {
     OutputFile::create(path)
 }
 
-/// A simulation, and the view that draws it.
-struct Studio<'a> {
+/// A simulation without a window, and the view that draws its pictures.
+struct Renderer<'a> {
     engine: Engine,
     offscreen: &'a Offscreen,
     view: View,
@@ -153,7 +152,7 @@ struct Studio<'a> {
     camera: Option<Camera>,
 }
 
-impl<'a> Studio<'a> {
+impl<'a> Renderer<'a> {
     fn new(engine: Engine, offscreen: &'a Offscreen, look: Look, camera: Option<Camera>) -> Result<Self> {
         let mut view = View::new(offscreen.context())?;
         view.set_look(&look)?;
@@ -217,9 +216,7 @@ impl<'a> Studio<'a> {
         signal: &AtomicUsize,
         (frames, pace, rate): (u32, u32, u32),
     ) -> Result<bool> {
-        let bar = ProgressBar::new(frames.into());
-        let style = ProgressStyle::with_template("{bar:40} {pos} of {len} pictures, {eta} to go");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = bar(frames.into(), "{bar:40} {pos} of {len} pictures, {eta} to go");
         for nth in 0..frames {
             if signal.load(Ordering::Relaxed) != 0 {
                 bar.finish_and_clear();

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::devices::open_several;
 use super::launch::{Begin, steps};
-use super::open_devices::open_several;
 use super::progress::run_with_progress;
 use super::report::{print_json, speed};
 use crate::base::error::Result;

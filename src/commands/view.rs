@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use super::devices;
 use super::launch::Begin;
-use super::open_devices;
 use super::options::{look, number_or_auto, size};
 use crate::app::{self, Options};
 use crate::base::error::Result;
@@ -52,7 +52,7 @@ fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {
             give_way();
-            open_devices::find(&wanted)
+            devices::find(&wanted)
         });
         finder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })

@@ -63,7 +63,8 @@ fn has_any(folder: &Path) -> bool {
 pub fn read(folder: &Path) -> Result<KernelEdits> {
     let place = place(folder);
     if !has_any(&place) {
-        let text = format!("{} holds no kernels, such as gravity/tiled.cl", folder.display());
+        let text =
+            format!("the folder {} contains no kernel files, such as gravity/tiled.cl", folder.display());
         return Err(Error::Invalid(text));
     }
     let mut edits = KernelEdits::new();

@@ -188,7 +188,7 @@ fn wrong(what: impl Into<String>) -> Error {
 /// Returns the origin that a scene file describes.
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
-    let known = generators(mode).ok_or_else(|| wrong(format!("there is no mode {}", quoted(mode))))?;
+    let known = generators(mode).ok_or_else(|| wrong(format!("unknown mode {}", quoted(mode))))?;
     let fits = |what: &str, fits: bool| match fits {
         true => Ok(()),
         false => Err(wrong(format!("{mode} mode cannot start from {what}"))),
@@ -202,7 +202,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
             let generator = known.iter().find(|generator| generator.name == name).ok_or_else(|| {
                 let names: Vec<_> = known.iter().map(|generator| generator.name).collect();
                 let (name, names) = (quoted(name), names.join(", "));
-                wrong(format!("there is no generator {name}; the generators of {mode} are {names}"))
+                wrong(format!("unknown generator {name}; the generators of {mode} are {names}"))
             })?;
             Ok(Origin::Made(generator, Arguments::new(generator, arguments)?))
         }

@@ -4,18 +4,19 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::timing::{time, warm_up};
+use super::timing::{Lap, time_in_turn, warm_up};
+use super::{Kernels, configuration};
 use crate::base::error::{Error, Result};
 use crate::cli::Bench;
+use crate::commands::devices::{edits, note_cache};
 use crate::commands::launch::tuned;
-use crate::commands::open_devices::{edits, note_cache};
-use crate::commands::options::{knobs, ladders, modes_for, one_each, set_mode};
+use crate::commands::options::{knobs, ladders, one_each};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{self, Devices};
 use crate::engine::config::Config;
 use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
-use crate::modes::{ModeInfo, Recipe, Sharing, Variant};
+use crate::modes::{ModeInfo, Recipe, Sharing};
 
 /// Maximum number of bursts in which the shares settle before the timing.
 const SETTLING: u32 = 200;
@@ -57,12 +58,13 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     counts.dedup();
     if let Some(&most) = counts.last().filter(|&&most| most > found.len()) {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
-        let text =
-            format!("--devices {most}: there are only {}: {names}; choose others with --among", found.len());
-        return Err(Error::Invalid(text));
+        let count = found.len();
+        return Err(Error::Invalid(format!(
+            "--devices {most}: only {count} can be chosen: {names}; name other devices with --among"
+        )));
     }
     let all = Devices::all(found)?;
-    all.set_edits(edits(&args.kernels)?);
+    all.set_edits(edits(&args.subject.kernels)?);
     let configs = configs(args, &all)?;
     if !args.json {
         all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));
@@ -99,31 +101,23 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
 
 /// Returns the configurations to measure: for each mode the choice of `auto`, unless variants are named.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
-    let ladder: Vec<(&'static ModeInfo, Vec<Option<&'static Variant>>)> = match args.variant.as_slice() {
-        [] => modes_for(args.mode.as_deref())?.into_iter().map(|info| (info, vec![None])).collect(),
-        names => ladders(args.mode.as_deref(), names)?
-            .into_iter()
-            .map(|(info, variants)| (info, variants.into_iter().map(Some).collect()))
-            .collect(),
-    };
-    let variants: Vec<_> = ladder.iter().flat_map(|(info, _)| info.variants).collect();
+    let ladders = ladders(&args.subject)?;
+    let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();
     let knobs = one_each(&args.knob, knobs(&variants, &args.knob)?)?;
+    let work_group = args.work_group.first().copied();
+    let tuned = tuned();
     let mut configs = Vec::new();
-    for (info, variants) in ladder {
+    for (info, variants) in ladders {
         let suited = info.work.sizes(all[0].info.kind).bench;
-        let sizes = match args.bodies.as_slice() {
-            [] => suited[suited.len() - 1..].to_vec(),
-            sizes => sizes.to_vec(),
+        let sizes = if args.bodies.is_empty() { &suited[suited.len() - 1..] } else { &args.bodies };
+        let variants = match args.subject.variant.is_empty() {
+            true => vec![None],
+            false => variants.into_iter().map(Some).collect(),
         };
-        for bodies in sizes {
+        for &bodies in sizes {
             for &variant in &variants {
-                let mut config = Config::new(info);
-                (config.bodies, config.variant) = (Some(bodies), variant);
-                config.work_group = args.work_group.first().copied();
-                (config.knobs, config.tuned) = (knobs.clone(), tuned());
-                config.mode.unseen();
-                config.mode.even();
-                set_mode(config.mode.as_mut(), &args.set)?;
+                let kernels = Kernels { variant, work_group, knobs: knobs.clone(), tuned: &tuned };
+                let config = configuration(args, info, bodies, kernels)?;
                 let resolved = Resolved::new(&config, &all[0].info)?;
                 device_recipes(all, &config, resolved)?;
                 configs.push(config);
@@ -133,7 +127,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     Ok(configs)
 }
 
-/// Times each number of devices in turn, so that a machine that slows down affects all of them alike.
+/// Times each number of devices.
 fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for &count in counts {
@@ -147,17 +141,14 @@ fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Re
             engine.run(steps, |_| ())?;
         }
         steps = steps.max(warm_up(&mut engine)?);
-        laps.push((count, engine, steps, Vec::new()));
+        laps.push(Lap::new(engine, steps));
     }
-    for _ in 0..repeats {
-        for (_, engine, steps, seconds) in &mut laps {
-            seconds.push(time(engine, *steps)? / f64::from(*steps));
-        }
-    }
+    time_in_turn(&mut laps, repeats, |_| ())?;
     let mut rows: Vec<Row> = Vec::new();
-    for (count, mut engine, _, mut seconds) in laps {
-        seconds.sort_unstable_by(f64::total_cmp);
-        let step: f64 = seconds[seconds.len() / 2];
+    for (&count, mut lap) in counts.iter().zip(laps) {
+        let [_, seconds, _] = lap.seconds();
+        let step = seconds / f64::from(lap.steps);
+        let mut engine = lap.engine;
         let recipe = engine.resolved().recipe;
         let info = config.mode.info();
         let sample = engine.sample(choose(engine.size(), SAMPLE / 4))?;

@@ -1,4 +1,4 @@
-//! Times steps of an engine.
+//! Times steps of engines.
 
 use std::time::Instant;
 
@@ -23,8 +23,41 @@ pub(super) fn warm_up(engine: &mut Engine) -> Result<u32> {
     }
 }
 
-pub(super) fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
+/// Runs steps and returns the seconds that they took.
+fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     let clock = Instant::now();
     engine.run(steps, |_| ())?;
     Ok(clock.elapsed().as_secs_f64())
+}
+
+/// An engine that is being timed.
+pub(super) struct Lap {
+    pub(super) engine: Engine,
+    /// Number of steps of a timing.
+    pub(super) steps: u32,
+    seconds: Vec<f64>,
+}
+
+impl Lap {
+    /// Creates a lap without timings.
+    pub(super) fn new(engine: Engine, steps: u32) -> Self {
+        Self { engine, steps, seconds: Vec::new() }
+    }
+
+    /// Returns the seconds of the fastest, the median and the slowest timing.
+    pub(super) fn seconds(&mut self) -> [f64; 3] {
+        self.seconds.sort_unstable_by(f64::total_cmp);
+        [0, self.seconds.len() / 2, self.seconds.len() - 1].map(|nth| self.seconds[nth])
+    }
+}
+
+/// Times the laps in turn, so that a machine that slows down affects all of them alike. Calls `after` after each timing.
+pub(super) fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
+    for _ in 0..repeats {
+        for lap in &mut *laps {
+            lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            after(&lap.engine);
+        }
+    }
+    Ok(())
 }

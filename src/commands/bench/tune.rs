@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::base::error::Result;
 use crate::cli::Bench;
+use crate::commands::devices::open;
 use crate::commands::launch::tuned;
-use crate::commands::open_devices::open;
 use crate::commands::options::{modes_for, set_mode};
+use crate::commands::progress::bar;
 use crate::commands::report::{print_json, speed};
 use crate::compute::Device;
 use crate::engine::Resolved;
@@ -19,10 +18,10 @@ use crate::engine::tuning::{self, Study, Trial};
 use crate::modes::ModeInfo;
 
 pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
-    let device = open(&args.device, &args.kernels)?;
+    let device = open(&args.subject)?;
     let mut tuned = tuned();
     let mut configs = Vec::new();
-    for info in modes_for(args.mode.as_deref())? {
+    for info in modes_for(args.subject.mode.as_deref())? {
         let sizes: Vec<_> = args.bodies.iter().copied().map(Some).collect();
         for bodies in if sizes.is_empty() { vec![None] } else { sizes } {
             let mut config = Config::new(info);
@@ -71,9 +70,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
 
 /// Runs the search and returns all trials.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
-    let bar = ProgressBar::new(1000);
-    let style = ProgressStyle::with_template("{bar:40} {msg}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = bar(1000, "{bar:40} {msg}");
     let mut trials: Vec<Trial> = Vec::new();
     let outcome = Study::Tune.run(device, config, &mut |share, trial| {
         trials.push(*trial);

@@ -7,14 +7,15 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::limits::Limits;
-use super::timing::{time, warm_up};
+use super::timing::{Lap, time_in_turn, warm_up};
+use super::{Kernels, configuration};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
 use crate::base::params::product;
 use crate::cli::Bench;
+use crate::commands::devices::{edited, open};
 use crate::commands::launch::tuned;
-use crate::commands::open_devices::{edited, open};
-use crate::commands::options::{Trials, knobs, ladders, set_mode};
+use crate::commands::options::{Trials, knobs, ladders};
 use crate::commands::report::{print_json, speed};
 use crate::compute::{Device, DeviceInfo};
 use crate::engine::config::Config;
@@ -74,35 +75,29 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         Some(path) => Some((ChartFormat::of(path)?, OutputFile::create(path)?)),
         None => None,
     };
-    let device = open(&args.device, &args.kernels)?;
+    let device = open(&args.subject)?;
     let sizes = |info: &ModeInfo| match (args.bodies.as_slice(), info.work.sizes(device.info.kind)) {
         ([], suited) if args.plot.is_some() => sweep(suited.telling),
         ([], suited) => suited.bench.to_vec(),
         (sizes, _) => sizes.to_vec(),
     };
     // Impossible options are reported before anything is printed or measured.
-    let (mut rounds, mut left_out) = (Vec::new(), Vec::new());
+    let (mut rounds, mut skipped) = (Vec::new(), Vec::new());
     let tuned = tuned();
-    let ladders = ladders(args.mode.as_deref(), &args.variant)?;
+    let ladders = ladders(&args.subject)?;
     let all: Vec<_> = ladders.iter().flat_map(|(_, variants)| variants).copied().collect();
     let trials = knobs(&all, &args.knob)?;
     for (info, variants) in &ladders {
         for bodies in sizes(info) {
-            rounds.push(contestants(
-                &device,
-                (info, variants),
-                (bodies, &tuned, &trials),
-                args,
-                &mut left_out,
-            )?);
+            let kernels = (variants.as_slice(), &tuned, &trials);
+            rounds.push(configurations(args, &device, (info, bodies), kernels, &mut skipped)?);
         }
     }
-    if rounds.iter().all(Vec::is_empty) && !left_out.is_empty() {
-        let why = left_out.swap_remove(0);
-        return Err(why);
+    if rounds.iter().all(Vec::is_empty) && !skipped.is_empty() {
+        return Err(skipped.swap_remove(0));
     }
     // The other variants are measured even if one cannot run.
-    left_out.iter().for_each(|why| eprintln!("left out: {why}"));
+    skipped.iter().for_each(|why| eprintln!("skipped: {why}"));
     let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.has_limit));
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     let first_look = limits.text();
@@ -180,20 +175,13 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// A configuration that is being timed, with the results so far.
-struct Lap {
-    engine: Engine,
-    steps: u32,
-    seconds: Vec<f64>,
-}
-
 /// Returns the configurations for one number of bodies: all variants and work-group sizes that the device supports.
-fn contestants(
-    device: &Device,
-    (info, variants): (&'static ModeInfo, &[&'static Variant]),
-    (bodies, tuned, trials): (usize, &Tuned, &Trials),
+fn configurations(
     args: &Bench,
-    left_out: &mut Vec<Error>,
+    device: &Device,
+    (info, bodies): (&'static ModeInfo, usize),
+    (variants, tuned, trials): (&[&'static Variant], &Tuned, &Trials),
+    skipped: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
     let mut configs = Vec::new();
     for &variant in variants {
@@ -210,16 +198,11 @@ fn contestants(
         };
         for &work_group in &work_groups {
             for knobs in combinations(variant, trials) {
-                let mut config = Config::new(info);
-                (config.bodies, config.variant, config.work_group) =
-                    (Some(bodies), Some(variant), work_group);
-                (config.knobs, config.tuned) = (knobs, tuned.clone());
-                config.mode.unseen();
-                config.mode.even();
-                set_mode(config.mode.as_mut(), &args.set)?;
+                let kernels = Kernels { variant: Some(variant), work_group, knobs, tuned };
+                let config = configuration(args, info, bodies, kernels)?;
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
-                    Err(why) => left_out.push(why),
+                    Err(why) => skipped.push(why),
                 }
             }
         }
@@ -234,24 +217,55 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
     product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
-/// Times the configurations in turn, so that a machine that slows down affects all of them alike.
+/// Times the configurations.
 fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
         let steps = warm_up(&mut engine)?;
-        laps.push(Lap { engine, steps, seconds: Vec::new() });
+        laps.push(Lap::new(engine, steps));
     }
-    for _ in 0..repeats {
-        for lap in &mut laps {
-            lap.seconds.push(time(&mut lap.engine, lap.steps)?);
-            limits.refine(lap.engine.config().mode.info());
-        }
-    }
-    laps.into_iter().map(|lap| lap.row(limits)).collect()
+    time_in_turn(&mut laps, repeats, |engine| limits.refine(engine.config().mode.info()))?;
+    laps.into_iter().map(|lap| Row::new(lap, limits)).collect()
 }
 
 impl Row {
+    /// Computes the results of a lap.
+    fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
+        let [fastest, median, slowest] = lap.seconds();
+        let Lap { mut engine, steps, .. } = lap;
+        let resolved = engine.resolved();
+        let (size, in_step) = (engine.size(), engine.work_in_step());
+        let work = in_step * engine.rounds() * f64::from(steps);
+        let of_one = (in_step / size as f64).max(1.0);
+        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(1, SAMPLE));
+        let relative_error = engine.sample(chosen)?.and_then(relative_error);
+        let (sums, _) = engine.diagnostics()?;
+        let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
+        let info = engine.config().mode.info();
+        let reported = |work: f64| info.work.reported(work);
+        let limit = limits.busy(info, resolved, work / median);
+        Ok(Self {
+            info,
+            recipe: resolved.recipe,
+            mode: info.name,
+            variant: resolved.recipe.variant.name,
+            bodies: size,
+            work_group: resolved.recipe.work_group,
+            knobs: resolved.recipe.values(),
+            steps,
+            steps_per_second: f64::from(steps) / median,
+            speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),
+            work_per_second: work / median,
+            range: [slowest, fastest].map(|seconds| reported(work / seconds)),
+            relative_error,
+            limit_per_second: limit.map(|(limit, ..)| limit),
+            share_of_limit: limit.map(|(_, share, _)| share),
+            busy: limit.map(|(.., busy)| busy),
+            bound_by: limit.map(|(.., busy)| busy.bound()),
+            bodies_a_cell: cells.map(|reading| reading.value),
+        })
+    }
     fn print(&self) {
         let Row {
             mode,
@@ -270,44 +284,5 @@ impl Row {
             "{mode:<10} {name:<10} {bodies:>8} {work_group:>10} {steps_per_second:>10.2} {error:>8} {share:>7} {bound:<10}  {speed}{cells}  {}",
             self.recipe.words()
         );
-    }
-}
-
-impl Lap {
-    fn row(mut self, limits: &Limits) -> Result<Row> {
-        self.seconds.sort_unstable_by(f64::total_cmp);
-        let resolved = self.engine.resolved();
-        let (size, in_step) = (self.engine.size(), self.engine.work_in_step());
-        let work = in_step * self.engine.rounds() * f64::from(self.steps);
-        let median = self.seconds[self.seconds.len() / 2];
-        let (fastest, slowest) = (self.seconds[0], self.seconds[self.seconds.len() - 1]);
-        let of_one = (in_step / size as f64).max(1.0);
-        let chosen = choose(size, ((SAMPLED_PAIRS as f64 / of_one) as usize).clamp(1, SAMPLE));
-        let relative_error = self.engine.sample(chosen)?.and_then(relative_error);
-        let (sums, _) = self.engine.diagnostics()?;
-        let cells = sums.readings.iter().find(|reading| reading.key == "bodies_a_cell");
-        let info = self.engine.config().mode.info();
-        let reported = |work: f64| info.work.reported(work);
-        let limit = limits.busy(info, resolved, work / median);
-        Ok(Row {
-            info,
-            recipe: resolved.recipe,
-            mode: info.name,
-            variant: resolved.recipe.variant.name,
-            bodies: size,
-            work_group: resolved.recipe.work_group,
-            knobs: resolved.recipe.values(),
-            steps: self.steps,
-            steps_per_second: f64::from(self.steps) / median,
-            speed: BTreeMap::from([(info.work.report.0, reported(work / median))]),
-            work_per_second: work / median,
-            range: [slowest, fastest].map(|seconds| reported(work / seconds)),
-            relative_error,
-            limit_per_second: limit.map(|(limit, ..)| limit),
-            share_of_limit: limit.map(|(_, share, _)| share),
-            busy: limit.map(|(.., busy)| busy),
-            bound_by: limit.map(|(.., busy)| busy.bound()),
-            bodies_a_cell: cells.map(|reading| reading.value),
-        })
     }
 }

@@ -152,7 +152,7 @@ impl Header {
         let cut_off = || wrong("the snapshot is cut off");
         input.take(HEADER as u64).read_to_end(&mut bytes).map_err(|_| cut_off())?;
         if !bytes.starts_with(MAGIC) {
-            return Err(wrong("it is not a snapshot of gravitile"));
+            return Err(wrong("this file is not a gravitile snapshot"));
         }
         let number = |from: usize, to: usize| -> Result<u64> {
             let bytes = bytes.get(from..to).ok_or_else(cut_off)?;

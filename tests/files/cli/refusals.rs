@@ -63,11 +63,11 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("view --look trails=1e9", &["trails=1e9", "0 to 300"]),
     // Knobs.
     ("run LONG --knob k", &["--knob k", "NAME=VALUE"]),
-    ("run LONG --knob nope=1", &["no knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
+    ("run LONG --knob nope=1", &["unknown knob `nope`", "lanes, vectors, root, k, split, unroll, equal"]),
     ("run LONG --knob k=3", &["k may be 1, 2, 4"]),
     ("run LONG --knob k=", &["k may be 1, 2, 4"]),
     ("run LONG --knob k=1,2", &["one value", "bench"]),
-    ("run LONG --variant vector --knob k=1", &["no knob `k`", "lanes, vectors, root"]),
+    ("run LONG --variant vector --knob k=1", &["unknown knob `k`", "lanes, vectors, root"]),
     ("run LONG --variant tiled --knob k=1", &["this variant has no knobs"]),
     ("bench --variant tiled --knob k=1", &["no knobs"]),
     ("bench --tune --variant tiled", &["--tune", "--variant"]),
@@ -87,26 +87,26 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("bench --work-group 100000", &["a work-group of 100000", "takes 1 to "]),
     ("view --steps-per-frame 0", &["--steps-per-frame 0", "auto or a whole number from 1"]),
     // Names.
-    ("run LONG --mode nope", &["no mode `nope`", "gravity"]),
-    ("run LONG --scene nope", &["no scene `nope`", "galaxy", "of asteroids: belt", "of fluid: "]),
+    ("run LONG --mode nope", &["unknown mode `nope`", "gravity"]),
+    ("run LONG --scene nope", &["unknown scene `nope`", "galaxy", "of asteroids: belt", "of fluid: "]),
     ("run LONG --scene andromeda", &["did you mean milky-way-andromeda?"]),
     ("run LONG --scene cilinder", &["did you mean cylinder?"]),
     ("run LONG --scene torn.toml", &["torn.toml, line 2: "]),
     ("run LONG --scene missing.toml", &["cannot read missing.toml"]),
     ("run LONG --mode fluid --scene ring.toml", &["ring.toml is of --mode gravity, not fluid"]),
     ("run LONG --scene much.toml", &["much.toml: eps=7 is not allowed", "0.00001 to 1"]),
-    ("run LONG --resume header.csv", &["header.csv: it is not a snapshot of gravitile"]),
+    ("run LONG --resume header.csv", &["header.csv: this file is not a gravitile snapshot"]),
     ("run LONG --resume missing.gravitile", &["cannot read missing.gravitile"]),
     ("run LONG --resume header.csv --scene cube", &["--resume", "--scene"]),
     ("run LONG --save missing/a.gravitile", &["cannot write missing/a.gravitile"]),
     ("run LONG --load header.bin", &["cannot read header.bin"]),
-    ("run LONG --variant nope", &["no variant `nope`", "naive", "auto"]),
+    ("run LONG --variant nope", &["unknown variant `nope`", "naive", "auto"]),
     ("run LONG --device nope", &["no device `nope`", "0 ("]),
     ("run LONG --device 99", &["no device `99`", "0 ("]),
-    ("bench --variant naive,nope", &["no variant `nope`", "naive"]),
-    ("bench --mode nope", &["no mode `nope`"]),
-    ("check --variant nope", &["no variant `nope`", "naive"]),
-    ("check --mode nope", &["no mode `nope`"]),
+    ("bench --variant naive,nope", &["unknown variant `nope`", "naive"]),
+    ("bench --mode nope", &["unknown mode `nope`"]),
+    ("check --variant nope", &["unknown variant `nope`", "naive"]),
+    ("check --mode nope", &["unknown mode `nope`"]),
     ("devices --devices nope", &["no device `nope`", "0 ("]),
     ("run LONG --devices 0,nope", &["no device `nope`", "0 ("]),
     ("run LONG --devices sub:0", &["--devices sub:0", "1 to "]),
@@ -194,7 +194,7 @@ fn bad_input_is_refused_in_one_line() {
 fn a_refused_file_is_what_it_was() {
     let folder = folder();
     fs::write(folder.path().join("bodies.csv"), "mine").unwrap();
-    assert_refusal(folder.path(), "run --scene nope --out bodies.csv", &[], &["no scene"]);
+    assert_refusal(folder.path(), "run --scene nope --out bodies.csv", &[], &["unknown scene"]);
     assert_refusal(folder.path(), "run --bodies 99999999999 --out bodies.csv", &[], &["99999999999"]);
     assert_eq!(fs::read_to_string(folder.path().join("bodies.csv")).unwrap(), "mine");
 }

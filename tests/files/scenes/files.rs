@@ -43,12 +43,12 @@ fn walls_and_bodies_of_ones_own_are_written_too() {
 #[test]
 fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
     for (text, told) in [
-        ("", "there is no mode \"\""),
+        ("", "unknown mode \"\""),
         ("mode = \"gravity\"\n", "a scene must have exactly one of"),
         ("mode = \"gravity\"\nsize = 3\n", "line 2: unknown field `size`"),
         (
             "mode = \"gravity\"\ngenerator = \"galaxie\"\n",
-            "there is no generator \"galaxie\"; the generators of gravity are galaxy",
+            "unknown generator \"galaxie\"; the generators of gravity are galaxy",
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[arguments]\nbulb = 1\n",
@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_is_right() {
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[params]\nepsilon = 2\n",
-            "there is no parameter `epsilon`",
+            "unknown parameter `epsilon`",
         ),
         (
             "mode = \"gravity\"\ngenerator = \"galaxy\"\n[params]\neps = 1e9\n",
