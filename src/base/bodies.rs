@@ -9,8 +9,7 @@ use crate::base::memory::Memory;
 /// Both lists have the same length. `T` is `f32` for devices and `f64` in references. Units are such that the
 /// gravitational constant has the value in the parameters.
 ///
-/// Kernels *quarantine* a body that stops being finite: they set its mass to 0 and its velocity to NaN, and keep its last
-/// finite position.
+/// Kernels *quarantine* a body that is no longer finite: its mass becomes 0, its velocity NaN, and its position stays.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bodies<T = f32> {
     /// Position and mass `(x, y, z, m)` of each body.
@@ -29,7 +28,7 @@ pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
 
 impl<T: Copy + Default> Bodies<T> {
     /// Returns an empty list with room for `n` bodies, or none if there is too little memory.
-    pub fn try_with_capacity(n: usize) -> Option<Self> {
+    pub(crate) fn try_with_capacity(n: usize) -> Option<Self> {
         let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
         bodies.positions.try_reserve_exact(n).ok()?;
         bodies.velocities.try_reserve_exact(n).ok()?;
@@ -70,9 +69,8 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies have the same group, divides them into 8 spherical shells about their centre, of about equal numbers,
-    /// and makes each shell a group.
-    pub fn group_by_shells(&mut self) {
+    /// If all bodies have the same group, makes 8 groups of about equal size: spherical shells about the centre.
+    pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
         if self.velocities.iter().any(|v| v[3] != self.velocities[0][3]) {
@@ -95,10 +93,7 @@ impl Bodies<f32> {
 
     /// Checks bodies from a file: coordinates, speeds and groups within ±[`FINITE_LIMIT`], and masses from 0 to it. The
     /// velocity of a quarantined body must be NaN in all components.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invalid body, and the expected values.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let Self { positions, velocities } = self;
         if positions.len() != velocities.len() {
             return Err(format!(

@@ -136,8 +136,7 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
 }
 
 /// Returns the path of a light body through a constant field: at most `pieces` positions after the start, about `length`
-/// apart, up to the first position where `ends` holds. Integrates by kick–drift–kick, with shorter steps where the body is
-/// fast or strongly accelerated.
+/// apart, up to the first where `ends` holds. Integrates by kick–drift–kick; steps get shorter with speed and acceleration.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

@@ -25,7 +25,7 @@ pub enum Error {
     )]
     NoDevice(String),
     /// A kernel did not compile.
-    #[error("the kernel {file} does not build on {device}:\n{}", PlainLines(.log, LOG))]
+    #[error("the kernel {file} does not build on {device}:\n{:#}", Plain(.log, LOG))]
     Build {
         /// Name of the kernel file.
         file: String,
@@ -75,7 +75,7 @@ pub enum Error {
         source: io::Error,
     },
     /// OpenGL or the window system failed. The text may end with the log of a shader compiler.
-    #[error("{}", PlainLines(.0, LOG))]
+    #[error("{:#}", Plain(.0, LOG))]
     Graphics(String),
 }
 
@@ -92,40 +92,26 @@ const SENTENCE: usize = 1000;
 /// The most characters shown of a compiler's log.
 const LOG: usize = 1 << 16;
 
-/// Shows a text from an untrusted source as one line of at most `.1` characters. Control characters, which begin commands
-/// to a terminal, and characters that change the direction of text are shown as codes.
+/// Shows a text from an untrusted source, cut after `.1` characters. Control characters, which begin commands to a terminal,
+/// and characters that change the direction of text are shown as codes. The format `{:#}` keeps line breaks and tabs.
 pub struct Plain<T>(pub T, pub usize);
-
-/// Shows a text as [`Plain`] does, but keeps line breaks and tabs.
-struct PlainLines<T>(T, usize);
 
 impl<T: Display> Display for Plain<T> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        filtered(f, &self.0, self.1, &[])
-    }
-}
-
-impl<T: Display> Display for PlainLines<T> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        filtered(f, &self.0, self.1, &['\n', '\t'])
-    }
-}
-
-/// Writes at most `most` characters of `text`, with codes for hidden characters other than `kept`.
-fn filtered(f: &mut fmt::Formatter, text: &impl Display, most: usize, kept: &[char]) -> fmt::Result {
-    let text = text.to_string();
-    let mut characters = text.chars();
-    for character in characters.by_ref().take(most) {
-        match is_hidden(character) && !kept.contains(&character) {
-            true => write!(f, "{}", character.escape_default())?,
-            false => f.write_char(character)?,
+        let text = self.0.to_string();
+        let mut characters = text.chars();
+        for character in characters.by_ref().take(self.1) {
+            let is_kept = f.alternate() && matches!(character, '\n' | '\t');
+            match is_hidden(character) && !is_kept {
+                true => write!(f, "{}", character.escape_default())?,
+                false => f.write_char(character)?,
+            }
         }
+        if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
     }
-    if characters.next().is_some() { f.write_char('…') } else { Ok(()) }
 }
 
-/// Returns whether a character is a control character or sets the direction of text (Unicode Standard Annex 9), which can
-/// make a name look like another.
+/// Returns whether a character is a control character or changes the direction of text (Unicode Standard Annex 9).
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

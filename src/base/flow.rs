@@ -106,13 +106,8 @@ impl Flow {
     }
 
     /// Checks a flow from a file: the number of cells, and the positions of tracers. Non-finite deviations are valid: such a
-    /// flow has blown up; see [`State::has_blown_up`].
-    ///
-    /// # Errors
-    /// Returns an error that names the first invalid value and the expected values.
-    ///
-    /// [`State::has_blown_up`]: crate::base::state::State::has_blown_up
-    pub fn check(&self) -> Result<(), String> {
+    /// flow has blown up; see [`Flow::has_blown_up`].
+    pub(crate) fn check(&self) -> Result<(), String> {
         let (cells, all) = (self.cells.len(), self.walls.cells());
         if cells != all || self.walls.solid.len() != all {
             return Err(format!("{cells} cells do not fill a grid of {all}"));
@@ -127,10 +122,7 @@ impl Flow {
     }
 
     /// Checks that `tracers` are within the grid or waiting.
-    ///
-    /// # Errors
-    /// Returns an error that names the first invalid tracer.
-    pub fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
+    pub(crate) fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
         let Walls { nx, ny, .. } = self.walls;
         let is_inside = |[x, y]: &[f32; 2]| (0.0..nx as f32).contains(x) && (0.0..ny as f32).contains(y);
         // A flow that has blown up moves tracers to NaN.
@@ -221,8 +213,7 @@ pub enum Tones {
     Spread,
 }
 
-/// A straight stroke of the brush, in the coordinates of [`crate::base::bodies::Points`]: the longer side of a grid goes
-/// from -1 to 1.
+/// A straight stroke of the brush. Coordinates go from -1 to 1 along the longer side of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Start of the stroke.
@@ -238,9 +229,8 @@ pub struct Stroke {
 }
 
 impl Stroke {
-    /// Returns discs that cover the stroke on a grid: the cells at their centres, which may be outside of the grid, and their
-    /// radius in cells. An erasing stroke has closer discs that are a cell larger, so that no thin rim of the erased stroke
-    /// remains.
+    /// Returns discs that cover the stroke: the cells at their centres, which may be outside of the grid, and their radius in
+    /// cells. The discs of an erasing stroke are closer and a cell larger, so that it leaves no thin rim.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
         let radius = (self.radius * to_cells).clamp(0.0, to_cells);
@@ -271,8 +261,7 @@ impl Image {
     /// Value of a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values for the ends of the colour map: percentiles of a sample, symmetric about 0 or starting at 0 as
-    /// [`Tones`] says.
+    /// Returns the values for the ends of the colour map: percentiles of a sample, adjusted as [`Tones`] says.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

@@ -396,8 +396,7 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns a subset of `rows` that contains each pair of values that occurs in a row: greedily takes the row with the most
-/// pairs not yet covered.
+/// Returns rows that together contain each pair of values of any row, by taking the row with the most new pairs.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

@@ -57,65 +57,40 @@ impl<T: Copy + Default> State<T> {
     }
 }
 
-impl<T> State<T> {
-    /// Returns the bodies.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a flow.
-    pub fn into_bodies(self) -> Result<Bodies<T>> {
-        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
-        Ok(bodies)
-    }
-
-    /// Returns a reference to the bodies.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a flow.
-    pub fn bodies(&self) -> Result<&Bodies<T>> {
-        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
-        Ok(bodies)
-    }
-
-    /// Returns a mutable reference to the bodies.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a flow.
-    pub fn bodies_mut(&mut self) -> Result<&mut Bodies<T>> {
-        let Self::Bodies(bodies) = self else { return Err(no_bodies()) };
-        Ok(bodies)
-    }
-
-    /// Returns the flow.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a list of bodies.
-    pub fn into_flow(self) -> Result<Flow<T>> {
-        let Self::Flow(flow) = self else { return Err(no_flow()) };
-        Ok(flow)
-    }
-
-    /// Returns a reference to the flow.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a list of bodies.
-    pub fn flow(&self) -> Result<&Flow<T>> {
-        let Self::Flow(flow) = self else { return Err(no_flow()) };
-        Ok(flow)
-    }
-
-    /// Returns a mutable reference to the flow.
-    ///
-    /// # Errors
-    /// Returns [`Error::Invalid`] if the state is a list of bodies.
-    pub fn flow_mut(&mut self) -> Result<&mut Flow<T>> {
-        let Self::Flow(flow) = self else { return Err(no_flow()) };
-        Ok(flow)
-    }
+/// Defines functions that return the content of a state of one kind.
+macro_rules! contents {
+    ($kind:ident, $wrong:literal, $($name:ident($self:ident: $receiver:ty) -> $content:ty;)+) => {
+        impl<T> State<T> {
+            $(
+                #[doc = concat!("Returns the content of a [`State::", stringify!($kind), "`].")]
+                ///
+                /// # Errors
+                /// Returns [`Error::Invalid`] if the state is of the other kind.
+                pub fn $name($self: $receiver) -> Result<$content> {
+                    match $self {
+                        Self::$kind(content) => Ok(content),
+                        _ => Err(Error::Invalid($wrong.to_owned())),
+                    }
+                }
+            )+
+        }
+    };
+}
+contents! {
+    Bodies, "this needs bodies, but the state is a flow",
+    into_bodies(self: Self) -> Bodies<T>;
+    bodies(self: &Self) -> &Bodies<T>;
+    bodies_mut(self: &mut Self) -> &mut Bodies<T>;
+}
+contents! {
+    Flow, "this needs a flow, but the state is a list of bodies",
+    into_flow(self: Self) -> Flow<T>;
+    flow(self: &Self) -> &Flow<T>;
+    flow_mut(self: &mut Self) -> &mut Flow<T>;
 }
 
 impl State {
-    /// Returns whether the state is a flow with non-finite numbers, which cannot recover. Bodies are quarantined one by one
-    /// instead.
+    /// Returns whether the state is a flow with non-finite numbers, which cannot recover. Bodies are quarantined instead.
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,
@@ -141,12 +116,4 @@ impl State {
             Self::Flow(flow) => State::Flow(flow.to_f64()),
         }
     }
-}
-
-fn no_bodies() -> Error {
-    Error::Invalid("this needs bodies, but the state is a flow".to_owned())
-}
-
-fn no_flow() -> Error {
-    Error::Invalid("this needs a flow, but the state is a list of bodies".to_owned())
 }

@@ -25,8 +25,7 @@ pub struct Plan {
     thorough: bool,
 }
 
-/// Returns the recipes to compare on a device: work-groups of 1, 7, 64, 256 and the maximum number of items, and
-/// every combination of knobs.
+/// Returns the recipes to compare: work-groups of 1, 7, 64, 256 and the most items, and all combinations of knobs.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);

@@ -18,11 +18,7 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs steps with a progress bar on stderr. Returns the value that the mode reports for each step, if it reports
-/// one.
-///
-/// # Errors
-/// Returns an error if the device fails, or if a reported value is not finite; no further step is then taken.
+/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports one.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));

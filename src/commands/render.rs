@@ -24,7 +24,7 @@ use crate::cli::Render;
 use crate::engine::Engine;
 use crate::engine::snapshot::{self, Snapshot};
 use crate::export::film::{self, Film};
-use crate::view::{self, Camera, Offscreen, View};
+use crate::view::{self, Camera, Canvas, View};
 
 pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let outlives_terminal = ignores_hangup();
@@ -41,7 +41,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
         }
         None => Target::Picture(output(&args.out)?),
     };
-    let offscreen = Offscreen::new(size)?;
+    let offscreen = Canvas::offscreen(size)?;
     let steps = steps(args.steps, &begin.config);
     let camera = Camera::from_words(&begin.view());
     let engine = begin.engine(open_several(&args.simulation)?)?;
@@ -78,8 +78,7 @@ const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
-/// Returns whether SIGHUP is ignored, as under `nohup`. Must be called first: LLVM, which compiles kernels for PoCL,
-/// sets a handler.
+/// Returns whether SIGHUP is ignored, as under `nohup`. Must be called before LLVM, a part of PoCL, sets a handler.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
@@ -96,9 +95,8 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Returns a number that is 0 until a signal asks the program to end, and then the signal's number. The signals are
-/// SIGINT (Ctrl+C), SIGTERM, and SIGHUP (a closed terminal) unless the program `outlives_terminal`. A second signal
-/// ends the program at once.
+/// Returns a number that becomes the number of the first SIGINT (Ctrl+C), SIGTERM or, unless the program
+/// `outlives_terminal`, SIGHUP (a closed terminal). A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for &signal in SIGNALS {
@@ -106,8 +104,7 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
         let is_ignored = signal == SIGHUP && outlives_terminal;
         #[cfg(not(unix))]
         let is_ignored = outlives_terminal;
-        // LLVM, which compiles kernels for PoCL, sets a handler that ends the program; signal-hook would call it
-        // afterwards.
+        // LLVM, a part of PoCL, sets a handler that ends the program; signal-hook would call it afterwards.
         #[cfg(unix)]
         // SAFETY: sets the default action or ignores the signal; this program has not set a handler before.
         unsafe {
@@ -143,7 +140,7 @@ fn output(path: &Path) -> Result<OutputFile> {
 /// A simulation without a window, and the view that draws its pictures.
 struct Renderer<'a> {
     engine: Engine,
-    offscreen: &'a Offscreen,
+    offscreen: &'a Canvas,
     view: View,
     look: Look,
     points: Points,
@@ -153,7 +150,7 @@ struct Renderer<'a> {
 }
 
 impl<'a> Renderer<'a> {
-    fn new(engine: Engine, offscreen: &'a Offscreen, look: Look, camera: Option<Camera>) -> Result<Self> {
+    fn new(engine: Engine, offscreen: &'a Canvas, look: Look, camera: Option<Camera>) -> Result<Self> {
         let mut view = View::new(offscreen.context())?;
         view.set_look(&look)?;
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })

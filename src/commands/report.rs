@@ -2,8 +2,7 @@
 
 use crate::modes::ModeInfo;
 
-/// Formats a speed, such as `0.92 G interactions/s (18.4 GFLOP/s)`, with the floating-point operations per pair that
-/// the literature counts, or `281.3 MLUPS`.
+/// Formats a speed, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
 pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
     let work = &info.work;
     match work.name {

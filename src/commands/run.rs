@@ -19,17 +19,13 @@ use crate::base::params::ParamValues;
 use crate::base::state::Matter;
 use crate::cli::Run;
 use crate::engine::{Engine, relative_drift};
-use crate::modes::{Mode, ModeInfo, Reading, Recipe, Sharing};
+use crate::modes::{Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
 /// The report, as `--json` prints it.
 #[derive(Debug, Serialize)]
 struct Report {
-    #[serde(skip)]
-    info: &'static ModeInfo,
-    #[serde(skip)]
-    recipe: Recipe,
     mode: &'static str,
     start: String,
     params: ParamValues,
@@ -37,8 +33,6 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
-    #[serde(skip)]
-    devices: usize,
     /// How several devices shared the work.
     sharing: Option<Sharing>,
     bodies: usize,
@@ -74,9 +68,6 @@ struct Energy {
     start: f64,
     end: f64,
     relative_drift: f64,
-    /// Whether the mode's parameters conserve energy; otherwise the change is no error.
-    #[serde(skip)]
-    is_conserved: bool,
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
@@ -113,7 +104,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     if args.json {
         print_json(&report);
     } else {
-        print(&report);
+        print(&report, &engine);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -168,15 +159,12 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
             start: start.energy(),
             end: end.energy(),
             relative_drift: relative_drift(start.energy(), end.energy()),
-            is_conserved: config.mode.conserves_energy(),
         },
         momentum: end.momentum,
         momentum_scale: end.momentum_scale,
         angular_momentum: end.angular_momentum,
     });
     let report = Report {
-        info: config.mode.info(),
-        recipe: resolved.recipe,
         mode: config.mode.info().name,
         start: config.start.name.clone(),
         params: config.mode.values(),
@@ -184,7 +172,6 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         work_group: resolved.recipe.work_group,
         knobs: resolved.recipe.values(),
         device: engine.device().info.name.clone(),
-        devices: engine.devices().len(),
         sharing: engine.sharing().cloned(),
         bodies: engine.size(),
         steps,
@@ -199,18 +186,19 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     Ok((report, series))
 }
 
-fn print(report: &Report) {
+fn print(report: &Report, engine: &Engine) {
+    let info = engine.config().mode.info();
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!(
         "{mode} · {start} · {bodies} {} · {variant} × {work_group} {} on {device}",
-        report.info.work.things,
-        report.recipe.words()
+        info.work.things,
+        engine.resolved().recipe.words()
     );
     let word = if *steps == 1 { "step" } else { "steps" };
     println!("{steps} {word} to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
-    println!("{}", speed(report.info, report.work_per_second));
-    if report.devices > 1 && report.sharing.is_none() {
+    println!("{}", speed(info, report.work_per_second));
+    if engine.devices().len() > 1 && report.sharing.is_none() {
         println!("{variant} runs on one device only; the other devices stay idle");
     }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
@@ -226,9 +214,9 @@ fn print(report: &Report) {
         println!("exchange {exchange_ms:.3} ms a step, parallel efficiency {:.0} %", 100.0 * efficiency);
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
-        let Energy { start, end, relative_drift, is_conserved } = energy;
+        let Energy { start, end, relative_drift } = energy;
         let [start, end] = [*start, *end].map(|energy| significant(energy, 8));
-        let change = match is_conserved {
+        let change = match engine.config().mode.conserves_energy() {
             true => format!("drift {relative_drift:+.2e}"),
             false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
         };
@@ -245,6 +233,6 @@ fn print(report: &Report) {
         }
     }
     if report.nonfinite > 0 {
-        println!("{} {} are no longer finite", report.nonfinite, report.info.work.things);
+        println!("{} {} are no longer finite", report.nonfinite, info.work.things);
     }
 }

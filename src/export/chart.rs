@@ -130,10 +130,7 @@ impl Chart {
     }
 
     /// Writes all trials of `charts` as CSV: a header, then one line per trial.
-    ///
-    /// # Errors
-    /// Returns the errors of `file`.
-    pub fn write_csv(charts: &[Self], file: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write_csv(charts: &[Self], file: &mut dyn Write) -> io::Result<()> {
         writeln!(file, "device,driver,mode,scene,variant,bodies,work_group,knobs,unit,per_second")?;
         for Self { info, trials, scene, device, driver, .. } in charts {
             let [device, driver, scene] = [device, driver, scene].map(|text| quoted(text));

@@ -5,8 +5,7 @@ use std::sync::{Arc, LazyLock};
 use super::description::Scene;
 use super::file;
 
-/// Embeds scenes of `assets/scenes/`, given by file name without `.toml`, with their thumbnails of
-/// `assets/thumbnails/`.
+/// Embeds the scenes `assets/scenes/NAME.toml` with the thumbnails `assets/thumbnails/NAME.png`.
 macro_rules! scenes {
     ($($name:literal),* $(,)?) => {
         ::std::sync::LazyLock::new(|| {

@@ -29,10 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies.
-///
-/// # Errors
-/// Returns the line, counted from 1, and what is wrong in it.
+/// Parses CSV text with at most `most` bodies. An error is the line, counted from 1, and what is wrong in it.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
@@ -44,15 +41,13 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
 /// Writes `bodies` to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
 ///
 /// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see [`Bodies`])
-/// keeps its `NaN` velocity, so that the file is what was on the screen; [`load`] refuses such a file and names the
-/// line.
+/// keeps its velocity `NaN`, which [`load`] refuses with the number of the line.
 ///
 /// # Errors
 /// Returns the errors of `file`.
 pub fn write(file: &mut dyn Write, bodies: &Bodies) -> io::Result<()> {
     writeln!(file, "{}", header())?;
     for ([x, y, z, m], [vx, vy, vz, _]) in bodies.positions.iter().zip(&bodies.velocities) {
-        // `{:?}` writes the shortest text that reads back to the same bits, with an exponent where that is shorter.
         writeln!(file, "{x:?},{y:?},{z:?},{vx:?},{vy:?},{vz:?},{m:?}")?;
     }
     Ok(())

@@ -25,8 +25,7 @@ pub struct Scene {
     pub bodies: Option<usize>,
     /// Number of steps that the file asks for.
     pub steps: Option<u32>,
-    /// Steps per picture where the device is fast enough. Set in scenes whose time step is small; otherwise the mode
-    /// decides.
+    /// Steps per picture on a fast device, for scenes with a small time step; otherwise the mode decides.
     pub pace: Option<u32>,
     /// Origin of the bodies or of the fluid.
     pub origin: Origin,

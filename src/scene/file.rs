@@ -96,11 +96,7 @@ impl Chosen {
 }
 
 /// Reads the scene file `path`.
-///
-/// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, and [`Error::File`] or [`Error::Invalid`] if it is not a valid
-/// scene file.
-pub fn load(path: &Path) -> Result<SceneFile> {
+pub(crate) fn load(path: &Path) -> Result<SceneFile> {
     let bytes = read_bounded(path, MOST_BYTES, "a scene")?;
     let not_text = |error| Error::io("read", path)(std::io::Error::other(error));
     let text = String::from_utf8(bytes).map_err(not_text)?;
@@ -120,10 +116,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
 }
 
 /// Parses the text of a scene file called `name`. `origin`, if given, stands for the origin that the text lacks.
-///
-/// # Errors
-/// Returns the errors of [`parse`].
-pub fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
+pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
     let Contents { mode, title, summary, count, steps, pace, length, start, .. } = &contents;
@@ -260,8 +253,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row; mirroring the
-    // rows again restores their order.
+    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row, so that each is
+    // mirrored again.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
     let walls = Walls { nx, ny, solid, length };
@@ -272,10 +265,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
 }
 
 /// Returns the text of a scene file for `scene` with other parameters, and with the choices of the panel.
-///
-/// # Errors
-/// Returns an error if bodies of the scene are not finite, because such a file could not be read.
-pub fn text(
+/// Refuses bodies that are not finite, because such a file could not be read.
+pub(crate) fn text(
     scene: &Scene,
     mode: &str,
     params: &ParamValues,
@@ -301,10 +292,7 @@ pub fn text(
 }
 
 /// Returns the text of a scene file without bodies and walls, for [`complete`].
-///
-/// # Errors
-/// Returns an error if the scene cannot be written as TOML.
-pub fn outline(scene: &Scene, mode: &str) -> Result<String> {
+pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })
 }

@@ -53,10 +53,7 @@ pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
     /// Takes values from `given`, and defaults for all other arguments of `generator`.
-    ///
-    /// # Errors
-    /// Returns an error if `given` names an unknown argument, or if a value is out of range.
-    pub fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
+    pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();
         for (name, value) in given {

@@ -1,8 +1,7 @@
 //! Initial states: scenes, the generators that make them, and the files that hold bodies.
 //!
-//! A scene is a TOML file: one in `assets/scenes/`, or a user's own (see [`mod@file`]). A scene file names a
-//! generator and its arguments, or holds the bodies, orbits or walls itself. It also lists the parameters that suit
-//! the scene.
+//! A scene is a TOML file: one in `assets/scenes/`, or a user's own (see [`mod@file`]). The file names a generator, or
+//! holds the bodies, orbits or walls itself, and lists the parameters that suit the scene.
 
 mod asteroids;
 mod built_in;

@@ -29,10 +29,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses the text.
-    ///
-    /// # Errors
-    /// Returns the line, counted from 1, and what is wrong in it.
+    /// Parses the text. An error is the line, counted from 1, and what is wrong in it.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();

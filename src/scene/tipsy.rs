@@ -1,11 +1,9 @@
-//! Reads bodies from Tipsy files, the format of PKDGRAV, GASOLINE, ChaNGa and TIPSY (N-Body Shop, University of
-//! Washington).
+//! Reads bodies from Tipsy files, the format of PKDGRAV, GASOLINE and ChaNGa (N-Body Shop, University of Washington).
 //!
 //! The header has 32 bytes: the time as f64; as u32 the number of particles, the number of dimensions, and the
 //! numbers of gas, dark and star particles; four unused bytes. Then follow the gas particles with 12 f32 each, the
 //! dark ones with 9, and the stars with 11; each starts with mass, position and velocity. The "standard" form is
-//! big-endian, the "native" form little-endian; the number of dimensions tells them apart. Numbers keep the units of
-//! the file.
+//! big-endian, the "native" form little-endian; the number of dimensions tells them apart. Units are not converted.
 
 use std::io::{BufReader, Read};
 use std::path::Path;

@@ -72,8 +72,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If they are `alike`, the range of the colour map moves smoothly from the old range to the
-    /// new one.
+    /// Replaces the bodies. If they are `alike`, the range of the colour map moves smoothly to the new range.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {

@@ -53,8 +53,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Returns the last measurement: one pixel with the sum of the weighted logarithms of the light, and the sum of
-    /// the weights.
+    /// Returns one pixel with the sum of the weighted logarithms of the light, and the sum of the weights.
     pub(super) fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
     }

@@ -31,8 +31,7 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If it is `alike`, the range of the colours moves smoothly from the old range to the new
-    /// one.
+    /// Replaces the image. If it is `alike`, the range of the colours moves smoothly to the new range.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

@@ -16,8 +16,7 @@ const SAMPLE: usize = 16_384;
 /// Maximum number of bodies used to find their centre in each frame; of more bodies, a sample is used.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the middle of the bodies: the planet, or the centre of mass of the bodies near each other; `None` for a
-/// flow and without bodies.
+/// Returns the planet, or the centre of mass of the bodies near each other; `None` for a flow and without bodies.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -41,8 +40,7 @@ pub(super) struct Frame {
 impl Frame {
     /// Returns the target and the distance that show the bodies and the planet; `None` if nothing is finite.
     ///
-    /// The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are points at one
-    /// position.
+    /// The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
@@ -81,8 +79,7 @@ impl Frame {
         wide.max(high) + along * cos
     }
 
-    /// The distance from which a body at `offset` from the target is in the picture however far the scene
-    /// turns about the z axis.
+    /// Returns the distance that shows a body at `offset` from the target after any rotation about the z axis.
     ///
     /// A body on a circle of radius ρ around the z axis is, at the angle θ, ρ cos θ to the side and ρ sin θ cos(pitch)
     /// nearer to the eye. The width needs the maximum of the sum of these two, weighted by the frame's extents; the
@@ -105,8 +102,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Returns `None` for a body without finite position, or one that is not drawn. Balls have equal weights: their
-    /// radius does not give a mass.
+    /// Returns `None` for a body that is not drawn or not finite. Balls have equal weights, because no mass is known.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -118,8 +114,7 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median: bodies orbit the centre of mass, and the median
-/// does not follow escaping bodies.
+/// Returns the centre of mass of the bodies nearest to the median, which does not follow escaping bodies.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {

@@ -20,10 +20,7 @@ pub struct Layer {
 
 impl Layer {
     /// Compiles the shader and creates a layer of one pixel.
-    ///
-    /// # Errors
-    /// Returns an error if the driver rejects the shader.
-    pub fn new(context: &Rc<Context>) -> Result<Self> {
+    pub(crate) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = source!("layer", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: Self::texture(context, (1, 1))? })
     }
@@ -33,10 +30,7 @@ impl Layer {
     }
 
     /// Resizes the layer; returns whether the size changed, which empties it.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL is out of memory.
-    pub fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
+    pub(crate) fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
         let fits = self.texture.dimensions() == size;
         if !fits {
             self.texture = Self::texture(&self.context, size)?;
@@ -45,18 +39,12 @@ impl Layer {
     }
 
     /// Returns a surface to paint on, with premultiplied alpha.
-    ///
-    /// # Errors
-    /// Returns an error if the driver cannot draw into the texture.
-    pub fn surface(&self) -> Result<SimpleFrameBuffer<'_>> {
+    pub(crate) fn surface(&self) -> Result<SimpleFrameBuffer<'_>> {
         fill::surface(&self.context, &self.texture)
     }
 
     /// Draws the parts of the layer in `areas`, which do not overlap, over the same parts of a surface.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails.
-    pub fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
+    pub(crate) fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
         areas.into_iter().try_for_each(|area| {
             fill::fill(surface, Some(area), &self.program, &uniforms, Some(PREMULTIPLIED))

@@ -26,6 +26,6 @@ mod trails;
 pub use self::camera::Camera;
 pub use self::framing::middle;
 pub use self::layer::Layer;
-pub use self::offscreen::{Canvas, Offscreen, RawPicture};
+pub use self::offscreen::{Canvas, RawPicture};
 pub use self::opengl::{BACKGROUND, is_software};
 pub use self::renderer::View;

@@ -26,42 +26,29 @@ pub struct Canvas {
     texture: Texture2d,
 }
 
-/// An OpenGL context without a window, with a canvas.
-pub struct Offscreen(Canvas);
-
-impl Offscreen {
-    /// Opens a context and a canvas of `(width, height)` pixels on the first device that works, GPUs first.
+impl Canvas {
+    /// Opens a context without a window, on the first device that works, GPUs first, and creates a canvas in it.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`] if EGL or a device is missing, or if the device cannot draw this size.
-    pub fn new((width, height): (u32, u32)) -> Result<Self> {
-        let backend = Surfaceless { context: open()?, size: (width, height) };
+    pub fn offscreen(size: (u32, u32)) -> Result<Self> {
+        let backend = Surfaceless { context: open()?, size };
         // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
             .map_err(graphics("use this device's version"))?;
-        Canvas::new(&context, (width, height)).map(Self)
+        Self::new(&context, size)
     }
 
     /// Returns the context, in which programs, buffers and a [`super::View`] can be created.
     pub fn context(&self) -> &Rc<Context> {
-        &self.0.context
+        &self.context
     }
 
     /// Returns the device's name as OpenGL reports it.
     pub fn device(&self) -> &str {
-        self.0.context.get_opengl_renderer_string()
+        self.context.get_opengl_renderer_string()
     }
 
-    /// Draws and reads a picture, as [`Canvas::render`] does.
-    ///
-    /// # Errors
-    /// Returns the error of `draw`, or [`Error::Graphics`].
-    pub fn render(&self, draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>) -> Result<RgbImage> {
-        self.0.render(draw)
-    }
-}
-
-impl Canvas {
     /// Creates a canvas of `(width, height)` pixels.
     ///
     /// # Errors
@@ -86,12 +73,8 @@ impl Canvas {
         self.render_raw(draw).map(RawPicture::into_picture)
     }
 
-    /// Calls `draw` like [`Canvas::render`], but leaves the conversion of the pixels to the caller, who may do it on
-    /// another thread.
-    ///
-    /// # Errors
-    /// Returns the error of `draw`, or [`Error::Graphics`].
-    pub fn render_raw(
+    /// Calls `draw` like [`Canvas::render`], and leaves the conversion of the pixels to the caller or another thread.
+    pub(crate) fn render_raw(
         &self,
         draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
     ) -> Result<RawPicture> {

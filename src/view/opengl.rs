@@ -103,8 +103,7 @@ impl Source {
         self.compile_with(context, "")
     }
 
-    /// Compiles the shaders with the preprocessor lines `defines`. A software renderer is faster without code than
-    /// with an `if` around it.
+    /// Compiles the shaders with the preprocessor lines `defines`, which are faster than `if` in a software renderer.
     pub(super) fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` makes line numbers in the compiler's messages match the shader's file.

@@ -9,8 +9,7 @@ use crate::base::bodies::{Points, Shape};
 const REACH: f32 = 0.03;
 
 impl Camera {
-    /// Returns where a point is seen, in viewport heights from the middle with y downwards, and its depth; `None`
-    /// behind the eye.
+    /// Returns where a point is seen, in viewport heights from the middle, and its depth; `None` behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }

@@ -38,8 +38,7 @@ pub struct View {
 }
 
 impl View {
-    /// Compiles the shaders. Needs an OpenGL 3.3 core context, because others may lack point sprites. The look is
-    /// [`Look::plain`] until it is set.
+    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The look is [`Look::plain`] until it is set.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -113,9 +112,8 @@ impl View {
         self.trails.note(&self.cloud, self.look.trails)
     }
 
-    /// Draws the bodies into `area` of the surface, in pixels from its lower left corner, or into the whole surface.
-    /// Paints every pixel of the area, so the caller need not clear it. If camera, size and bodies are unchanged, the
-    /// bodies are not drawn again.
+    /// Draws the bodies into every pixel of `area`, in pixels from the lower left corner, or of the whole surface. If
+    /// camera, size and bodies are unchanged, the bodies are not drawn again.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -123,8 +121,7 @@ impl View {
         self.draw_beside(surface, camera, (area, None))
     }
 
-    /// Draws like [`View::draw`], but may skip the part of the area that the rectangle `hidden` covers, in pixels
-    /// from the surface's lower left corner.
+    /// Draws like [`View::draw`], but may skip the part of the area that the rectangle `hidden` covers.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -176,28 +173,18 @@ impl View {
         let scale = scale(height);
         let count = cloud.count();
         let style = trails::Style { light: points::trail_light(count), scale, span: look.trails };
-        match *shape {
-            Shape::Glow => {
-                let mut light = target.light()?;
-                if look.stars > 0.0 {
-                    self.stars.draw(&mut light, camera, (look.stars, false, scale))?;
-                }
-                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
-                self.glow.draw(&mut light, cloud, (camera, look), false)?;
-            }
-            Shape::Tracers { .. } => {
-                let mut light = target.light()?;
-                self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
-                self.glow.draw(&mut light, cloud, (camera, look), true)?;
-            }
-            Shape::Spheres { planet } => {
-                let mut space = target.space()?;
-                if look.stars > 0.0 {
-                    self.stars.draw(&mut space, camera, (look.stars, true, scale))?;
-                }
-                self.spheres.draw(&mut space, cloud, (camera, look), planet)?;
-                self.trails.draw(&mut space, cloud, (camera, *shape), style)?;
-            }
+        let is_solid = matches!(shape, Shape::Spheres { .. });
+        let is_flow = matches!(shape, Shape::Tracers { .. });
+        let mut light = if is_solid { target.space()? } else { target.light()? };
+        if look.stars > 0.0 && !is_flow {
+            self.stars.draw(&mut light, camera, (look.stars, is_solid, scale))?;
+        }
+        if let Shape::Spheres { planet } = *shape {
+            self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
+        }
+        self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+        if !is_solid {
+            self.glow.draw(&mut light, cloud, (camera, look), is_flow)?;
         }
         if self.is_metered() {
             self.meter.measure(self.target.texture())?;

@@ -36,8 +36,7 @@ impl Stars {
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
-    /// Adds the stars' light. `covers` has the meaning it has in `shaders/stars.frag`; `scale` is the factor from the
-    /// reference height.
+    /// Adds the stars' light. For `covers`, see `shaders/stars.frag`; `scale` is the factor from the reference height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

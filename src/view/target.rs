@@ -68,9 +68,8 @@ impl Target {
         &self.light
     }
 
-    /// Tone-maps the rendered light and paints it into `area` of the surface, which has the target's size. Leaves out
-    /// the part `hidden`. If `over` is set, blends with the existing pixels; otherwise paints on the background
-    /// colour.
+    /// Tone-maps the rendered light into `area` of the surface, which has the target's size, without the part `hidden`.
+    /// If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
     pub(super) fn paint(
         &self,
         surface: &mut impl Surface,

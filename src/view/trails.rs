@@ -84,8 +84,7 @@ impl Trails {
         self.past = None;
     }
 
-    /// Records the bodies of the next picture, for trails over `span` pictures; 0 records nothing. Copies on the
-    /// graphics card.
+    /// Records the bodies of the next picture on the graphics card, for trails over `span` pictures.
     pub(super) fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.count();
         if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {

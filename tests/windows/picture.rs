@@ -9,7 +9,7 @@ use gravitile::base::params::{self, Choice};
 use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::modes;
-use gravitile::view::{self, Camera, Offscreen, View, middle};
+use gravitile::view::{self, Camera, Canvas, View, middle};
 use image::RgbImage;
 
 const SIZE: (u32, u32) = (320, 200);
@@ -32,7 +32,7 @@ fn bodies(rows: &[([f32; 3], f32)]) -> Points {
 
 /// The last of some pictures in a row.
 fn film(frames: &[Points], camera: &Camera, look: &Look) -> RgbImage {
-    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     view.set_look(look).unwrap();
     frames.iter().for_each(|points| view.upload(points, [0.0, 1.0]).unwrap());
@@ -80,7 +80,7 @@ fn bloom_shines_over_the_surroundings_of_what_is_bright() {
 /// It costs a processor too much.
 #[test]
 fn bloom_is_by_itself_where_a_graphics_card_draws() {
-    let is_software = view::is_software(Offscreen::new(SIZE).unwrap().context());
+    let is_software = view::is_software(Canvas::offscreen(SIZE).unwrap().context());
     let [auto, on, off] = ["auto", "on", "off"]
         .map(|bloom| draw(&bodies(&[([0.0; 3], 0.2)]), &front(), &[("bloom", bloom), ("exposure", "1")]));
     assert!(on != off);
@@ -113,7 +113,7 @@ fn trails_show_where_bodies_were_and_fade() {
 
 #[test]
 fn another_time_has_colours_of_its_own_at_once() {
-    let offscreen = Offscreen::new(SIZE).unwrap();
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.set_look(&Look::plain()).unwrap();
     let points = &flight(Shape::Glow, 1)[0];
@@ -132,7 +132,7 @@ fn another_time_has_colours_of_its_own_at_once() {
 
 #[test]
 fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
-    let offscreen = Offscreen::new(SIZE).unwrap();
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.set_look(&look(&[("trails", "20")])).unwrap();
     let mut after = |frames: &[Points], forgets: bool| {
@@ -159,7 +159,7 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
 
 #[test]
 fn too_many_bodies_for_trails_are_known_before_the_next_picture() {
-    let offscreen = Offscreen::new(SIZE).unwrap();
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     let many = bodies(&vec![([0.0; 3], 1e-6); (1 << 19) + 1]);
     view.upload(&many, [0.0, 1.0]).unwrap();
@@ -442,7 +442,7 @@ fn shown(points: &[Points], words: &[(&str, &str)]) -> RgbImage {
     let last = points.last().unwrap();
     let mut camera = Camera::facing(last.shape);
     camera.frame_all(last, ASPECT);
-    let offscreen = Offscreen::new(SIZE).unwrap();
+    let offscreen = Canvas::offscreen(SIZE).unwrap();
     let mut view = View::new(offscreen.context()).unwrap();
     view.set_look(&look(words)).unwrap();
     points.iter().for_each(|points| view.upload(points, points.value_range()).unwrap());

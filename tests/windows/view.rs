@@ -3,7 +3,7 @@
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::error::Error;
 use gravitile::base::flow::{Image, Tones};
-use gravitile::view::{BACKGROUND, Camera, Offscreen, View};
+use gravitile::view::{BACKGROUND, Camera, Canvas, View};
 use image::{Rgb, RgbImage};
 
 const SIZE: (u32, u32) = (320, 200);
@@ -37,7 +37,7 @@ fn value_range(points: &Points) -> [f32; 2] {
 }
 
 fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
-    let offscreen = Offscreen::new(size).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(size).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     view.upload(points, value_range(points)).expect("there is room");
     offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
@@ -136,7 +136,7 @@ fn a_larger_picture_shows_the_same() {
 
 #[test]
 fn bodies_can_be_replaced_and_drawn_in_a_part() {
-    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let camera = Camera::default();
     for count in [100, 5_000, 0, 3] {
@@ -158,7 +158,7 @@ fn bodies_can_be_replaced_and_drawn_in_a_part() {
 
 #[test]
 fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
-    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let points = cluster(5_000);
     view.upload(&points, points.value_range()).expect("there is room");
@@ -197,7 +197,7 @@ fn broken_bodies_do_not_spoil_the_picture() {
 #[test]
 fn sizes_that_cannot_be_drawn_are_refused() {
     for size in [(0, 100), (100, 0), (u32::MAX, 100), (100, 100_000)] {
-        match Offscreen::new(size) {
+        match Canvas::offscreen(size) {
             Err(Error::Graphics(text)) => {
                 assert!(text.contains(&format!("{} × {}", size.0, size.1)), "{text}");
             }
@@ -395,7 +395,7 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
 /// What colours mean may be another thing though the bodies are as many: then nothing is left of how they were.
 #[test]
 fn colours_follow_what_they_mean_and_begin_anew_with_it() {
-    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let before = cluster(500);
     let mut after = before.clone();
@@ -411,7 +411,7 @@ fn colours_follow_what_they_mean_and_begin_anew_with_it() {
 
 #[test]
 fn glows_and_balls_take_turns() {
-    let offscreen = Offscreen::new(SIZE).expect("OpenGL without a window");
+    let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
     let spheres = balls(&[([-0.4, 0.0, 0.2], 0.3), ([0.4, 0.0, 0.0], 0.2)], 0.25);
     let glows = Points { shape: Shape::Glow, ..spheres.clone() };

@@ -9,16 +9,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 pub use self::output::{Draft, Name, Names, OutputFile};
-pub use self::toml::from_toml;
+pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
-/// Opens the file `path` for reading, and returns its length too. Every file that a user names is opened here. The error for
-/// a too large file says `what` was expected, such as "a picture".
-///
-/// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, has more than `most` bytes, or is a pipe or device, which may block or
-/// never end.
-pub fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
+/// Opens the file `path` for reading, and returns its length too. Every file that a user names is opened here. Refuses pipes
+/// and devices, which may block or never end, and files of more than `most` bytes as too large for `what`, such as "a picture".
+pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
         false if there.is_dir() => Err(io::Error::other("it is a folder")),
@@ -43,10 +39,7 @@ pub fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
 }
 
 /// Reads a file as [`read_bounded`] does; returns none if there is no file.
-///
-/// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, or has more than `most` bytes.
-pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
         outcome => outcome.map(Some),
@@ -54,10 +47,7 @@ pub fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>>
 }
 
 /// Reads a file of at most `most` bytes, even if the file grows meanwhile. For `what`, see [`open`].
-///
-/// # Errors
-/// Returns [`Error::Io`] if the file cannot be read, or has more than `most` bytes.
-pub fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
+pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();
     let read = || {

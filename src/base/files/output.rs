@@ -31,8 +31,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file with `write`, and then replaces an older file at once. Follows symbolic links, and writes directly to
-    /// a pipe or device.
+    /// Writes the file with `write`, then replaces an older file at once. Writes directly to a pipe or device.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
@@ -46,12 +45,8 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents`, and then replaces an older file at once. Refuses a pipe or device, because opening a pipe waits for
-    /// a reader.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if writing fails, or the path is a pipe or device.
-    pub fn replace(self, contents: &[u8]) -> Result<()> {
+    /// Writes `contents`, then replaces an older file at once. Refuses pipes and devices: opening a pipe waits for a reader.
+    pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
         draft.keep()
@@ -87,19 +82,13 @@ pub struct Draft {
 
 impl Draft {
     /// Returns a handle of the file, to write to.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if too many files are open.
-    pub fn file(&self) -> Result<File> {
+    pub(crate) fn file(&self) -> Result<File> {
         self.file.file().try_clone().map_err(self.error())
     }
 
     /// Lets the program of `command` write the file. Returns the path at which the program finds the file. A nameless file
     /// becomes the standard output of the program, which has a path.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if too many files are open.
-    pub fn lend(&self, command: &mut Command) -> Result<PathBuf> {
+    pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
             Unfinished::Nameless(_) => {
@@ -114,10 +103,7 @@ impl Draft {
     }
 
     /// Gives the complete file its name, in place of an older file.
-    ///
-    /// # Errors
-    /// Returns [`Error::Io`] if the system refuses.
-    pub fn keep(self) -> Result<()> {
+    pub(crate) fn keep(self) -> Result<()> {
         let error = self.error();
         self.file.finish(&self.target).map_err(error)
     }

@@ -5,11 +5,8 @@ use serde::de::DeserializeOwned;
 /// The most bytes of a TOML file outside of strings and comments. Parsing takes about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML. Only strings and comments may be long.
-///
-/// # Errors
-/// Returns the offset of the error in bytes, if known, and a message.
-pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
+/// Parses TOML, of which only strings and comments may be long. An error is the offset in bytes, if known, and a message.
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what = format!("there are more than {MOST_STRUCTURE} bytes of keys and numbers");
         return Err((Some(at), what));

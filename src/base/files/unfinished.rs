@@ -70,8 +70,7 @@ mod nameless {
 
     use super::{folder_of, temporary};
 
-    /// Creates a file in `folder`; none if the file system has no nameless files, or /proc is missing, which is needed to name
-    /// the file later.
+    /// Creates a file in `folder`; none if the file system has no nameless files, or without /proc, which naming needs.
     pub(super) fn open(folder: &Path) -> Option<File> {
         let mut options = File::options();
         // The umask restricts the permissions, as for any new file.

@@ -1,5 +1,4 @@
-//! Look: how the picture is drawn. The command line creates the look, the panel edits it, and the view applies it. The
-//! simulation does not use the look.
+//! Look: how the picture is drawn. The command line creates it, the panel edits it, and the view applies it.
 
 mod palette;
 
@@ -63,15 +62,9 @@ impl Size {
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the factor on the recommended size.
+    /// Returns the factor on the recommended size, which is the option's name.
     pub fn factor(self) -> f32 {
-        match self {
-            Self::Smaller => 0.8,
-            Self::One => 1.0,
-            Self::Larger => 1.25,
-            Self::Large => 1.5,
-            Self::Double => 2.0,
-        }
+        self.name().parse().unwrap_or(1.0)
     }
 }
 

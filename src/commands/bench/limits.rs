@@ -68,8 +68,7 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the limit, the share of the limit that a speed reaches, and how busy that keeps the device; `None` if
-    /// the variant has no limit.
+    /// Returns the limit of a variant, the share of it that a speed reaches, and how busy that keeps the device.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let limit = info.limit.at(probe.rate());

@@ -1,5 +1,4 @@
-//! `gravitile bench`: measures speed and error of variants, for numbers of bodies and work-group sizes, and compares
-//! the speed with the limits of the device.
+//! `gravitile bench`: measures speed and error of variants, and compares the speed with the limits of the device.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -57,10 +57,7 @@ impl Format {
     }
 
     /// Returns the format that a file name's extension stands for.
-    ///
-    /// # Errors
-    /// Returns an error if the extension is not that of a film.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub(crate) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::ALL.into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()));
         format.ok_or_else(|| {
@@ -106,8 +103,7 @@ impl Format {
     }
 }
 
-/// A film being written. The file appears under its name only when the film is finished; a film that is dropped
-/// leaves only the PNG files already written.
+/// A film being written. Its file gets its name at the end; a dropped film leaves only PNG files already written.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
@@ -131,8 +127,7 @@ enum Writer {
 }
 
 impl Film {
-    /// Starts a film of `size` pixels with `rate` pictures per second in the file `path`, whose extension selects the
-    /// format.
+    /// Starts a film of `size` pixels with `rate` pictures per second. The extension of `path` selects the format.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or if `ffmpeg` is needed and missing.
@@ -173,8 +168,7 @@ impl Film {
     /// Adds a picture of the film's size.
     ///
     /// # Errors
-    /// Returns an error if the size differs or the picture cannot be written, with the message of `ffmpeg` if that
-    /// failed.
+    /// Returns an error if the size differs or the picture cannot be written, perhaps with a message of `ffmpeg`.
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
             let ((w, h), (width, height)) = (picture.dimensions(), self.size);

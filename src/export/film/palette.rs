@@ -65,8 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// Returns the shades of a picture. The weight of a shade grows with its light and, less than linearly, with its
-/// area.
+/// Returns the shades of a picture. Their weights grow with light and, less than linearly, with area.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {

@@ -19,9 +19,8 @@ impl Balls {
         Self(masses.map(|m| (m / total, radius * cube_root(n * m / total))).collect())
     }
 
-    /// Makes balls with masses spread over a factor of `spread` by dN/dm ∝ m⁻², heaviest first. The exponent is close
-    /// to −11/6, that of bodies that grind each other down (Dohnanyi 1969, J. Geophys. Res. 74, 2531). Sampling with −2
-    /// needs no powers.
+    /// Makes balls with masses spread over a factor of `spread` by dN/dm ∝ m⁻², heaviest first. Bodies that grind each
+    /// other down have the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); −2 needs no powers.
     pub(super) fn spread(setup: &Setup, spread: f64) -> Self {
         let least = 1.0 / spread;
         let share = 1.0 / setup.bodies as f64;
@@ -40,8 +39,7 @@ impl Balls {
 
 /// Returns ∛x of a positive number by Newton's method, which rounds alike on every platform; `f64::cbrt` need not.
 pub(super) fn cube_root(x: f64) -> f64 {
-    // A third of the exponent gives the root within a few per cent (the constant is that of fdlibm); each iteration
-    // doubles the number of correct digits.
+    // A third of the exponent is right within a few per cent (constant of fdlibm); each iteration doubles the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..5 {
         root -= (root - x / (root * root)) / 3.0;

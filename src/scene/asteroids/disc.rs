@@ -60,8 +60,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity of an anticlockwise circular orbit through a position: v² = GM/r. The plane of the orbit
-/// rises there by `slope`.
+/// Returns the velocity, v² = GM/r, of an anticlockwise circular orbit whose plane rises by `slope` at a position.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();

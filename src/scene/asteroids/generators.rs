@@ -30,13 +30,11 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "shooter", arguments: &[], make: |setup, _| shooter(setup).into() },
 ];
 
-/// A belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest, 1 for equal
-/// masses.
+/// A belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest.
 ///
 /// The scene `belt` has restitution 0.7, above the 0.63 at which shear and collisions balance (Goldreich and Tremaine
-/// 1978, Icarus 34, 227), so it stays thick and slowly spreads. In `rings` the edges over the planet's radius are
-/// about those of Saturn's B and A rings, 1.5 to 2.3, with a wider division. Its restitution of 0.1 keeps the rings
-/// cold, so that the division closes slowly.
+/// 1978, Icarus 34, 227), so it stays thick and slowly spreads. `rings` reach from 1.5 to 2.3 radii of the planet, as
+/// Saturn's B and A rings do, with a wider division, which closes slowly because of the restitution of 0.1.
 fn disc(setup: &Setup, arguments: &Arguments) -> State {
     let [inner, ratio, from, to, tilt, filling, spread] =
         ["inner", "ratio", "gap_from", "gap_to", "tilt", "filling", "spread"].map(|name| arguments.get(name));

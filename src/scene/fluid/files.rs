@@ -1,5 +1,4 @@
-//! Files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm): reads parameters and obstacles,
-//! writes the final state and the mean speeds.
+//! Reads and writes the files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm).
 //!
 //! Files are untrusted: lines, numbers and sizes are bounded, and an error names the line.
 
@@ -121,8 +120,7 @@ pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     })
 }
 
-/// Writes `x y u_x u_y |u| pressure blocked` of every cell, row by row. A blocked cell gets the pressure of a fluid
-/// at rest with this `density`.
+/// Writes `x y u_x u_y |u| pressure blocked` of every cell. A blocked cell gets the pressure of a fluid at rest.
 ///
 /// # Errors
 /// Returns the errors of `file`.

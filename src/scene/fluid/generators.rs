@@ -23,8 +23,7 @@ fn at_rest(setup: &Setup, walls: fn(&Setup) -> Walls) -> State {
     Flow::at_rest(walls(setup), setup.params.float("density").unwrap_or(1.0), 0).into()
 }
 
-/// Returns the columns and rows of a grid of about `setup.bodies` cells, `ratio` times as long as it is high, at
-/// least 12 high.
+/// Returns the columns and rows of a grid of about `setup.bodies` cells, `ratio` times as long as high.
 fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
     let ny = ((setup.bodies / ratio).isqrt()).max(12);
     (ratio * ny, ny)
@@ -68,8 +67,7 @@ fn backward_step(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny / 2) as f32, |x, y| is_side(y, ny) || (x < nx / 5 && y < ny / 2))
 }
 
-/// Grains with a radius of a fortieth to a fifteenth of the height, which may overlap, until they fill a third of the
-/// grid.
+/// Grains that fill a third of the grid, with radii of a fortieth to a fifteenth of its height. Grains may overlap.
 fn porous(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 2);
     let random = &mut Random::new(setup.seed);

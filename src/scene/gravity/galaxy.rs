@@ -16,8 +16,7 @@ use crate::scene::random::Random;
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge over that of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's Q. A thin Newtonian disc would form clumps below 1; softening and thickness stabilise this disc, which
-/// grows arms at once.
+/// Toomre's Q. Below 1 a thin Newtonian disc forms clumps; this disc, softened and thick, grows arms instead.
 const Q: f64 = 0.8;
 /// Thickness (one standard deviation) over the disc's scale radius.
 const THICKNESS: f64 = 0.03;

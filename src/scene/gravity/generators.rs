@@ -47,8 +47,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
 /// Accepted lengths of generator arguments, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
-/// Runs a generator that works at G = 1, scales the velocities to the current G, and brings the centre of mass to
-/// rest at the origin.
+/// Runs a generator for G = 1, scales the velocities to the current G, and puts the centre of mass at the origin.
 fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> Bodies {
     let law = Law::of(setup.params);
     let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
@@ -152,8 +151,7 @@ pub fn two_body_period(params: &ParamValues) -> f64 {
 /// Period of the scene `figure-eight` at G = 1. It is proportional to 1/√G.
 pub const FIGURE_EIGHT_PERIOD: f64 = 6.325_913_98;
 
-/// Three bodies of mass 1 on one closed path (Chenciner and Montgomery 2000, Annals of Mathematics 152, 881; initial
-/// conditions found by Simó).
+/// Three bodies of mass 1 on one path (Chenciner and Montgomery 2000, Annals of Mathematics 152, 881; values by Simó).
 fn figure_eight(setup: &Setup, _: &Arguments) -> State {
     const X: [f64; 2] = [0.970_004_36, -0.243_087_53];
     const V: [f64; 2] = [-0.932_407_37, -0.864_731_46];

@@ -2,8 +2,7 @@
 
 use crate::base::params::{ParamValue, ParamValues};
 
-/// The law of gravity of the current parameters. Generators make velocities for G = 1; multiplied by √G they fit
-/// every G, and G = 0 needs no special case.
+/// The law of gravity of the current parameters. Generators work at G = 1; velocities times √G fit every G.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Law {
     /// Gravitational constant.
@@ -29,8 +28,7 @@ impl Law {
         1.0 / (d2 * d2.sqrt())
     }
 
-    /// Returns the length by which the softening blurs extended bodies: 0 for the clamped force, which is Newton's
-    /// beyond eps.
+    /// Returns the length by which the softening blurs extended bodies: 0 for the clamped force.
     pub(super) fn blur(&self) -> f64 {
         if self.clamp { 0.0 } else { self.eps }
     }

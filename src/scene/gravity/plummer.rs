@@ -23,8 +23,7 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns a random speed as a share q of the escape speed. Its density is proportional to q²(1 − q²)^(7/2), which
-/// stays below 0.1.
+/// Returns a random speed as a share q of the escape speed, with a density ∝ q²(1 − q²)^(7/2), which is below 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());
