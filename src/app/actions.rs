@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::clock::waker;
 use super::exports::Exports;
-use super::file_reader::{Content, FileReader, Kind};
-use super::kernel_folder::KernelFolder;
+use super::file_reader::{Content, FileReader, KernelFolder, Kind};
 use super::viewer::Viewer;
-use super::wake::waker;
 use crate::base::edit::Edit;
 use crate::base::error::Result;
 use crate::base::files::OutputFile;
@@ -24,7 +23,7 @@ impl Viewer {
             if action.changes_state() && self.must_wait() {
                 continue;
             }
-            self.recorder.action(&action, &self.sim.shown);
+            self.recorder.note(format!("{action:?}").to_lowercase(), &self.sim.shown);
             if action.starts_autosave() {
                 self.start_autosave();
             }
@@ -53,10 +52,10 @@ impl Viewer {
                 Action::SavePlots => self.save_plots(),
                 Action::ContinuePrevious => match self.autosave.offered() {
                     Some(path) => self.resume(path),
-                    None => self.ui.say("The previous autosave no longer exists"),
+                    None => self.ui.alerts.say("The previous autosave no longer exists"),
                 },
-                Action::SavePicture => self.take_picture(self.ui.film_plan().size),
-                Action::RecordFilm => self.record(self.ui.film_plan()),
+                Action::SavePicture => self.take_picture(self.ui.export.plan().size),
+                Action::RecordFilm => self.record(self.ui.export.plan()),
                 Action::FinishFilm => self.end_film(true),
                 Action::CancelFilm => self.end_film(false),
                 Action::OpenFile(path) => self.open(path),
@@ -78,7 +77,7 @@ impl Viewer {
             return;
         }
         if self.must_wait() {
-            self.ui.config_rejected(&self.sim.config, before);
+            self.ui.modes.rejected(&self.sim.config, before);
             self.sim.config = before.clone();
         } else {
             self.start_autosave();
@@ -133,13 +132,15 @@ impl Viewer {
     fn recall_view(&mut self, number: u8) {
         match self.viewpoint.rig.recall(self.sim.shown.mode, number) {
             true => self.stop_following(),
-            false => self.ui.say(format!("View {number} is empty: Ctrl+{number} stores the view")),
+            false => self.ui.alerts.say(format!("View {number} is empty: Ctrl+{number} stores the view")),
         }
     }
 
     fn store_view(&mut self, number: u8) {
         self.viewpoint.rig.store(self.sim.shown.mode, number);
-        self.ui.say(format!("Stored view {number} until the program ends: press {number} to return to it"));
+        self.ui
+            .alerts
+            .say(format!("Stored view {number} until the program ends: press {number} to return to it"));
     }
 
     /// Stops following a body or the centre of mass, which would move the camera away again.
@@ -155,7 +156,7 @@ impl Viewer {
                 let wake = waker(&self.proxy);
                 self.reader = Some(FileReader::new(path, self.sim.config.mode.info(), wake));
             }
-            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+            Err(error) => self.ui.alerts.failed("Not opened", &error),
         }
     }
 
@@ -163,10 +164,10 @@ impl Viewer {
     fn resume(&mut self, path: PathBuf) {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
-            return self.ui.error("Not opened", text, None);
+            return self.ui.alerts.error("Not opened", text, None);
         }
         if self.reader.take().is_some() {
-            self.ui.say("Cancelled opening the previous file; opening this snapshot instead");
+            self.ui.alerts.say("Cancelled opening the previous file; opening this snapshot instead");
         }
         self.sim.is_resuming = true;
         self.sim.send(Command::Resume(path));
@@ -180,11 +181,11 @@ impl Viewer {
             Ok(Content::Snapshot(path)) => self.resume(path),
             Ok(Content::Scene(next)) => {
                 let before = self.sim.config.clone();
-                self.ui.adopt(*next, &mut self.sim.config);
-                self.ui.offer(None);
+                self.ui.modes.adopt(*next, &mut self.sim.config);
+                self.ui.alerts.toasts.offer = None;
                 self.configure(&before);
             }
-            Err(error) => self.ui.error("Not opened", format!("{error}."), None),
+            Err(error) => self.ui.alerts.failed("Not opened", &error),
         }
     }
 
@@ -198,26 +199,26 @@ impl Viewer {
     fn save_scene(&mut self, path: &Path) {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.sim.config.to_file().and_then(save) {
-            Ok(()) => self.ui.say(format!("Saved {}", path.display())),
-            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+            Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
+            Err(error) => self.ui.alerts.failed("Not saved", &error),
         }
     }
 
     fn save_chart(&mut self, kind: ChartFormat) {
-        let Some(chart) = self.ui.chart() else { return };
+        let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
         let charts = std::slice::from_ref(chart);
         match save(&self.exports, (&name, kind.extension()), |file| kind.write(charts, file)) {
-            Ok(path) => self.ui.chart_saved(path),
-            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+            Ok(path) => self.ui.measurement.saved = Some(path),
+            Err(error) => self.ui.alerts.failed("Not saved", &error),
         }
     }
 
     fn save_plots(&mut self) {
         let name = format!("gravitile-{}-plots", self.sim.shown.mode);
-        match save(&self.exports, (&name, "csv"), |file| self.ui.write_plots(file)) {
-            Ok(path) => self.ui.plots_saved(path),
-            Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+        match save(&self.exports, (&name, "csv"), |file| self.ui.plots.history.write_csv(file)) {
+            Ok(path) => self.ui.plots.saved = Some(path),
+            Err(error) => self.ui.alerts.failed("Not saved", &error),
         }
     }
 
@@ -232,18 +233,18 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.path().to_owned();
-                self.ui.say(format!("Edit a file in {} and save it: it runs at once", path.display()));
-                self.ui.set_kernel_folder(Some(path));
+                self.ui.alerts.say(format!("Edit a file in {} and save it: it runs at once", path.display()));
+                self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }
-            Err(error) => self.ui.error("No kernels to edit", format!("{error}."), None),
+            Err(error) => self.ui.alerts.failed("No kernels to edit", &error),
         }
     }
 
     /// Stops watching the kernel folder, keeps its files, and runs the built-in kernels.
     fn use_built_in_kernels(&mut self) {
         self.kernels = None;
-        self.ui.set_kernel_folder(None);
+        self.ui.kernels = None;
         self.sim.send(Command::EditKernels(KernelEdits::new()));
     }
 
@@ -252,7 +253,7 @@ impl Viewer {
         for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
             match edits {
                 Ok(edits) => self.sim.send(Command::EditKernels(edits)),
-                Err(error) => self.ui.error("The kernels cannot be read", format!("{error}."), None),
+                Err(error) => self.ui.alerts.failed("The kernels cannot be read", &error),
             }
         }
     }
@@ -261,7 +262,7 @@ impl Viewer {
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped, so there is nothing new to save.";
-            self.ui.error(title, text, None);
+            self.ui.alerts.error(title, text, None);
         }
         self.sim.failure.is_some()
     }
@@ -269,7 +270,7 @@ impl Viewer {
     /// Returns whether a snapshot is being opened; if so, shows that the action, meant for the bodies on the screen, must wait.
     pub(super) fn must_wait(&mut self) -> bool {
         if self.sim.is_resuming {
-            self.ui.say("A snapshot is being opened. Try again once it is open.");
+            self.ui.alerts.say("A snapshot is being opened. Try again once it is open.");
         }
         self.sim.is_resuming
     }

@@ -26,7 +26,7 @@ pub(super) struct Autosave {
     /// The autosave of an earlier run that the user may continue.
     offered: Option<PathBuf>,
     /// The moment that was saved last.
-    saved: Option<Moment>,
+    pub saved: Option<Moment>,
 }
 
 impl Autosave {
@@ -68,26 +68,16 @@ impl Autosave {
         vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
-    /// Records that this moment was saved.
-    pub(super) fn saved(&mut self, moment: Moment) {
-        self.saved = Some(moment);
-    }
-
     /// Returns the time of the next autosave.
     pub(super) fn due(&self) -> Option<Instant> {
         self.file.as_ref().map(|_| self.due)
     }
 
-    /// Returns whether an autosave is due.
-    pub(super) fn is_due(&self) -> bool {
-        self.due().is_some_and(|due| Instant::now() >= due)
-    }
-
-    /// Returns the commands for an autosave that is due, or none if the moment `shown` is already saved. `view` returns the camera
-    /// as snapshots store it.
-    pub(super) fn save(&mut self, shown: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
+    /// Returns the commands for an autosave that is due, or none if the moment `newest` is already saved. `view` returns the
+    /// camera as snapshots store it.
+    pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
-        if shown.generation == 0 || self.saved == Some((shown.generation, shown.step, shown.changes)) {
+        if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {
             return Vec::new();
         }
         match self.has_started {
@@ -149,35 +139,17 @@ fn is_open(lock: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
-    use std::time::{Duration, Instant, SystemTime};
-
-    use super::{Autosave, Snapshot, crashed, left_behind, previous, reserve};
-    use crate::session::{Command, Stats};
+    use super::*;
 
     /// Returns an autosave to `file` that is always due.
-    fn autosave(file: &str) -> Autosave {
-        Autosave {
-            file: Some(file.into()),
-            _lock: None,
-            has_started: false,
-            interval: Duration::ZERO,
-            due: Instant::now(),
-            offered: None,
-            saved: None,
-        }
-    }
-
-    fn saves(commands: &[Command]) -> usize {
-        commands
-            .iter()
-            .filter(|command| matches!(command, Command::SaveSnapshot(save) if save.path.is_none()))
-            .count()
+    fn autosave(file: impl Into<PathBuf>) -> Autosave {
+        Autosave { file: Some(file.into()), ..Autosave::new(None) }
     }
 
     #[test]
     fn the_first_autosave_is_immediate() {
-        let mut autosave = Autosave { due: Instant::now() + Duration::from_secs(3600), ..autosave("a") };
+        let mut autosave = autosave("a");
+        autosave.due += Duration::from_secs(3600);
         let begun = autosave.start(|| "from above".to_owned());
         assert!(
             matches!(&begun[..], [Command::SetAutosaveFile(_), Command::SaveSnapshot(save)] if save.view == "from above")
@@ -190,13 +162,17 @@ mod tests {
         let mut autosave = autosave("a");
         let tick = |autosave: &mut Autosave, step| {
             let shown = Stats { generation: 1, step, ..Stats::default() };
-            saves(&autosave.save(&shown, String::new))
+            autosave
+                .save(&shown, String::new)
+                .iter()
+                .filter(|it| matches!(it, Command::SaveSnapshot(_)))
+                .count()
         };
         // For example, the disk is full while the simulation is paused.
         assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 7)], [1, 1]);
-        autosave.saved((1, 6, 0));
+        autosave.saved = Some((1, 6, 0));
         assert_eq!(tick(&mut autosave, 7), 1, "an older moment was written");
-        autosave.saved((1, 7, 0));
+        autosave.saved = Some((1, 7, 0));
         assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 8)], [0, 1]);
     }
 
@@ -206,7 +182,7 @@ mod tests {
         let (first, lock) = reserve(folder.path());
         let (second, other) = reserve(folder.path());
         assert!(left_behind(&first).is_empty());
-        let at = |path: &std::path::Path, seconds: u64| {
+        let at = |path: &Path, seconds: u64| {
             let file = File::create(path).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
         };
@@ -231,7 +207,7 @@ mod tests {
     fn the_offered_autosave_is_found_after_a_failed_save() {
         let folder = tempfile::tempdir().unwrap();
         let (file, _lock) = reserve(folder.path());
-        let offers = Autosave { offered: Some(file.clone()), ..autosave(file.to_str().unwrap()) };
+        let offers = Autosave { offered: Some(file.clone()), ..autosave(&file) };
         fs::write(&file, "older").unwrap();
         assert_eq!(offers.offered(), Some(file.clone()), "nothing was done yet");
         // The first autosave renames the older file; then writing the new one fails.
@@ -251,7 +227,7 @@ mod tests {
         fs::write(&file, "autosave").unwrap();
         fs::write(crashed(&file), "crash").unwrap();
         assert_eq!(left_behind(&file), [crashed(&file)]);
-        let offers = Autosave { offered: Some(crashed(&file)), ..autosave(file.to_str().unwrap()) };
+        let offers = Autosave { offered: Some(crashed(&file)), ..autosave(&file) };
         assert_eq!(offers.offered(), Some(crashed(&file)));
         // The first autosave renames the crash save.
         fs::rename(crashed(&file), previous(&file)).unwrap();

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use winit::event_loop::EventLoopProxy;
+
 /// The longest time between frames while numbers change.
 const HEARTBEAT: Duration = Duration::from_millis(250);
 /// The longest time between frames while nothing changes.
@@ -13,6 +15,18 @@ const LONGEST: f64 = 0.1;
 /// The smallest relative change of the pace that is reported.
 const NOTABLE: f64 = 0.01;
 
+/// Event that wakes the event loop: a frame is wanted after this delay.
+pub(super) type Wake = Duration;
+
+/// Returns a function that wakes the event loop at once, for a thread that has a result.
+pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
+    let proxy = proxy.clone();
+    move || {
+        // Sending fails once the event loop has ended.
+        let _ = proxy.send_event(Duration::ZERO);
+    }
+}
+
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
@@ -23,14 +37,14 @@ pub(super) struct FrameClock {
     interval: f64,
     /// Average work of a frame, and the pace that was reported last, in seconds.
     work: f64,
-    told: f64,
+    reported: f64,
 }
 
 impl FrameClock {
     pub(super) fn new(refresh: Duration) -> Self {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
-        Self { refresh, last: now, due: now, interval, work: interval, told: 0.0 }
+        Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
     /// Sets the time between two refreshes of the monitor.
@@ -42,9 +56,9 @@ impl FrameClock {
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
-        let is_another = (picture - self.told).abs() > NOTABLE * self.told;
+        let is_another = (picture - self.reported).abs() > NOTABLE * self.reported;
         is_another.then(|| {
-            self.told = picture;
+            self.reported = picture;
             Duration::from_secs_f64(picture)
         })
     }
@@ -90,12 +104,12 @@ mod tests {
         let mut clock = FrameClock::new(ms(16));
         assert_eq!(clock.made(ms(5)), Some(ms(16)));
         assert!((0..100).all(|_| clock.made(ms(5)).is_none()));
-        let told: Vec<_> = (0..100).filter_map(|_| clock.made(ms(40))).collect();
-        assert!(told.is_sorted() && told.len() < 50, "{told:?}");
-        assert!(told.last().is_some_and(|last| (ms(39)..ms(41)).contains(last)), "{told:?}");
+        let paces: Vec<_> = (0..100).filter_map(|_| clock.made(ms(40))).collect();
+        assert!(paces.is_sorted() && paces.len() < 50, "{paces:?}");
+        assert!(paces.last().is_some_and(|last| (ms(39)..ms(41)).contains(last)), "{paces:?}");
         let after_a_hitch = clock.made(ms(60_000));
         assert!(after_a_hitch.is_some_and(|picture| picture < ms(50)), "{after_a_hitch:?}");
-        let told: Vec<_> = (0..100).filter_map(|_| clock.made(ms(5))).collect();
-        assert_eq!(told.last(), Some(&ms(16)));
+        let paces: Vec<_> = (0..100).filter_map(|_| clock.made(ms(5))).collect();
+        assert_eq!(paces.last(), Some(&ms(16)));
     }
 }

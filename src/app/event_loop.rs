@@ -1,17 +1,17 @@
 //! winit's event loop: passes window events to the viewer, and polls the viewer while the window is not redrawn.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use winit::application::ApplicationHandler;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop, EventLoopProxy};
 use winit::window::WindowId;
 
+use super::clock::Wake;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 use super::display;
 use super::options::Options;
 use super::viewer::Viewer;
-use super::wake::Wake;
 use crate::base::error::{Error, Result};
 
 /// Opens the window and runs until it is closed.
@@ -65,11 +65,9 @@ impl ApplicationHandler<Wake> for App {
         }
     }
 
-    fn user_event(&mut self, _: &ActiveEventLoop, wake: Wake) {
-        let Some(viewer) = &mut self.viewer else { return };
-        match wake {
-            Wake::News => viewer.screen.clock.redraw_after(Duration::ZERO),
-            Wake::Repaint(delay) => viewer.screen.clock.redraw_after(delay),
+    fn user_event(&mut self, _: &ActiveEventLoop, delay: Wake) {
+        if let Some(viewer) = &mut self.viewer {
+            viewer.screen.clock.redraw_after(delay);
         }
     }
 

@@ -21,16 +21,17 @@ const MAX_WAITING: usize = 2;
 /// The outcome of writing a picture or a film.
 pub(super) struct Written {
     /// The film's number; `None` for a picture.
-    film: Option<u64>,
+    pub film: Option<u64>,
     /// The file and a note about its contents, or the error.
     pub outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
 /// Pictures and films that are being made.
 pub(super) struct Exports {
-    /// Sizes in pixels of the pictures that were requested, in order.
-    requested: VecDeque<(u32, u32)>,
-    film: Option<FilmInProgress>,
+    /// Sizes in pixels of the pictures that were requested from the simulation, in order.
+    pub requested: VecDeque<(u32, u32)>,
+    /// The film that is being made.
+    pub film: Option<FilmInProgress>,
     /// Number of films started so far, from which each film gets its number.
     films: u64,
     /// Names of new files, including those being written.
@@ -40,49 +41,53 @@ pub(super) struct Exports {
     writers: Vec<JoinHandle<()>>,
 }
 
-/// A film that is being made.
+/// A film that is being made. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
     /// Distinguishes the film from earlier ones, whose pictures may still arrive.
-    number: u64,
+    pub number: u64,
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
     pub size: (u32, u32),
     /// Simulation steps between two pictures of the film.
     pace: u32,
     /// Number of pictures drawn so far.
-    done: u32,
+    pub done: u32,
     /// Whether the simulation still has to send a requested shot.
     is_requested: bool,
     /// A picture that waits until the writer's queue has room.
-    waiting: Option<Message>,
-    writer: Sender<Message>,
-    /// Whether the simulation ran before the film.
-    was_running: bool,
-}
-
-enum Message {
-    Picture(RawPicture),
-    Finish,
-}
-
-/// The next step of a film.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum FilmStep {
-    /// Wait for the writer or the simulation.
-    Wait,
-    /// Ask the simulation for this shot.
-    Request(FilmFrame),
-    /// Finish the film: all pictures are drawn.
-    Finish,
-}
-
-/// A film that has ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct EndedFilm {
-    /// Number of pictures that were drawn.
-    pub pictures: u32,
+    waiting: Option<RawPicture>,
+    /// Sends pictures to the writer; `None` finishes the film.
+    writer: Sender<Option<RawPicture>>,
     /// Whether the simulation ran before the film.
     pub was_running: bool,
+}
+
+impl FilmInProgress {
+    /// Adds a picture.
+    pub(super) fn add(&mut self, picture: RawPicture) {
+        self.done += 1;
+        self.is_requested = false;
+        self.waiting = Some(picture);
+    }
+
+    /// Passes a waiting picture to the writer. Returns the shot to request from the simulation, if one is due.
+    pub(super) fn advance(&mut self) -> Option<FilmFrame> {
+        if let Some(picture) = self.waiting.take()
+            && let Err(TrySendError::Full(picture)) = self.writer.try_send(Some(picture))
+        {
+            self.waiting = picture;
+        }
+        if self.is_complete() || self.waiting.is_some() || self.is_requested {
+            return None;
+        }
+        self.is_requested = true;
+        Some(FilmFrame { film: self.number, steps: if self.done == 0 { 0 } else { self.pace } })
+    }
+
+    /// Returns whether all pictures are drawn.
+    pub(super) fn is_complete(&self) -> bool {
+        self.done == self.plan.frames
+    }
 }
 
 impl Default for Exports {
@@ -99,31 +104,6 @@ impl Default for Exports {
 }
 
 impl Exports {
-    /// Records that a picture of this size was requested from the simulation.
-    pub(super) fn request_picture(&mut self, size: (u32, u32)) {
-        self.requested.push_back(size);
-    }
-
-    /// Removes the oldest request for a picture and returns the picture's size.
-    pub(super) fn next_picture(&mut self) -> Option<(u32, u32)> {
-        self.requested.pop_front()
-    }
-
-    /// Forgets the requested pictures.
-    pub(super) fn forget_pictures(&mut self) {
-        self.requested.clear();
-    }
-
-    /// Returns whether a requested picture has not arrived yet.
-    pub(super) fn awaits_pictures(&self) -> bool {
-        !self.requested.is_empty()
-    }
-
-    /// Returns the film that is being made, if `number` is `None` or matches the film's number.
-    pub(super) fn film(&self, number: Option<u64>) -> Option<&FilmInProgress> {
-        self.film.as_ref().filter(|film| number.is_none_or(|number| film.number == number))
-    }
-
     /// Starts a film, which a thread writes to `name`; the thread calls `wake` after each picture.
     pub(super) fn start_film(
         &mut self,
@@ -142,64 +122,31 @@ impl Exports {
             }
             wake();
         });
+        let (done, is_requested, waiting) = (0, false, None);
         self.film = Some(FilmInProgress {
             number,
             plan,
             size,
             pace,
-            done: 0,
-            is_requested: false,
-            waiting: None,
+            done,
+            is_requested,
+            waiting,
             writer,
             was_running,
         });
     }
 
-    /// Adds a picture to the film that is being made.
-    pub(super) fn add_to_film(&mut self, picture: RawPicture) {
-        if let Some(film) = &mut self.film {
-            film.done += 1;
-            film.is_requested = false;
-            film.waiting = Some(Message::Picture(picture));
-        }
-    }
-
-    /// Passes a waiting picture to the writer and returns the film's next step, or `None` if no film is being made.
-    pub(super) fn advance_film(&mut self) -> Option<FilmStep> {
-        let film = self.film.as_mut()?;
-        if let Some(message) = film.waiting.take()
-            && let Err(TrySendError::Full(message)) = film.writer.try_send(message)
-        {
-            film.waiting = Some(message);
-        }
-        if film.done == film.plan.frames {
-            return Some(FilmStep::Finish);
-        }
-        if film.waiting.is_some() || film.is_requested {
-            return Some(FilmStep::Wait);
-        }
-        film.is_requested = true;
-        let steps = if film.done == 0 { 0 } else { film.pace };
-        Some(FilmStep::Request(FilmFrame { film: film.number, steps }))
-    }
-
-    /// Returns how many pictures of the current film are drawn, and how many are planned.
-    pub(super) fn progress(&self) -> Option<(u32, u32)> {
-        self.film.as_ref().map(|film| (film.done, film.plan.frames))
-    }
-
-    /// Ends the film. If `keeps` is set and the film has pictures, its thread finishes the file.
-    pub(super) fn end_film(&mut self, keeps: bool) -> Option<EndedFilm> {
-        let FilmInProgress { done, was_running, waiting, writer, .. } = self.film.take()?;
-        if keeps && done > 0 {
+    /// Lets the thread of a film finish the file, unless the film has no pictures.
+    pub(super) fn finish_film(&mut self, film: FilmInProgress) {
+        let FilmInProgress { done, waiting, writer, .. } = film;
+        if done > 0 {
             // The queue may be full; the window does not wait for it.
             self.spawn(move || {
-                for message in waiting.into_iter().chain([Message::Finish]) {
+                for message in waiting.map(Some).into_iter().chain([None]) {
                     let _ = writer.send(message);
                 }
             });
         }
-        Some(EndedFilm { pictures: done, was_running })
     }
 
     /// Compresses and writes a picture on another thread.
@@ -226,15 +173,7 @@ impl Exports {
         self.written.1.try_iter().collect()
     }
 
-    /// Returns whether `written` belongs to the film that is being made.
-    pub(super) fn is_current(&self, written: &Written) -> bool {
-        written.film.is_some_and(|number| self.film(Some(number)).is_some())
-    }
-
-    /// Waits until all pictures and films are written.
-    ///
-    /// # Errors
-    /// Returns the first error of a file that could not be written.
+    /// Waits until all pictures and films are written; returns the first error of a file that could not be written.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
             // The panic of a writer thread was already printed.
@@ -250,19 +189,14 @@ impl Exports {
 }
 
 /// Writes pictures until the film is finished. Returns `None` if the film was cancelled.
-fn write(mut film: Film, pictures: &Receiver<Message>, wake: &impl Fn()) -> Option<Result<()>> {
-    loop {
-        match pictures.recv() {
-            Ok(Message::Picture(picture)) => {
-                if let Err(error) = film.add(&picture.into_picture()) {
-                    return Some(Err(error));
-                }
-                wake();
-            }
-            Ok(Message::Finish) => return Some(film.finish()),
-            Err(_) => return None,
+fn write(mut film: Film, pictures: &Receiver<Option<RawPicture>>, wake: &impl Fn()) -> Option<Result<()>> {
+    while let Some(picture) = pictures.recv().ok()? {
+        if let Err(error) = film.add(&picture.into_picture()) {
+            return Some(Err(error));
         }
+        wake();
     }
+    Some(film.finish())
 }
 
 #[cfg(test)]
@@ -285,34 +219,22 @@ mod tests {
     fn a_film_asks_for_one_shot_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let mut exports = start(folder.path());
-        assert_eq!(exports.progress(), Some((0, 2)));
-        assert_eq!(exports.advance_film(), Some(FilmStep::Request(FilmFrame { film: 1, steps: 0 })));
-        assert_eq!(exports.advance_film(), Some(FilmStep::Wait), "the first shot has not arrived");
-        exports.film.as_mut().unwrap().done = 1;
-        exports.film.as_mut().unwrap().is_requested = false;
-        assert_eq!(exports.advance_film(), Some(FilmStep::Request(FilmFrame { film: 1, steps: 5 })));
-        exports.film.as_mut().unwrap().done = 2;
-        assert_eq!(exports.advance_film(), Some(FilmStep::Finish));
+        let film = exports.film.as_mut().unwrap();
+        assert_eq!(film.advance(), Some(FilmFrame { film: 1, steps: 0 }));
+        assert_eq!(film.advance(), None, "the first shot has not arrived");
+        (film.done, film.is_requested) = (1, false);
+        assert_eq!(film.advance(), Some(FilmFrame { film: 1, steps: 5 }));
+        (film.done, film.is_requested) = (2, false);
+        assert_eq!((film.advance(), film.is_complete()), (None, true));
     }
 
     #[test]
-    fn a_film_without_pictures_leaves_no_file_and_shots_of_another_film_are_not_its_own() {
+    fn a_film_without_pictures_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let mut exports = start(folder.path());
-        assert!(exports.film(Some(1)).is_some() && exports.film(Some(2)).is_none());
-        assert_eq!(exports.end_film(true), Some(EndedFilm { pictures: 0, was_running: true }));
-        assert_eq!((exports.end_film(true), exports.advance_film()), (None, None));
+        let film = exports.film.take().unwrap();
+        exports.finish_film(film);
         exports.join().unwrap();
         assert!(!folder.path().join("a.gif").exists());
-    }
-
-    #[test]
-    fn pictures_are_taken_in_the_order_of_their_requests() {
-        let mut exports = Exports::default();
-        [(1, 1), (2, 2)].into_iter().for_each(|size| exports.request_picture(size));
-        assert_eq!(exports.next_picture(), Some((1, 1)));
-        assert!(exports.awaits_pictures());
-        exports.forget_pictures();
-        assert_eq!((exports.next_picture(), exports.awaits_pictures()), (None, false));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads scenes and bodies from files on another thread, so that the window never waits for a large file.
+//! Reads scenes and bodies from files, and watches a folder of kernels, on other threads, so that the window never waits.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,9 @@ use crossbeam_channel::{Receiver, unbounded};
 
 use crate::base::error::{Error, Result};
 use crate::base::state::Matter;
+use crate::compute::KernelEdits;
 use crate::engine::config::Config;
+use crate::engine::kernel_lab::Watch;
 use crate::engine::snapshot::{self, Carried};
 use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
@@ -23,10 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of file that the extension of `path` stands for.
-    ///
-    /// # Errors
-    /// Returns an error if no file with that extension can be opened.
+    /// Returns the kind of file that the extension of `path` stands for, or an error if no such file can be opened.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
@@ -97,6 +96,34 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
     let mut config = Config { mode: (info.default)(), ..Config::new(info) };
     config.start = Scene::of_bodies(name, bodies);
     Ok(config)
+}
+
+/// A watched folder of kernel files.
+pub(super) struct KernelFolder {
+    edits: Receiver<Result<KernelEdits>>,
+    watch: Watch,
+}
+
+impl KernelFolder {
+    /// Watches `folder`, and calls `wake` whenever a file in it changes.
+    pub(super) fn new(folder: PathBuf, wake: impl Fn() + Send + 'static) -> Result<Self> {
+        let (sender, edits) = unbounded();
+        let watch = Watch::new(folder, move |edit| {
+            // The receiver no longer exists once another folder is watched.
+            let _ = sender.send(edit);
+            wake();
+        })?;
+        Ok(Self { edits, watch })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.watch.folder
+    }
+
+    /// Returns the kernels that were saved in the folder since the last call.
+    pub(super) fn poll(&self) -> Vec<Result<KernelEdits>> {
+        self.edits.try_iter().collect()
+    }
 }
 
 #[cfg(test)]

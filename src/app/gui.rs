@@ -12,9 +12,9 @@ use winit::event::{ElementState, WindowEvent};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Window;
 
-use super::event_groups;
 use super::patches::{EDGE, Patches, bounds};
 use crate::base::error::Result;
+use crate::ui;
 use crate::view::Layer;
 
 /// egui's state, its painter, and the picture of the panel.
@@ -94,7 +94,7 @@ impl Gui {
     /// Starts a frame and returns its events in groups. Each group needs its own call of [`Gui::run`].
     pub(super) fn take_events(&mut self, window: &Window) -> Vec<Vec<Event>> {
         self.input = self.state.take_egui_input(window);
-        event_groups::split(std::mem::take(&mut self.input.events))
+        ui::split_events(std::mem::take(&mut self.input.events))
     }
 
     /// Runs `show` with these events and keeps its layout for [`Gui::paint`].

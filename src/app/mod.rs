@@ -5,13 +5,11 @@ mod autosave;
 mod clock;
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod display;
-mod event_groups;
 mod event_loop;
 mod exports;
 mod file_reader;
 mod gui;
 mod input;
-mod kernel_folder;
 mod notices;
 mod options;
 mod patches;
@@ -24,7 +22,6 @@ mod simulation;
 mod tools;
 mod viewer;
 mod viewpoint;
-mod wake;
 mod window;
 
 pub use self::event_loop::run;

@@ -16,13 +16,14 @@ impl Viewer {
             match notice {
                 Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {
-                    self.ui.measurement_ended();
+                    self.ui.measurement.running = None;
                     let text = format!(
                         "{error}. The screen shows its last state. Start gravitile again to continue."
                     );
-                    self.ui.error("The simulation stopped", text, None);
+                    self.ui.alerts.error("The simulation stopped", text, None);
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
-                    self.stop_exports();
+                    self.exports.requested.clear();
+                    self.end_film(true);
                 }
                 Notice::DeviceLost { error, step, current } => {
                     self.sim.send(Command::AcknowledgeLoss);
@@ -31,42 +32,42 @@ impl Viewer {
                         self.sim.config.bodies = current.bodies;
                     }
                     let text = format!("{error}. The other devices continue without it from step {step}.");
-                    self.ui.error("A device failed", text, None);
+                    self.ui.alerts.error("A device failed", text, None);
                 }
                 Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
-                    Ok(()) => self.ui.say(format!("Saved {}", path.display())),
-                    Err(error) => self.ui.error("Not saved", format!("{error}."), None),
+                    Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
+                    Err(error) => self.ui.alerts.failed("Not saved", &error),
                 },
                 Notice::SnapshotSaved { is_asked_for: false, moment, outcome, .. } => match outcome {
                     Ok(()) => {
-                        self.autosave.saved(moment);
-                        self.ui.autosave_succeeded();
+                        self.autosave.saved = Some(moment);
+                        self.ui.alerts.autosave_succeeded();
                     }
-                    Err(error) => self.ui.autosave_failed(error.to_string()),
+                    Err(error) => self.ui.alerts.autosave_failed(error.to_string()),
                 },
                 Notice::Resumed { config, left, view } => {
                     (self.sim.config, self.sim.is_resuming) = (*config, false);
                     let commands = self.autosave.start(|| view.clone());
                     commands.into_iter().for_each(|command| self.sim.send(command));
-                    self.ui.set_other_modes(left);
-                    self.ui.offer(None);
+                    self.ui.modes.left = left;
+                    self.ui.alerts.toasts.offer = None;
                     self.viewpoint.restore(&view);
                     self.recorder.note(format!("resumed={}", self.sim.config.start.name), &self.sim.shown);
                 }
                 Notice::ResumeRefused(error) => {
                     self.sim.is_resuming = false;
-                    self.ui.error("Not opened", format!("{error}."), None);
+                    self.ui.alerts.failed("Not opened", &error);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
                     let text = format!(
                         "The compiler of {device} rejects {file}. The simulation continues unchanged."
                     );
-                    self.ui.error("Not possible", text, Some(log));
+                    self.ui.alerts.error("Not possible", text, Some(log));
                 }
-                Notice::Refused(error) => self.ui.error("Not possible", format!("{error}."), None),
+                Notice::Refused(error) => self.ui.alerts.failed("Not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
-                        self.ui.say(capitalised(text));
+                        self.ui.alerts.say(capitalised(text));
                         continue;
                     }
                     self.sim.config.running = false;
@@ -74,20 +75,20 @@ impl Viewer {
                         true => " Or undo the last stroke of the brush (Ctrl+Z) to continue from before it.",
                         false => "",
                     };
-                    self.ui.blew_up(capitalised(text) + way_back, is_painted);
+                    self.ui.alerts.blew_up(capitalised(text) + way_back, is_painted);
                 }
                 Notice::KernelsReplaced(outcome) => self.kernels_replaced(outcome),
                 Notice::Captured(capture) => self.draw_capture(*capture)?,
-                Notice::Message(text) => self.ui.say(text),
+                Notice::Message(text) => self.ui.alerts.say(text),
                 Notice::Paused { text, current } => {
                     if self.sim.config.mode.info() == current.mode.info() {
                         self.sim.config.running = false;
                     }
-                    self.ui.say(text);
+                    self.ui.alerts.say(text);
                 }
-                Notice::StudyProgress(share, trial) => self.ui.measured(share, trial),
+                Notice::StudyProgress(share, trial) => self.ui.measurement.add(share, trial),
                 Notice::StudyEnded { study, complete } => {
-                    self.ui.measurement_ended();
+                    self.ui.measurement.running = None;
                     if study == Study::Tune && complete {
                         self.remember_fastest();
                     }
@@ -95,12 +96,12 @@ impl Viewer {
                 Notice::Rejected { error, wanted, current } => {
                     // A config that the user has changed meanwhile is already on its way to the worker.
                     if self.sim.config == *wanted {
-                        self.ui.config_rejected(&wanted, &current);
+                        self.ui.modes.rejected(&wanted, &current);
                         self.sim.config = *current;
                     }
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
-                        error => self.ui.error(
+                        error => self.ui.alerts.error(
                             "Not possible",
                             format!("{error}. The simulation continues unchanged."),
                             None,
@@ -122,8 +123,8 @@ impl Viewer {
                     .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
                 let all: Vec<String> = runs.into_iter().chain(waits).collect();
                 match all.is_empty() {
-                    true => self.ui.kernel_runs("The kernels are unchanged"),
-                    false => self.ui.kernel_runs(all.join(" · ")),
+                    true => self.ui.alerts.kernel_runs("The kernels are unchanged"),
+                    false => self.ui.alerts.kernel_runs(all.join(" · ")),
                 }
             }
             Err(error) => self.kernel_refused(error),
@@ -136,25 +137,34 @@ impl Viewer {
             Error::Build { file, device, log } => {
                 let text =
                     format!("The compiler of {device} rejects {file}. The previous kernel keeps running.");
-                self.ui.kernel_failed(text, Some(log));
+                self.ui.alerts.kernel_failed(text, Some(log));
             }
-            error => self.ui.kernel_failed(format!("{error}. The previous kernel keeps running."), None),
+            error => {
+                self.ui.alerts.kernel_failed(format!("{error}. The previous kernel keeps running."), None);
+            }
         }
     }
 
     /// Remembers the fastest variant of a study, which `auto` chooses in this run and in later runs.
     fn remember_fastest(&mut self) {
-        let Some(chart) = self.ui.chart() else { return };
+        let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.
         if self.kernels.is_some() {
-            return self.ui.say("The fastest variant is not remembered, because the kernels are edited");
+            return self
+                .ui
+                .alerts
+                .say("The fastest variant is not remembered, because the kernels are edited");
         }
         let before = self.sim.config.clone();
         let device = self.sim.device().clone();
         tuning::remember(&mut self.sim.config.tuned, &device, chart.info, &chart.trials);
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
-            self.ui.error("Not remembered", format!("{error}. `auto` uses it until the program ends."), None);
+            self.ui.alerts.error(
+                "Not remembered",
+                format!("{error}. `auto` uses it until the program ends."),
+                None,
+            );
         }
     }
 }

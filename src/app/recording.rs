@@ -1,12 +1,12 @@
 //! Takes pictures and records films.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use glam::Vec3;
 
-use super::exports::FilmStep;
+use super::clock::waker;
+use super::exports::Written;
 use super::viewer::Viewer;
-use super::wake::waker;
 use crate::base::bodies::Points;
 use crate::base::error::Result;
 use crate::base::files::Name;
@@ -16,16 +16,13 @@ use crate::session::{Capture, Command, Purpose};
 use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
-/// The longest time that the program waits for requested pictures when it ends.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 impl Viewer {
     /// Asks the simulation for a snapshot, to save a picture that carries it.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("No picture") {
             return;
         }
-        self.exports.request_picture(self.pixels(size));
+        self.exports.requested.push_back(self.pixels(size));
         self.sim.send(Command::Capture(None));
     }
 
@@ -41,7 +38,7 @@ impl Viewer {
             .and_then(|_| Film::create(name.path(), size, plan.rate));
         let film = match film {
             Ok(film) => film,
-            Err(error) => return self.ui.error("No film", format!("{error}."), None),
+            Err(error) => return self.ui.alerts.failed("No film", &error),
         };
         // The pace does not depend on how long the window takes to draw a picture.
         let config = &self.sim.config;
@@ -55,33 +52,35 @@ impl Viewer {
 
     /// Ends the film, keeps its file if `keeps`, and lets the simulation run again if it ran before the film.
     pub(super) fn end_film(&mut self, keeps: bool) {
-        let Some(ended) = self.exports.end_film(keeps) else { return };
-        self.ui.set_film_progress(None);
+        let Some(film) = self.exports.film.take() else { return };
+        self.ui.export.filming = None;
         if !keeps {
-            self.ui.say("The film was cancelled");
-        } else if ended.pictures == 0 {
-            self.ui.say("The film was discarded because it had no pictures yet");
+            self.ui.alerts.say("The film was cancelled");
+        } else if film.done == 0 {
+            self.ui.alerts.say("The film was discarded because it had no pictures yet");
         }
         let before = self.sim.config.clone();
-        self.sim.config.running |= ended.was_running;
+        self.sim.config.running |= film.was_running;
+        if keeps {
+            self.exports.finish_film(film);
+        }
         self.configure(&before);
     }
 
     /// Advances the film, and shows which files were written.
     pub(super) fn poll_exports(&mut self) {
-        for written in self.exports.poll_written() {
-            let is_current = self.exports.is_current(&written);
-            match written.outcome {
+        for Written { film, outcome } in self.exports.poll_written() {
+            match outcome {
                 Ok((path, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
-                    self.ui.say(format!("Saved {}{note}", path.display()));
+                    self.ui.alerts.say(format!("Saved {}{note}", path.display()));
                     self.recorder.note("shared".to_owned(), &self.sim.shown);
                 }
                 Err(error) => {
-                    if is_current {
+                    if film.is_some() && film == self.exports.film.as_ref().map(|film| film.number) {
                         self.end_film(false);
                     }
-                    self.ui.error("Not saved", format!("{error}."), None);
+                    self.ui.alerts.failed("Not saved", &error);
                 }
             }
         }
@@ -89,27 +88,25 @@ impl Viewer {
     }
 
     fn advance_film(&mut self) {
-        let Some(step) = self.exports.advance_film() else { return };
-        self.ui.set_film_progress(self.exports.progress());
-        match step {
-            FilmStep::Wait => {}
-            FilmStep::Request(shot) => self.sim.send(Command::Capture(Some(shot))),
-            FilmStep::Finish => self.end_film(true),
+        let Some(film) = &mut self.exports.film else { return };
+        let shot = film.advance();
+        self.ui.export.filming = Some((film.done, film.plan.frames));
+        if film.is_complete() {
+            self.end_film(true);
+        } else if let Some(shot) = shot {
+            self.sim.send(Command::Capture(Some(shot)));
         }
     }
 
     /// Draws a moment that was requested from the simulation.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
         let Capture { points, purpose } = capture;
         match purpose {
             Purpose::Picture(snapshot) => {
-                let Some(size) = self.exports.next_picture() else { return Ok(()) };
+                let Some(size) = self.exports.requested.pop_front() else { return Ok(()) };
                 match self.draw_offscreen(&points, size)? {
                     Ok(picture) => self.save_picture(picture, *snapshot),
-                    Err(error) => self.ui.error("No picture", format!("{error}."), None),
+                    Err(error) => self.ui.alerts.failed("No picture", &error),
                 }
                 Ok(())
             }
@@ -119,7 +116,8 @@ impl Viewer {
 
     /// Adds a picture to the film with this number, unless it has ended.
     fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
-        let Some(film) = self.exports.film(Some(number)) else { return Ok(()) };
+        let film = self.exports.film.as_ref().filter(|film| film.number == number);
+        let Some(film) = film else { return Ok(()) };
         // The camera moves in the film's time.
         let (interval, size) = (Duration::from_secs_f64(1.0 / f64::from(film.plan.rate)), film.size);
         let target = self.follow_target();
@@ -131,12 +129,14 @@ impl Viewer {
         self.viewpoint.tick(interval, look.turn, target, (body, look.follow));
         match self.draw_offscreen(points, size)? {
             Ok(picture) => {
-                self.exports.add_to_film(picture);
+                if let Some(film) = &mut self.exports.film {
+                    film.add(picture);
+                }
                 self.advance_film();
             }
             Err(error) => {
                 self.end_film(false);
-                self.ui.error("No picture", format!("{error}."), None);
+                self.ui.alerts.failed("No picture", &error);
             }
         }
         Ok(())
@@ -156,22 +156,6 @@ impl Viewer {
         let name = self.export_name(snapshot::PICTURE, false);
         let snapshot = Snapshot { view: self.viewpoint.rig.camera.to_words(), ..snapshot };
         self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));
-    }
-
-    /// Forgets requested pictures and ends the film, because the simulation has stopped.
-    pub(super) fn stop_exports(&mut self) {
-        self.exports.forget_pictures();
-        self.end_film(true);
-    }
-
-    /// Waits for requested pictures, for a limited time.
-    pub(super) fn await_pictures(&mut self) -> Result<()> {
-        let start = Instant::now();
-        while self.exports.awaits_pictures() && start.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(5));
-            self.poll_notices()?;
-        }
-        Ok(())
     }
 
     /// Returns the width and height of a picture in pixels.

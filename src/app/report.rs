@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use glium::backend::Context;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::window::Window;
 use crate::base::error::Result;
@@ -14,7 +15,7 @@ use crate::base::params::ParamValues;
 use crate::compute::DeviceInfo;
 use crate::engine::config::Config;
 use crate::session::Stats;
-use crate::ui::{Action, WindowStats};
+use crate::ui::WindowStats;
 
 /// Collects the report. If the user asked for no report, only counts the frames.
 pub(super) struct Recorder {
@@ -23,14 +24,15 @@ pub(super) struct Recorder {
     /// Number of drawn frames after which the program exits, if limited.
     limit: Option<u64>,
     first_frame: Option<Duration>,
-    frames: u64,
+    /// Number of drawn frames.
+    pub frames: u64,
     /// For each frame: the time that the window was busy, and the time since the previous frame, in ms.
-    times: Vec<[f32; 2]>,
+    times: Vec<[f64; 2]>,
     /// For each frame with new bodies: the time that the window was busy, and the time of the upload, in ms.
-    news_times: Vec<[f32; 2]>,
+    news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
     /// Times to draw new bodies while the simulation is paused, in ms.
-    drawings: Vec<f32>,
+    drawings: Vec<f64>,
     events: Vec<Event>,
     /// Position and size of each control in the last frame: x, y, width, height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
@@ -44,64 +46,6 @@ struct Event {
     /// The step that was on the screen at the event.
     step: u64,
     what: String,
-}
-
-/// The content of the report file.
-#[derive(Debug, Serialize)]
-struct Report<'a> {
-    frames: u64,
-    seconds: f64,
-    /// Time from the start of the program to the first frame with bodies.
-    first_frame_seconds: Option<f64>,
-    /// Time that the window's thread is busy with a frame, including the wait for the screen.
-    frame_ms: Percentiles,
-    /// Time that the window's thread is busy with a frame that shows new bodies.
-    news_ms: Percentiles,
-    /// Time to upload new bodies to OpenGL, without the time to read them from the device (`stats.read_ms`).
-    upload_ms: Percentiles,
-    /// Time until OpenGL has drawn new bodies, without the panel. Measured only while the simulation is paused: waiting for
-    /// OpenGL would delay its steps.
-    draw_ms: Percentiles,
-    /// Time between frames. A frame is drawn when something is new, so a long interval does not mean a slow frame.
-    interval_ms: Percentiles,
-    /// Share of the time that the device was busy with steps, from its opening to the last frame.
-    device_busy: f64,
-    size: (u32, u32),
-    scale: f32,
-    renderer: &'a str,
-    device: &'a DeviceInfo,
-    config: Running<'a>,
-    /// Parameters of the look.
-    look: ParamValues,
-    stats: &'a Stats,
-    events: &'a [Event],
-    controls: &'a BTreeMap<String, [f32; 4]>,
-}
-
-/// A config as names and values.
-#[derive(Debug, Serialize)]
-struct Running<'a> {
-    mode: &'static str,
-    start: &'a str,
-    bodies: Option<usize>,
-    devices: &'a [usize],
-    seed: u64,
-    variant: Option<&'static str>,
-    work_group: Option<usize>,
-    knobs: &'a BTreeMap<&'static str, u32>,
-    steps_per_frame: Option<u32>,
-    running: bool,
-    reverse: bool,
-    free_run: bool,
-    params: ParamValues,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct Percentiles {
-    p50: f32,
-    p95: f32,
-    p99: f32,
-    max: f32,
 }
 
 impl Recorder {
@@ -121,10 +65,6 @@ impl Recorder {
         }
     }
 
-    pub(super) fn frames(&self) -> u64 {
-        self.frames
-    }
-
     /// Returns whether the program exits after a number of frames.
     pub(super) fn is_limited(&self) -> bool {
         self.limit.is_some()
@@ -140,9 +80,9 @@ impl Recorder {
         self.frames += 1;
         let has_new_bodies = std::mem::take(&mut self.has_new_bodies);
         if self.output.is_some() {
-            let [work, interval] = [work, interval].map(|time| time.as_secs_f32() * 1e3);
+            let [work, interval] = [work, interval].map(|time| time.as_secs_f64() * 1e3);
             self.times.push([work, interval]);
-            self.news_times.extend(has_new_bodies.then_some([work, stats.upload_ms as f32]));
+            self.news_times.extend(has_new_bodies.then_some([work, stats.upload_ms]));
         }
     }
 
@@ -157,7 +97,7 @@ impl Recorder {
         draw()?;
         if self.output.is_some() && self.has_new_bodies && is_paused {
             context.finish();
-            self.drawings.push(start.elapsed().as_secs_f32() * 1e3);
+            self.drawings.push(start.elapsed().as_secs_f64() * 1e3);
         }
         Ok(())
     }
@@ -181,11 +121,6 @@ impl Recorder {
         if self.output.is_some() {
             self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });
         }
-    }
-
-    /// Adds an event for an action of the user.
-    pub(super) fn action(&mut self, action: &Action, shown: &Stats) {
-        self.note(format!("{action:?}").to_lowercase(), shown);
     }
 
     /// Adds an event for each change of the config.
@@ -213,87 +148,71 @@ impl Recorder {
         device: &DeviceInfo,
     ) -> Result<()> {
         let Some(output) = self.output.take() else { return Ok(()) };
-        let Self { started, first_frame, frames, times, news_times, drawings, events, controls, .. } = self;
-        let report = Report {
-            frames: *frames,
-            seconds: started.elapsed().as_secs_f64(),
-            first_frame_seconds: first_frame.map(|time| time.as_secs_f64()),
-            frame_ms: Percentiles::of(times.iter().map(|row| row[0])),
-            news_ms: Percentiles::of(news_times.iter().map(|row| row[0])),
-            upload_ms: Percentiles::of(news_times.iter().map(|row| row[1])),
-            draw_ms: Percentiles::of(drawings.iter().copied()),
+        let report = json!({
+            "frames": self.frames,
+            "seconds": self.started.elapsed().as_secs_f64(),
+            // From the start of the program to the first frame with bodies.
+            "first_frame_seconds": self.first_frame.map(|time| time.as_secs_f64()),
+            // Time that the window's thread is busy with a frame, including the wait for the screen.
+            "frame_ms": percentiles(self.times.iter().map(|row| row[0])),
+            // Time that the window's thread is busy with a frame that shows new bodies.
+            "news_ms": percentiles(self.news_times.iter().map(|row| row[0])),
+            // Time to upload new bodies to OpenGL, without the time to read them from the device (`stats.read_ms`).
+            "upload_ms": percentiles(self.news_times.iter().map(|row| row[1])),
+            // Time until OpenGL has drawn new bodies, without the panel. Measured only while the simulation is paused:
+            // waiting for OpenGL would delay its steps.
+            "draw_ms": percentiles(self.drawings.iter().copied()),
+            // Time between frames. A frame is drawn when something is new, so a long interval does not mean a slow frame.
             // The first interval starts before the window opened.
-            interval_ms: Percentiles::of(times.iter().skip(1).map(|row| row[1])),
-            device_busy: stats.device_busy_overall,
-            size: window.size(),
-            scale: window.scale(),
-            renderer: window.renderer(),
-            device,
-            config: Running::of(config),
-            look: ParamValues::collect(&mut look.clone()),
-            stats,
-            events,
-            controls,
-        };
+            "interval_ms": percentiles(self.times.iter().skip(1).map(|row| row[1])),
+            // Share of the time that the device was busy with steps, from its opening to the last frame.
+            "device_busy": stats.device_busy_overall,
+            "size": window.size(),
+            "scale": window.scale(),
+            "renderer": window.renderer(),
+            "device": device,
+            "config": values(config),
+            "look": ParamValues::collect(&mut look.clone()),
+            "stats": stats,
+            "events": self.events,
+            "controls": self.controls,
+        });
         output.save(|file| serde_json::to_writer_pretty(file, &report).map_err(Into::into))
     }
 }
 
-impl<'a> Running<'a> {
-    fn of(config: &'a Config) -> Self {
-        let Config {
-            mode,
-            start,
-            bodies,
-            devices,
-            seed,
-            variant,
-            work_group,
-            knobs,
-            tuned: _,
-            steps_per_frame,
-            running,
-            reverse,
-            free_run,
-        } = config;
-        Self {
-            mode: mode.info().name,
-            start: &start.name,
-            bodies: *bodies,
-            devices,
-            seed: *seed,
-            variant: variant.map(|variant| variant.name),
-            work_group: *work_group,
-            knobs,
-            steps_per_frame: *steps_per_frame,
-            running: *running,
-            reverse: *reverse,
-            free_run: *free_run,
-            params: mode.values(),
-        }
-    }
+/// Returns a config as names and values.
+fn values(config: &Config) -> Value {
+    json!({
+        "mode": config.mode.info().name,
+        "start": config.start.name,
+        "bodies": config.bodies,
+        "devices": config.devices,
+        "seed": config.seed,
+        "variant": config.variant.map(|variant| variant.name),
+        "work_group": config.work_group,
+        "knobs": config.knobs,
+        "steps_per_frame": config.steps_per_frame,
+        "running": config.running,
+        "reverse": config.reverse,
+        "free_run": config.free_run,
+        "params": config.mode.values(),
+    })
 }
 
 /// Returns a config as one flat list of keys and values.
-fn flatten(config: &Config) -> serde_json::Map<String, serde_json::Value> {
-    let mut values = match serde_json::to_value(Running::of(config)) {
-        Ok(serde_json::Value::Object(values)) => values,
-        _ => serde_json::Map::new(),
-    };
-    if let Some(serde_json::Value::Object(params)) = values.remove("params") {
-        values.extend(params);
-    }
-    values
+fn flatten(config: &Config) -> Map<String, Value> {
+    let mut all = values(config);
+    let params = all["params"].take();
+    [all, params].into_iter().filter_map(|it| it.as_object().cloned()).flatten().collect()
 }
 
-impl Percentiles {
-    fn of(values: impl Iterator<Item = f32>) -> Self {
-        let mut sorted: Vec<f32> = values.collect();
-        sorted.sort_unstable_by(f32::total_cmp);
-        let at = |share: f32| sorted.get(((sorted.len() as f32 - 1.0) * share).round() as usize).copied();
-        let at = |share| at(share).unwrap_or_default();
-        Self { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1.0) }
-    }
+fn percentiles(values: impl Iterator<Item = f64>) -> Value {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| sorted.get(((sorted.len() as f64 - 1.0) * share).round() as usize);
+    let at = |share| at(share).copied().unwrap_or_default();
+    json!({ "p50": at(0.5), "p95": at(0.95), "p99": at(0.99), "max": at(1.0) })
 }
 
 #[cfg(test)]
@@ -303,11 +222,10 @@ mod tests {
 
     #[test]
     fn percentiles_of_few_values_are_values_among_them() {
-        let of = |values: &[f32]| Percentiles::of(values.iter().copied());
-        let one_to_hundred: Vec<f32> = (1..=100).rev().map(|it| it as f32).collect();
-        let Percentiles { p50, p95, p99, max } = of(&one_to_hundred);
-        assert_eq!([p50, p95, p99, max], [51.0, 95.0, 99.0, 100.0]);
-        assert_eq!((of(&[3.0]).p50, of(&[]).max), (3.0, 0.0));
+        let one_to_hundred = percentiles((1..=100).rev().map(f64::from));
+        assert_eq!(one_to_hundred, json!({ "p50": 51.0, "p95": 95.0, "p99": 99.0, "max": 100.0 }));
+        assert_eq!(percentiles([3.0].into_iter())["p50"], 3.0);
+        assert_eq!(percentiles(std::iter::empty())["max"], 0.0);
     }
 
     #[test]

@@ -53,21 +53,14 @@ impl Settings {
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
         let text = String::from_utf8_lossy(&text);
-        let settings: Self = files::from_toml(&text).map_err(|(at, what)| Error::File {
-            path: path.to_owned(),
-            line: scene::line_of(&text, at.unwrap_or_default()),
-            what,
+        let mut settings: Self = files::from_toml(&text).map_err(|(at, what)| {
+            let line = scene::line_of(&text, at.unwrap_or_default());
+            Error::File { path: path.to_owned(), line, what }
         })?;
-        let (width, height) = settings.size;
-        let usual = Self::default();
-        Ok(Self {
-            size: if [width, height].iter().all(|side| SIDES.contains(side)) {
-                settings.size
-            } else {
-                usual.size
-            },
-            ..settings
-        })
+        if !(SIDES.contains(&settings.size.0) && SIDES.contains(&settings.size.1)) {
+            settings.size = Self::default().size;
+        }
+        Ok(settings)
     }
 
     /// Reads the file `path`. Returns the settings, the file to write later settings to, and an error message if the file is
@@ -77,41 +70,17 @@ impl Settings {
             Ok(settings) => return (settings, Some(path), None),
             Err(error) => error,
         };
-        let mut names = (1u32..).map(|nth| match nth {
-            1 => path.with_extension("bad.toml"),
-            nth => path.with_extension(format!("bad-{nth}.toml")),
-        });
+        let others = (2u32..).map(|nth| format!("bad-{nth}.toml"));
+        let mut names =
+            std::iter::once("bad.toml".to_owned()).chain(others).map(|end| path.with_extension(end));
         let aside = names.find(|name| !name.exists()).unwrap_or_default();
-        match fs::rename(&path, &aside) {
+        let (file, advice) = match fs::rename(&path, &aside) {
             Ok(()) => {
-                let text = format!(
-                    "{error}. The default settings are used. The file is now {}: correct it and rename it back.",
-                    aside.display()
-                );
-                (Self::default(), Some(path), Some(text))
+                (Some(path), format!("The file is now {}: correct it and rename it back.", aside.display()))
             }
-            Err(_) => (
-                Self::default(),
-                None,
-                Some(format!("{error}. The default settings are used, and changes are not saved.")),
-            ),
-        }
-    }
-
-    /// Returns the parameters of `look` to remember: those that differ from their defaults, except what the camera follows.
-    pub fn of_look(look: &Look) -> BTreeMap<String, String> {
-        let usual = ParamValues::collect(&mut Look::default());
-        let others = ParamValues::collect(&mut look.clone());
-        let others = others.iter().filter(|(key, value)| usual.get(key) != Some(*value) && *key != "follow");
-        others.map(|(key, value)| (key.to_owned(), value.to_string())).collect()
-    }
-
-    /// Applies the remembered look, except for parameters that the command line names. Unknown or invalid ones are ignored.
-    pub fn apply_look(&self, look: &mut Look, named: &BTreeSet<String>) {
-        for (key, text) in self.look.iter().filter(|(key, _)| !named.contains(*key)) {
-            // A newer or older version of the program may have written the setting.
-            let _ = params::set(look, key, text);
-        }
+            Err(_) => (None, "Changes are not saved.".to_owned()),
+        };
+        (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
     }
 
     /// Writes the file `path`, and creates its folder.
@@ -135,7 +104,7 @@ pub(super) struct Preferences {
     /// The settings file; `None` saves nothing.
     file: Option<PathBuf>,
     /// The settings as they were last read or written.
-    saved: Settings,
+    pub saved: Settings,
     /// Parameters of the look that the command line set. A parameter is remembered only after the user has changed it.
     overrides: Vec<(&'static str, ParamValue)>,
     /// The remembered look when the program started.
@@ -150,22 +119,23 @@ impl Preferences {
         (Self { file, initial: saved.look.clone(), saved, ..Self::default() }, error)
     }
 
-    /// Returns the settings as they were last read or written.
-    pub(super) fn settings(&self) -> &Settings {
-        &self.saved
-    }
-
-    /// Applies the remembered look to `look`, in which the command line has set the parameters `named`.
+    /// Applies the remembered look to `look`, except for the parameters `named`, which the command line has set.
     pub(super) fn apply(&mut self, look: &mut Look, named: &BTreeSet<String>) {
-        self.saved.apply_look(look, named);
+        for (key, text) in self.saved.look.iter().filter(|(key, _)| !named.contains(*key)) {
+            // A newer or older version of the program may have written an unknown or invalid parameter, which is ignored.
+            let _ = params::set(look, key, text);
+        }
         let values = ParamValues::collect(&mut look.clone());
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the parameters of `look` to remember.
+    /// Returns the parameters of `look` to remember: those that differ from their defaults, except what the camera follows.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
-        let mut remembered = Settings::of_look(look);
+        let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());
+        let others = now.iter().filter(|(key, value)| usual.get(key) != Some(*value) && *key != "follow");
+        let mut remembered: BTreeMap<_, _> =
+            others.map(|(key, value)| (key.to_owned(), value.to_string())).collect();
         for (key, _) in self.overrides.iter().filter(|(key, value)| now.get(key) == Some(*value)) {
             remembered.remove(*key);
             let initial = self.initial.get_key_value(*key);
@@ -192,33 +162,36 @@ mod tests {
 
     #[test]
     fn the_look_is_remembered_unless_the_command_line_sets_it() {
+        let none = BTreeSet::new();
+        let preferences = |look: &BTreeMap<String, String>| Preferences {
+            saved: Settings { look: look.clone(), ..Settings::default() },
+            initial: look.clone(),
+            ..Preferences::default()
+        };
         let mut look = Look::default();
         params::set(&mut look, "exposure", "2").unwrap();
-        let kept = Settings { look: Settings::of_look(&look), ..Settings::default() };
-        assert_eq!(kept.look.len(), 1);
+        let kept = Preferences::default().look(&look);
+        assert_eq!(kept.len(), 1);
         let mut again = Look::default();
-        kept.apply_look(&mut again, &BTreeSet::new());
+        preferences(&kept).apply(&mut again, &none);
         assert_eq!(again, look);
         // An override may equal the default.
         for text in ["3", "0"] {
             let mut asked = Look::default();
             params::set(&mut asked, "exposure", text).unwrap();
             let before = asked.clone();
-            let named = BTreeSet::from(["exposure".to_owned()]);
-            let mut preferences =
-                Preferences { saved: kept.clone(), initial: kept.look.clone(), ..Preferences::default() };
-            preferences.apply(&mut asked, &named);
+            let mut preferences = preferences(&kept);
+            preferences.apply(&mut asked, &BTreeSet::from(["exposure".to_owned()]));
             assert_eq!(asked, before);
-            let left = |look: &Look| preferences.look(look);
-            assert_eq!(left(&asked), kept.look, "the override holds for one run");
+            assert_eq!(preferences.look(&asked), kept, "the override holds for one run");
             params::set(&mut asked, "grid", "on").unwrap();
-            assert_eq!(left(&asked).len(), 2, "another parameter that was changed is remembered");
+            assert_eq!(preferences.look(&asked).len(), 2, "another parameter that was changed is remembered");
             params::set(&mut asked, "exposure", "1").unwrap();
-            assert_eq!(left(&asked)["exposure"], "1", "so is an override that was changed");
+            assert_eq!(preferences.look(&asked)["exposure"], "1", "so is an override that was changed");
         }
-        let nonsense =
+        let invalid =
             [("exposure", "many"), ("later", "1")].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        Settings { look: nonsense.into(), ..Settings::default() }.apply_look(&mut again, &BTreeSet::new());
+        preferences(&invalid.into()).apply(&mut again, &none);
         assert_eq!(again, look);
     }
 
@@ -231,10 +204,9 @@ mod tests {
             Settings { size: (900, 700), panel: false, folder: Some("x".into()), ..Settings::default() };
         other.save(&path).unwrap();
         assert_eq!(Settings::load(&path).unwrap(), other);
-        for (text, size) in [("", (1280, 800)), ("size = [1, 99999]\nzoom = nan\nlater = 3\n", (1280, 800))] {
+        for text in ["", "size = [1, 99999]\nzoom = nan\nlater = 3\n"] {
             fs::write(&path, text).unwrap();
-            let settings = Settings::load(&path).unwrap();
-            assert_eq!(settings.size, size);
+            assert_eq!(Settings::load(&path).unwrap().size, (1280, 800));
         }
         for text in ["size = 3", "panel", "\u{0}", &"x = 1\n".repeat(20_000)] {
             fs::write(&path, text).unwrap();

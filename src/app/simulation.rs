@@ -72,9 +72,15 @@ impl Simulation {
         self.send(Command::Configure(Box::new(self.config.clone())));
     }
 
-    /// Ends the simulation and returns its last notices and its error, if any. `view` is the camera for the last snapshot.
-    pub(super) fn close(self, view: String) -> (Vec<Notice>, Option<Error>) {
-        (self.session.close(view), self.failure)
+    /// Returns the statistics of the newest frame that the worker published, which a hidden window does not show.
+    pub(super) fn newest(&mut self) -> &Stats {
+        &self.session.newest().stats
+    }
+
+    /// Ends the simulation and returns its last notices. `view` is the camera for the last snapshot.
+    pub(super) fn end(&mut self, view: String) -> Vec<Notice> {
+        self.session.end(Some(view));
+        self.session.notices()
     }
 }
 
@@ -93,29 +99,11 @@ fn starts_anew(pool: &[DeviceInfo], before: &Config, config: &Config) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compute::DeviceKind;
     use crate::modes::MODES;
-
-    fn device(index: usize) -> DeviceInfo {
-        DeviceInfo {
-            index,
-            name: format!("device {index}"),
-            platform: String::new(),
-            kind: DeviceKind::Gpu,
-            compute_units: 1,
-            memory_bytes: 1 << 30,
-            max_alloc_bytes: 1 << 28,
-            local_bytes: 1 << 15,
-            max_work_group: 256,
-            fp64: true,
-            driver: String::new(),
-            opencl: String::new(),
-        }
-    }
 
     #[test]
     fn the_first_chosen_device_counts_and_a_wrong_choice_falls_back() {
-        let pool = [device(0), device(1)];
+        let pool = [0, 1].map(|index| DeviceInfo { index, ..DeviceInfo::default() });
         let chosen = |devices: &[usize]| {
             let config = Config { devices: devices.to_vec(), ..Config::new(MODES[0]) };
             first_device(&pool, &config).index
@@ -125,7 +113,7 @@ mod tests {
 
     #[test]
     fn another_seed_starts_anew_and_pausing_does_not() {
-        let pool = [device(0)];
+        let pool = [DeviceInfo { max_alloc_bytes: 1 << 28, max_work_group: 256, ..DeviceInfo::default() }];
         let before = Config::new(MODES[0]);
         let seeded = Config { seed: before.seed + 1, ..before.clone() };
         let paused = Config { running: !before.running, ..before.clone() };

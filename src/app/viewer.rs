@@ -8,9 +8,9 @@ use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 
 use super::autosave::Autosave;
+use super::clock::{Wake, waker};
 use super::exports::Exports;
-use super::file_reader::FileReader;
-use super::kernel_folder::KernelFolder;
+use super::file_reader::{FileReader, KernelFolder};
 use super::options::Options;
 use super::report::Recorder;
 use super::rig::FollowTarget;
@@ -19,7 +19,6 @@ use super::settings::{Preferences, Settings};
 use super::simulation::{Simulation, first_device};
 use super::tools::{Request, Surroundings, Tools};
 use super::viewpoint::Viewpoint;
-use super::wake::{Wake, waker};
 use super::window::Window;
 use crate::base::edit::Edit;
 use crate::base::error::Result;
@@ -64,26 +63,26 @@ impl Viewer {
         let pool: Vec<DeviceInfo> = options.devices.iter().map(|found| found.info.clone()).collect();
         // The simulation starts first: its kernels build while the window opens.
         let session = Session::spawn(options.engine, waker(proxy))?;
-        let window = Window::new(event_loop, options.size.unwrap_or(preferences.settings().size))?;
+        let window = Window::new(event_loop, options.size.unwrap_or(preferences.saved.size))?;
         let repaint = proxy.clone();
         window.egui().set_request_repaint_callback(move |info| {
             // Sending fails once the event loop has ended.
-            let _ = repaint.send_event(Wake::Repaint(info.delay));
+            let _ = repaint.send_event(info.delay);
         });
         preferences.apply(&mut look, &options.named);
         let mut ui = Ui::new(&window.egui());
         ui.records_controls = options.report.is_some();
-        ui.panel = preferences.settings().panel;
-        ui.folder().clone_from(&preferences.settings().folder);
+        ui.panel = preferences.saved.panel;
+        ui.files.folder.clone_from(&preferences.saved.folder);
         let offer = autosave.offer().filter(|_| !options.is_chosen);
         // While the previous autosave is offered, it is not overwritten.
         if offer.is_none() {
             autosave.start(|| options.view.clone()).into_iter().for_each(|command| session.send(command));
         }
-        ui.offer(offer);
-        error.into_iter().for_each(|error| ui.error("The settings cannot be read", error, None));
+        ui.alerts.toasts.offer = offer;
+        error.into_iter().for_each(|error| ui.alerts.error("The settings cannot be read", error, None));
         let kernels = options.kernels.map(|folder| KernelFolder::new(folder, waker(proxy))).transpose()?;
-        ui.set_kernel_folder(kernels.as_ref().map(|kernels| kernels.path().to_owned()));
+        ui.kernels = kernels.as_ref().map(|kernels| kernels.path().to_owned());
         Ok(Self {
             sim: Simulation::new(session, pool, options.config),
             viewpoint: Viewpoint::new(&options.view),
@@ -108,7 +107,7 @@ impl Viewer {
         let start = Instant::now();
         let interval = self.screen.clock.begin(start, self.is_active());
         // Wayland reports the monitor only some time after the first frame.
-        if self.recorder.frames().is_power_of_two() {
+        if self.recorder.frames.is_power_of_two() {
             self.screen.update_refresh();
         }
         if self.screen.window.is_minimised() {
@@ -132,11 +131,11 @@ impl Viewer {
         self.poll_reader();
         self.poll_kernels();
         self.poll_exports();
-        if self.autosave.is_due() {
+        if self.autosave.due().is_some_and(|due| Instant::now() >= due) {
             let settings = self.settings();
             self.preferences.save(settings);
             let Self { autosave, sim, viewpoint, .. } = self;
-            let commands = autosave.save(&sim.shown, || viewpoint.rig.camera.to_words());
+            let commands = autosave.save(sim.newest(), || viewpoint.rig.camera.to_words());
             commands.into_iter().for_each(|command| sim.send(command));
         }
         Ok(())
@@ -186,7 +185,7 @@ impl Viewer {
         if before.0.mode.info() != self.sim.config.mode.info() {
             self.cancel_gesture();
         }
-        self.sim.watch(output.plots);
+        self.sim.watch(self.ui.plots.is_open);
         Ok(Some(output))
     }
 
@@ -265,7 +264,7 @@ impl Viewer {
             self.tools.bodies_changed(self.sim.scene().1);
         }
         if self.screen.lost_trails() {
-            self.ui.say("Trails are off: there are too many bodies to draw them");
+            self.ui.alerts.say("Trails are off: there are too many bodies to draw them");
         }
         Ok(())
     }
@@ -274,7 +273,7 @@ impl Viewer {
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);
-        if self.exports.film(None).is_none()
+        if self.exports.film.is_none()
             && self.viewpoint.tick(interval, look.turn, target, (body, look.follow))
         {
             self.screen.redraw();
@@ -377,13 +376,13 @@ impl Viewer {
     }
 
     fn settings(&mut self) -> Settings {
-        let (folder, look) = (self.ui.folder().clone(), self.preferences.look(&self.screen.look));
+        let (folder, look) = (self.ui.files.folder.clone(), self.preferences.look(&self.screen.look));
         Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
     }
 
     /// Returns whether the numbers in the panel change without any input.
     fn is_active(&self) -> bool {
-        let is_busy = self.exports.film(None).is_some() || self.reader.is_some();
+        let is_busy = self.exports.film.is_some() || self.reader.is_some();
         self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.is_limited()
     }
 
@@ -407,17 +406,17 @@ impl Viewer {
         self.preferences.save(settings);
         let Self { sim, screen, recorder, .. } = &mut self;
         let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
-        self.await_pictures()?;
         self.end_film(true);
-        let exported = self.exports.join();
-        let (notices, failure) = self.sim.close(self.viewpoint.rig.camera.to_words());
-        for notice in notices {
-            if let Notice::SnapshotSaved { is_asked_for: true, outcome, .. } = notice {
-                outcome?;
-            }
+        let mut saved = Ok(());
+        // The worker sends the pictures that were requested before it ends.
+        for notice in self.sim.end(self.viewpoint.rig.camera.to_words()) {
+            let outcome = match notice {
+                Notice::SnapshotSaved { is_asked_for: true, outcome, .. } => outcome,
+                Notice::Captured(capture) => self.draw_capture(*capture),
+                _ => Ok(()),
+            };
+            saved = saved.and(outcome);
         }
-        exported?;
-        reported?;
-        failure.map_or(Ok(()), Err)
+        saved.and(self.exports.join()).and(reported).and(self.sim.failure.map_or(Ok(()), Err))
     }
 }

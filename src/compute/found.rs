@@ -5,10 +5,11 @@ use std::fmt;
 use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
 
 /// Kind of processor, in the order of preference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
     /// A graphics processor.
+    #[default]
     Gpu,
     /// An accelerator other than a GPU.
     Accelerator,
@@ -27,7 +28,7 @@ impl fmt::Display for DeviceKind {
 }
 
 /// Properties of a device that can be read without opening the device.
-#[derive(Debug, Clone, serde::Serialize)]
+#[derive(Debug, Default, Clone, serde::Serialize)]
 pub struct DeviceInfo {
     /// Number in `gravitile devices` and for `--device`.
     pub index: usize,

@@ -66,7 +66,7 @@ pub struct Line {
     /// The variant.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
-    pub rung: usize,
+    pub index: usize,
     /// Values on the axis in ascending order, with the best trial at each.
     pub points: Vec<(usize, Trial)>,
 }
@@ -96,7 +96,7 @@ impl Chart {
 
     /// Returns a line for each measured variant, in the order of the mode's list.
     pub fn lines(&self) -> Vec<Line> {
-        let line = |(rung, variant): (usize, &'static Variant)| {
+        let line = |(index, variant): (usize, &'static Variant)| {
             let of_variant = |(_, trial): &(usize, &Trial)| trial.recipe.variant == variant;
             let mut points: Vec<(usize, Trial)> = Vec::new();
             for (nth, trial) in (1..).zip(&self.trials).filter(of_variant) {
@@ -112,7 +112,7 @@ impl Chart {
                 }
             }
             points.sort_by_key(|(place, _)| *place);
-            Line { variant, rung, points }
+            Line { variant, index, points }
         };
         let lines = self.info.variants.iter().enumerate().map(line);
         lines.filter(|line| !line.points.is_empty()).collect()

@@ -15,6 +15,8 @@ pub struct Session {
     commands: Sender<Command>,
     frames: triple_buffer::Output<Frame>,
     notices: Receiver<Notice>,
+    /// Whether [`Session::frame`] has not returned the newest frame yet.
+    has_new_frame: bool,
     worker: Option<JoinHandle<()>>,
     has_failed: bool,
 }
@@ -40,7 +42,8 @@ impl Session {
             .name("simulation".to_owned())
             .spawn(body)
             .map_err(|error| Error::Invalid(format!("cannot start the simulation's thread: {error}")))?;
-        Ok(Self { commands, frames, notices, worker: Some(worker), has_failed: false })
+        let has_new_frame = false;
+        Ok(Self { commands, frames, notices, has_new_frame, worker: Some(worker), has_failed: false })
     }
 
     /// Sends a command. After a failure of the simulation the command is ignored.
@@ -51,14 +54,21 @@ impl Session {
     /// Returns the newest frame, and whether it is new since the last call. Taking a new frame allows the worker to make
     /// another one.
     pub fn frame(&mut self) -> (&Frame, bool) {
-        let fresh = self.frames.update();
+        self.newest();
+        let fresh = std::mem::take(&mut self.has_new_frame);
         if fresh {
             self.send(Command::FrameTaken);
         }
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the frame that [`Session::frame`] returned last.
+    /// Returns the newest frame without taking it: the worker makes no other one before [`Session::frame`] is called.
+    pub fn newest(&mut self) -> &Frame {
+        self.has_new_frame |= self.frames.update();
+        self.frames.output_buffer_mut()
+    }
+
+    /// Returns the frame that [`Session::frame`] or [`Session::newest`] returned last.
     pub fn shown(&mut self) -> &Frame {
         self.frames.output_buffer_mut()
     }
@@ -79,10 +89,11 @@ impl Session {
     /// Ends the simulation and waits for its thread. `view` is the last camera position. Returns the last notices.
     pub fn close(mut self, view: String) -> Vec<Notice> {
         self.end(Some(view));
-        self.notices.try_iter().collect()
+        self.notices()
     }
 
-    fn end(&mut self, view: Option<String>) {
+    /// Ends the simulation and waits for its thread. `view` is the last camera position, if there is a window.
+    pub fn end(&mut self, view: Option<String>) {
         self.send(Command::Quit(view));
         if let Some(worker) = self.worker.take() {
             // A panic of the thread was already printed.

@@ -63,9 +63,9 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether the command writes a file that the user asked for.
+    /// Returns whether a file that the user asked for needs the command: a snapshot, or a picture that the window writes.
     pub(super) fn writes_file(&self) -> bool {
-        matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }))
+        matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
     /// Returns whether the command needs the state after the current burst, even if later commands replace the state.

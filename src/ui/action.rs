@@ -1,7 +1,10 @@
 //! Actions of the user. Shortcuts, buttons, the command palette and the mouse all create an [`Action`].
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use egui::{Rect, Response};
 
 use crate::base::edit::Edit;
 use crate::base::error::{Error, Result};
@@ -47,9 +50,8 @@ impl ChartFormat {
     /// # Errors
     /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
     pub fn of(path: &Path) -> Result<Self> {
-        let has_extension =
-            |format: &Self| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(format.extension()));
-        Self::ALL.into_iter().find(has_extension).ok_or_else(|| {
+        let extension = path.extension().unwrap_or_default();
+        Self::ALL.into_iter().find(|it| extension.eq_ignore_ascii_case(it.extension())).ok_or_else(|| {
             Error::Invalid(format!("--plot {}: the file name must end in .png or .csv", path.display()))
         })
     }
@@ -59,7 +61,7 @@ impl ChartFormat {
 /// and returns all other actions for the window to carry out.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// Run the simulation, or pause it.
+    /// Run or pause the simulation.
     RunPause,
     /// Pause, and advance one step.
     Step,
@@ -100,9 +102,9 @@ pub enum Action {
     DeleteBody,
     /// Deselect the selected body.
     Deselect,
-    /// Undo the last change made by hand.
+    /// Undo the last edit.
     Undo,
-    /// Undo the last change made by hand and run, after a blow-up had stopped the simulation.
+    /// Undo the last edit and run, after a blow-up had stopped the simulation.
     UndoAndRun,
     /// Select this mouse tool, or deselect it.
     ToggleTool(Tool),
@@ -197,25 +199,15 @@ pub enum Action {
 impl Action {
     /// Returns whether the action reads or changes the simulation's bodies, and must wait while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
-        use Action::{
-            ContinuePrevious, DeleteBody, Deselect, Edit, GoTo, OpenFile, RecordFilm, Restart, RestartAndRun,
-            SavePicture, Step, Undo, UndoAndRun,
-        };
-        matches!(
-            self,
-            Step | GoTo(_)
-                | Restart
-                | RestartAndRun
-                | Edit(_)
-                | DeleteBody
-                | Deselect
-                | Undo
-                | UndoAndRun
-                | OpenFile(_)
-                | SavePicture
-                | RecordFilm
-                | ContinuePrevious
-        )
+        matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
+            || matches!(
+                self,
+                Self::Edit(_) | Self::DeleteBody | Self::Deselect | Self::Undo | Self::UndoAndRun
+            )
+            || matches!(
+                self,
+                Self::OpenFile(_) | Self::ContinuePrevious | Self::SavePicture | Self::RecordFilm
+            )
     }
 
     /// Returns whether the action starts another scene or mode, which can run even if the current one has blown up.
@@ -230,22 +222,39 @@ impl Action {
 
     /// Returns whether the action shows that the user keeps the current simulation, so that autosaving may start.
     pub fn starts_autosave(&self) -> bool {
-        use Action::{DeclinePrevious, Edit, EditKernelsIn, OpenFile, SaveSceneTo, SaveSnapshotTo};
-        matches!(
-            self,
-            Edit(_) | OpenFile(_) | SaveSnapshotTo(_) | SaveSceneTo(_) | EditKernelsIn(_) | DeclinePrevious
-        )
+        matches!(self, Self::Edit(_) | Self::EditKernelsIn(_) | Self::OpenFile(_) | Self::DeclinePrevious)
+            || matches!(self, Self::SaveSnapshotTo(_) | Self::SaveSceneTo(_))
+    }
+}
+
+/// Results of the widgets of one frame.
+#[derive(Default)]
+pub(super) struct Collector {
+    /// Actions, in the order in which the user requested them.
+    pub actions: Vec<Action>,
+    /// Names and places of all controls, in points; none unless a test asks for them.
+    pub controls: Option<Vec<(String, Rect)>>,
+    /// Message about a number that was typed and not accepted.
+    pub message: Option<String>,
+}
+
+impl Collector {
+    /// Records the place of the control `key`, if places are recorded.
+    pub(super) fn record(&mut self, key: impl Display, response: &Response) {
+        self.record_rect(key, response.rect);
     }
 
-    /// Returns whether the action is repeated while its key is held down.
-    pub(super) fn repeats(&self) -> bool {
-        *self == Self::Step
+    /// Records that the control `key` covers `rect`, if places are recorded.
+    pub(super) fn record_rect(&mut self, key: impl Display, rect: Rect) {
+        if let Some(controls) = &mut self.controls {
+            controls.push((key.to_string(), rect));
+        }
     }
 
-    /// Returns whether the action gives a text field the keyboard focus, so that later keys are text.
-    pub(super) fn opens_text_field(&self) -> bool {
-        use Action::{EditKernels, Open, OpenPalette, SaveScene, SaveSnapshot};
-        matches!(self, OpenPalette | Open | SaveSnapshot | SaveScene | EditKernels)
+    /// Records the button `key`, and collects `action` if the button was clicked.
+    pub(super) fn button(&mut self, key: impl Display, button: &Response, action: Action) {
+        self.record(key, button);
+        self.actions.extend(button.clicked().then_some(action));
     }
 }
 
@@ -254,14 +263,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opening_a_file_waits_but_asking_for_one_does_not() {
+    fn only_actions_on_the_simulation_wait_for_a_snapshot() {
         assert!(Action::OpenFile("a.gravitile".into()).changes_state());
-        assert!(!Action::Open.changes_state() && Action::Open.opens_text_field());
-    }
-
-    #[test]
-    fn quitting_and_moving_the_camera_never_wait() {
-        for action in [Action::Quit, Action::FrameAll, Action::RecallView(1), Action::CancelFilm] {
+        for action in
+            [Action::Open, Action::Quit, Action::FrameAll, Action::RecallView(1), Action::CancelFilm]
+        {
             assert!(!action.changes_state() && !action.starts_autosave(), "{action:?}");
         }
     }

@@ -1,7 +1,9 @@
-//! Messages to the user: error dialogs and toasts, also about blow-ups and failed autosaves.
+//! Messages to the user: error dialogs and toasts, also about blow-ups, failed autosaves and undone edits.
 
 use super::dialogs::Dialogs;
 use super::toasts::Toasts;
+use crate::base::edit::EditKind;
+use crate::base::error::Error;
 use crate::session::Stats;
 
 /// Title of the dialog about a kernel that does not build or run.
@@ -36,17 +38,35 @@ impl BlowUp {
 
 /// Dialogs and toasts, and the state of the problems that they report.
 #[derive(Debug, Default)]
-pub(super) struct Alerts {
-    pub dialogs: Dialogs,
+pub struct Alerts {
+    /// Error dialogs.
+    pub(super) dialogs: Dialogs,
+    /// The current toast, and the offer to continue the last session.
     pub toasts: Toasts,
+    pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
     /// Why the last autosave failed; `None` if it succeeded.
     autosave_error: Option<String>,
 }
 
 impl Alerts {
+    /// Shows `text` for a few seconds.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.toasts.say(text);
+    }
+
+    /// Opens an error dialog that stays until the user closes it, with the compiler's log if there is one.
+    pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
+        self.dialogs.push(title.into(), text.into(), log);
+    }
+
+    /// Opens an error dialog whose text is `error`.
+    pub fn failed(&mut self, title: &str, error: &Error) {
+        self.error(title, format!("{error}."), None);
+    }
+
     /// Reports that an autosave failed. Failures in a row share one dialog. A closed dialog opens again only for another reason.
-    pub(super) fn autosave_failed(&mut self, reason: String) {
+    pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
             let advice =
                 "The next autosave tries again. Until then, save a snapshot elsewhere to be safe (Ctrl+S).";
@@ -55,18 +75,18 @@ impl Alerts {
         self.autosave_error = Some(reason);
     }
 
-    /// Reports that autosaves work again, if the last one failed.
-    pub(super) fn autosave_succeeded(&mut self) {
+    /// Reports that an autosave succeeded; shows a message if the last one failed.
+    pub fn autosave_succeeded(&mut self) {
         if self.autosave_error.take().is_some() {
             self.dialogs.withdraw(AUTOSAVE_FAILED);
-            self.toasts.say("Autosave works again");
+            self.say("Autosave works again");
         }
     }
 
-    /// Reports a blow-up; the dialog offers a restart, and undoing the last stroke if `can_undo`.
-    pub(super) fn blew_up(&mut self, text: String, can_undo: bool) {
+    /// Reports that the simulation blew up and stopped; offers a restart, and undoing the last stroke if `can_undo`.
+    pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
-        self.dialogs.push_blow_up(BLOW_UP.to_owned(), text, can_undo);
+        self.dialogs.push_blow_up(BLOW_UP, text.into(), can_undo);
         self.blow_up = Some(BlowUp::Reported);
     }
 
@@ -76,7 +96,8 @@ impl Alerts {
         self.blow_up.take().is_some()
     }
 
-    /// Clears the blow-up once `stats` show another scene or an earlier step.
+    /// Compares `stats` with the previous frame: confirms undone edits, and clears the blow-up once another scene or an earlier
+    /// step is shown.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
@@ -84,17 +105,62 @@ impl Alerts {
                 self.dialogs.withdraw(BLOW_UP);
             }
         }
+        if let Some(text) = self.undo.update(stats) {
+            self.say(text);
+        }
     }
 
-    /// Reports that an edited kernel does not build or run; replaces the previous report.
-    pub(super) fn kernel_failed(&mut self, text: String, log: Option<String>) {
+    /// Reports that an edited kernel does not build, with the compiler's log, or does not run. Replaces the previous report.
+    pub fn kernel_failed(&mut self, text: String, log: Option<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
-        self.dialogs.push(KERNEL_FAILED.to_owned(), text, log);
+        self.error(KERNEL_FAILED, text, log);
     }
 
     /// Reports that edited kernels run, and closes an earlier report of failure.
-    pub(super) fn kernel_runs(&mut self, text: impl Into<String>) {
+    pub fn kernel_runs(&mut self, text: impl Into<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
-        self.toasts.say(text);
+        self.say(text);
+    }
+}
+
+/// Undo requests that the simulation has not confirmed yet.
+#[derive(Debug, Default)]
+pub(super) struct UndoTracker {
+    /// Number of the scene's start that the requests belong to.
+    generation: u64,
+    requested: usize,
+    /// Number of edits that could be undone at the last frame, and the kind of the newest.
+    undoable: (usize, Option<EditKind>),
+}
+
+impl UndoTracker {
+    /// Counts a request to undo an edit.
+    pub(super) fn request(&mut self) {
+        self.requested += 1;
+    }
+
+    /// Counts a request to undo an edit, unless every one of the `undos` edits already has a request.
+    pub(super) fn request_within(&mut self, undos: usize) {
+        self.requested = (self.requested + 1).min(undos);
+    }
+
+    /// Compares `stats` with those of the previous frame; returns a message about the undone edits, if any.
+    pub(super) fn update(&mut self, stats: &Stats) -> Option<String> {
+        let (before, kind) = std::mem::replace(&mut self.undoable, (stats.undos, stats.last_edit));
+        let is_same = std::mem::replace(&mut self.generation, stats.generation) == stats.generation;
+        // The list of edits also shrinks without a request, when its oldest entries are dropped.
+        let undone = before.saturating_sub(stats.undos).min(self.requested);
+        self.requested = if is_same { self.requested - undone } else { 0 };
+        if !is_same || undone == 0 {
+            return None;
+        }
+        let what = match (undone, kind) {
+            (1, Some(kind)) => format!("Undid {}", kind.name()),
+            _ => format!("Undid {undone} edits"),
+        };
+        Some(match stats.undos {
+            0 => format!("{what}; nothing more to undo"),
+            more => format!("{what}; {more} more can be undone"),
+        })
     }
 }

@@ -2,15 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{
-    Button, CollapsingHeader, Color32, CornerRadius, Mesh, RichText, Sense, Stroke, StrokeKind, WidgetInfo,
-    WidgetType, vec2,
-};
+use egui::{Button, Color32, CornerRadius, Mesh, Sense, Stroke, StrokeKind, WidgetInfo, WidgetType, vec2};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::fields::Fields;
-use super::widgets::{shortcut_button, tooltip};
+use super::widgets::{folded, shortcut_button, title, tooltip, with_help};
 use super::{jump, theme};
 use crate::base::look::{Look, Palette};
 use crate::base::params::{Choice, Info, Opt, ParamValues, Params, Scale, Visitor};
@@ -21,18 +17,16 @@ const SWATCH_STEPS: usize = 12;
 /// Shows the Appearance section of the panel.
 pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
     ui.add_space(10.0);
-    let title = RichText::new("Appearance").strong().color(theme::of(ui).accent);
     let unfolds = jump::target(ui.ctx()).is_some_and(|key| ParamValues::collect(look).get(key).is_some());
-    let header = CollapsingHeader::new(title).id_salt("picture").open(unfolds.then_some(true));
-    let header = header.show(ui, |ui| {
+    let help = "Colours, light, trails and camera of the picture, and theme and size of the panel";
+    folded(ui, out, ("picture", title(ui, "Appearance"), help), unfolds, |ui, out| {
         let default = Look::default();
         let defaults = ParamValues::collect(&mut default.clone());
         look.visit(&mut LookFields(Fields { ui, out, defaults: &defaults }));
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));
-            let help = "Restore the default of every setting in this section";
-            let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
+            let reset = with_help(reset, "Restore the default of every setting in this section");
             out.record("reset picture", &reset);
             if reset.clicked() {
                 *look = default;
@@ -40,8 +34,6 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
             shortcut_button(ui, out, ("reset view", "Reset camera"), Action::ResetView);
         });
     });
-    let help = "Colours, light, trails and camera of the picture, and theme and size of the panel";
-    out.record("picture", &header.header_response.on_hover_text(help));
 }
 
 /// Rows for the parameters of the look, with swatches for the palette.

@@ -15,7 +15,8 @@ impl Ui {
     /// Carries out an action on the user interface or the model. Returns the action that the window has to carry out, if any.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
-            self.say("The film controls the simulation. Press F9 to stop recording and save the film.");
+            self.alerts
+                .say("The film controls the simulation. Press F9 to stop recording and save the film.");
             return None;
         }
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();
@@ -29,13 +30,13 @@ impl Ui {
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
-            Action::RunPause => config.running = !config.running,
+            Action::RunPause => config.running ^= true,
             Action::Step | Action::GoTo(_) => {
                 config.running = false;
                 return Some(action);
             }
             Action::Reverse => match config.mode.backwards() {
-                Err(reason) if !config.reverse => self.say(reason),
+                Err(reason) if !config.reverse => self.alerts.say(reason),
                 _ => config.reverse ^= true,
             },
             Action::Slower => playback::change_speed(config, stats.steps_per_frame, false),
@@ -53,11 +54,11 @@ impl Ui {
                 config.reverse = false;
             }
             Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
-                self.undo.request();
+                self.alerts.undo.request();
                 return Some(Action::UndoAndRun);
             }
             Action::Undo => {
-                self.undo.request_within(stats.undos);
+                self.alerts.undo.request_within(stats.undos);
                 return Some(action);
             }
             action => return Some(action),
@@ -90,9 +91,9 @@ impl Ui {
                 self.panel = true;
                 self.jump = Some(key);
             }
-            Action::FollowCentre => look.follow = !look.follow,
-            Action::ToggleRotation => look.turn = !look.turn,
-            Action::ToggleGrid => look.grid = !look.grid,
+            Action::FollowCentre => look.follow ^= true,
+            Action::ToggleRotation => look.turn ^= true,
+            Action::ToggleGrid => look.grid ^= true,
             Action::LargerText => look.scale = look.scale.next(true),
             Action::SmallerText => look.scale = look.scale.next(false),
             Action::DefaultTextSize => look.scale = look::Size::One,
@@ -108,11 +109,11 @@ impl Ui {
             Action::DeleteBody => return stats.selected.map(|_| action),
             Action::ToggleTool(tool) => match config.mode.info().work.tools {
                 Ok(()) => tools.tool = if tools.tool == tool { Tool::Look } else { tool },
-                Err(reason) => self.say(reason),
+                Err(reason) => self.alerts.say(reason),
             },
             Action::ToggleBrush => match config.mode.info().work.brush {
                 Ok(()) => self.brush.is_on ^= true,
-                Err(reason) => self.say(reason),
+                Err(reason) => self.alerts.say(reason),
             },
             Action::FollowBody => tools.follows = stats.selected.is_some() && !tools.follows,
             action => return Some(action),
@@ -123,31 +124,29 @@ impl Ui {
     /// Carries out an action on the windows over the picture.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
-        let windows = &mut self.windows;
         let name = || model.config.start.file_name();
         match action {
             // The palette already opened at the start of the frame.
             Action::OpenPalette => {}
-            Action::TogglePanel => self.panel = !self.panel,
+            Action::TogglePanel => self.panel ^= true,
             Action::ToggleNumbers => self.fold.toggle(),
-            Action::ToggleHelp => windows.help = !windows.help,
-            Action::TogglePlots => windows.plots.is_open = !windows.plots.is_open,
-            Action::ToggleGallery => windows.gallery.is_open ^= true,
-            Action::ShowChart => windows.measurement.is_open = true,
+            Action::ToggleHelp => self.help ^= true,
+            Action::TogglePlots => self.plots.is_open ^= true,
+            Action::ToggleGallery => self.gallery.is_open ^= true,
+            Action::ShowChart => self.measurement.is_open = true,
             Action::StartStudy(study) => {
                 let chart = Some(Chart::of(study, model.config, model.device));
-                windows.measurement =
-                    Measurement { running: Some((study, 0.0)), chart, is_open: true, saved: None };
+                self.measurement = Measurement { running: Some(0.0), chart, is_open: true, saved: None };
                 return Some(action);
             }
-            Action::Open => windows.files.ask(Purpose::Open, ""),
-            Action::SaveSnapshot => windows.files.ask(Purpose::SaveSnapshot, &name()),
-            Action::SaveScene => windows.files.ask(Purpose::SaveScene, &name()),
-            Action::EditKernels => windows.files.ask(Purpose::EditKernels, ""),
-            Action::SavePlots => return (!windows.plots.history.is_empty()).then_some(action),
+            Action::Open => self.files.ask(Purpose::Open, ""),
+            Action::SaveSnapshot => self.files.ask(Purpose::SaveSnapshot, &name()),
+            Action::SaveScene => self.files.ask(Purpose::SaveScene, &name()),
+            Action::EditKernels => self.files.ask(Purpose::EditKernels, ""),
+            Action::SavePlots => return (!self.plots.history.is_empty()).then_some(action),
             Action::RecordFilm if is_filming => return Some(Action::FinishFilm),
             Action::ContinuePrevious | Action::DeclinePrevious => {
-                self.alerts.toasts.offer(None);
+                self.alerts.toasts.offer = None;
                 return Some(action);
             }
             Action::Dismiss => return self.dismiss(model),
@@ -159,12 +158,11 @@ impl Ui {
     /// Closes or cancels the first that applies: a message, a window, a drag, a tool, the brush, or the selection.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
-        let windows = &mut self.windows;
         if self.alerts.dialogs.close() {
-        } else if windows.gallery.is_open {
-            windows.gallery.is_open = false;
-        } else if windows.help {
-            windows.help = false;
+        } else if self.gallery.is_open {
+            self.gallery.is_open = false;
+        } else if self.help {
+            self.help = false;
         } else if markers.aim.is_some() || markers.attractor.is_some() {
             return Some(Action::CancelGesture);
         } else if tools.active(config) != Tool::Look {
@@ -185,6 +183,6 @@ impl Ui {
         }
         let mut name = key.replace('_', " ");
         name[..1].make_ascii_uppercase();
-        self.say(format!("{name} is {}", if is_on { "on" } else { "off" }));
+        self.alerts.say(format!("{name} is {}", if is_on { "on" } else { "off" }));
     }
 }

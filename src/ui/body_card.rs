@@ -2,8 +2,7 @@
 
 use egui::{Align2, Button, RichText, vec2};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::live_number;
 use super::{keys, theme};

@@ -1,8 +1,6 @@
 //! Brush that paints obstacles: its state, its rows in the panel, and its outline over the picture.
 
-use super::action::Action;
-use super::collector::Collector;
-use super::markers::ring;
+use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::slider;
 use super::widgets::{labelled_checkbox, note, resettable, row};
@@ -65,7 +63,7 @@ impl Brush {
         }
         let size = radius * model.heights_per_unit * picture.height();
         let painter = ctx.layer_painter(egui::LayerId::background()).with_clip_rect(picture);
-        ring(&painter, at, size.max(2.0), theme::on_picture().strong);
+        tools::ring(&painter, at, size.max(2.0), theme::on_picture().strong);
         ctx.set_cursor_icon(egui::CursorIcon::Crosshair);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{Color32, Label, Pos2, Rangef, RichText, Sense, Shape, Stroke, Vec2, vec2};
+use egui::{Label, Pos2, Rangef, RichText, Sense, Shape, Stroke, Vec2, vec2};
 use egui_plot::{AxisHints, GridMark, Plot, PlotBounds};
 
 use super::theme;
@@ -38,9 +38,9 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     ui.label(RichText::new(title).strong().size(16.0).color(theme::of(ui).strong));
     let bodies = chart.bodies().map(|bodies| format!("{} {things}", format::count(bodies as u64)));
     let driver = (!chart.driver.is_empty()).then(|| format!("driver {}", chart.driver));
-    let words = [Some(chart.info.name.to_owned()), Some(chart.scene.clone()), bodies];
-    let words = words.into_iter().chain([Some(chart.device.clone()), driver]);
-    let subject = words.flatten().collect::<Vec<_>>().join(" · ");
+    let (mode, scene, device) = (chart.info.name.to_owned(), chart.scene.clone(), chart.device.clone());
+    let words = [Some(mode), Some(scene), bodies, Some(device), driver];
+    let subject = words.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     ui.add(Label::new(small(ui, subject)).truncate());
     let lines = chart.lines();
     legend(ui, &lines);
@@ -53,7 +53,7 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
         ui.set_min_height(ui.spacing().interact_size.y);
         for line in lines {
             let (marker_rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
-            marker(ui, line.rung, marker_rect.center());
+            marker(ui, line.index, marker_rect.center());
             // Not wrapped, so that a name stays beside its marker.
             ui.add(Label::new(RichText::new(line.variant.name).color(theme::of(ui).text)).extend())
                 .on_hover_text(line.variant.summary);
@@ -62,19 +62,13 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     });
 }
 
-/// Returns the colour of a variant; it does not depend on which other variants are shown.
-fn colour(ui: &egui::Ui, rung: usize) -> Color32 {
-    let lines = &theme::of(ui).lines;
-    lines[rung % lines.len()]
-}
-
 /// Returns the relative size of a variant's markers. Slower variants have larger ones, which stay visible below the others.
-fn relative_size(rung: usize) -> f32 {
-    1.0 - 0.06 * rung.min(8) as f32
+fn relative_size(index: usize) -> f32 {
+    1.0 - 0.06 * index.min(8) as f32
 }
 
 /// Draws the marker of a variant, which has its own colour and shape.
-fn marker(ui: &egui::Ui, rung: usize, centre: Pos2) {
+fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     const SHAPES: [&[[f32; 2]]; 6] = [
         &[],
         &[[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
@@ -83,33 +77,50 @@ fn marker(ui: &egui::Ui, rung: usize, centre: Pos2) {
         &[[0.0, 1.1], [-1.0, -0.7], [1.0, -0.7]],
         &[[1.1, 0.0], [-0.7, 1.0], [-0.7, -1.0]],
     ];
-    let radius = MARKER * relative_size(rung);
-    let corners = SHAPES[rung % SHAPES.len()];
+    let radius = MARKER * relative_size(index);
+    let corners = SHAPES[index % SHAPES.len()];
     let corners: Vec<Pos2> = corners.iter().map(|&corner| centre + radius * Vec2::from(corner)).collect();
     match corners.is_empty() {
-        true => ui.painter().circle_filled(centre, radius, colour(ui, rung)),
-        false => ui.painter().add(Shape::convex_polygon(corners, colour(ui, rung), Stroke::NONE)),
+        true => ui.painter().circle_filled(centre, radius, theme::of(ui).line_of(index)),
+        false => ui.painter().add(Shape::convex_polygon(corners, theme::of(ui).line_of(index), Stroke::NONE)),
     };
 }
 
 /// Draws the axes, lines and markers; shows the numbers of the marker at the pointer.
 fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
+    let [x, y] = bounds(chart.axis, lines);
+    let plot = axes(ui, chart, &x).height(height.max(MIN_HEIGHT));
+    let colours = theme::of(ui);
+    let shown = plot.show(ui, |plot| {
+        plot.set_plot_bounds(PlotBounds::from_min_max([*x.start(), *y.start()], [*x.end(), *y.end()]));
+        for line in lines {
+            let points: Vec<[f64; 2]> = line.points.iter().map(|point| at(chart.axis, point)).collect();
+            let line_of = egui_plot::Line::new("", points).color(colours.line_of(line.index));
+            plot.line(line_of.width(3.0 * relative_size(line.index)));
+        }
+    });
+    let on_screen = |point| shown.transform.position_from_point(&at(chart.axis, point).into());
+    let markers = lines.iter().flat_map(|line| line.points.iter().map(move |point| (line.index, point)));
+    let markers: Vec<_> = markers.map(|(index, point)| (index, on_screen(point), &point.1)).collect();
+    markers.iter().for_each(|(index, centre, _)| marker(ui, *index, *centre));
+    show_nearest(ui, chart, &shown.response, &markers);
+}
+
+/// Returns an empty plot with the axes of `chart`; `x` is the range of the x axis.
+fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> {
     let axis = chart.axis;
-    let [x, y] = bounds(axis, lines);
-    let room = f64::from(ui.available_width() - SPEED_WIDTH);
+    let width = f64::from(ui.available_width() - SPEED_WIDTH);
     let digits = number(axis, *x.end()).log10().floor() + 2.5;
-    let every = (digits * DIGIT_WIDTH / room * (x.end() - x.start())).ceil();
-    let hint = |title: String, axis| {
+    let every = (digits * DIGIT_WIDTH / width * (x.end() - x.start())).ceil();
+    let weak = theme::of(ui).weak;
+    let hints = |axis, title: String| {
         // `whole_marks` and `speed_marks` leave room for the numbers.
-        AxisHints::new(axis)
-            .label(RichText::new(title).color(theme::of(ui).weak))
-            .label_spacing(Rangef::new(0.0, 1.0))
+        AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
     };
-    let x_axis = hint(axis.title(chart.info.work.things), egui_plot::Axis::X)
+    let x_axis = hints(egui_plot::Axis::X, axis.title(chart.info.work.things))
         .formatter(move |mark, _| format::count(number(axis, mark.value).round() as u64));
-    let y_axis = hint(chart.unit(), egui_plot::Axis::Y).formatter(speed_text).min_thickness(SPEED_WIDTH);
-    let plot = Plot::new("plot")
-        .height(height.max(MIN_HEIGHT))
+    let y_axis = hints(egui_plot::Axis::Y, chart.unit()).formatter(speed_text).min_thickness(SPEED_WIDTH);
+    Plot::new("plot")
         .sense(Sense::hover())
         .show_x(false)
         .show_y(false)
@@ -117,41 +128,16 @@ fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
         .x_grid_spacer(move |input| whole_marks(input.bounds, every))
         .y_grid_spacer(|input| speed_marks(input.bounds))
         .custom_x_axes(vec![x_axis])
-        .custom_y_axes(vec![y_axis]);
-    let line_colours = &theme::of(ui).lines;
-    let shown = plot.show(ui, |plot| {
-        plot.set_plot_bounds(PlotBounds::from_min_max([*x.start(), *y.start()], [*x.end(), *y.end()]));
-        for line in lines {
-            let points: Vec<[f64; 2]> = line.points.iter().map(|point| at(axis, point)).collect();
-            let width = 3.0 * relative_size(line.rung);
-            plot.line(
-                egui_plot::Line::new("", points)
-                    .color(line_colours[line.rung % line_colours.len()])
-                    .width(width),
-            );
-        }
-    });
-    let on_screen = |point: &(usize, Trial)| shown.transform.position_from_point(&at(axis, point).into());
-    for line in lines {
-        line.points.iter().for_each(|point| marker(ui, line.rung, on_screen(point)));
-    }
-    show_nearest(ui, chart, &shown.response, lines, on_screen);
+        .custom_y_axes(vec![y_axis])
 }
 
 /// Outlines the marker at the pointer, and shows its numbers.
-fn show_nearest(
-    ui: &egui::Ui,
-    chart: &Chart,
-    response: &egui::Response,
-    lines: &[Line],
-    on_screen: impl Fn(&(usize, Trial)) -> Pos2,
-) {
+fn show_nearest(ui: &egui::Ui, chart: &Chart, response: &egui::Response, markers: &[(usize, Pos2, &Trial)]) {
     let Some(pointer) = response.hover_pos() else { return };
-    let points = lines.iter().flat_map(|line| &line.points);
-    let places = points.map(|point| (on_screen(point), &point.1));
-    let nearest = places.min_by(|(a, _), (b, _)| a.distance_sq(pointer).total_cmp(&b.distance_sq(pointer)));
-    if let Some((place, trial)) = nearest.filter(|(place, _)| place.distance(pointer) < REACH) {
-        ui.painter().circle_stroke(place, 7.0, Stroke::new(1.5_f32, theme::of(ui).strong));
+    let near = markers.iter().filter(|(_, centre, _)| centre.distance(pointer) < REACH);
+    let nearest = near.min_by(|a, b| a.1.distance(pointer).total_cmp(&b.1.distance(pointer)));
+    if let Some((_, centre, trial)) = nearest {
+        ui.painter().circle_stroke(*centre, 7.0, Stroke::new(1.5_f32, theme::of(ui).strong));
         let (ctx, layer) = (ui.ctx().clone(), response.layer_id);
         let tip = egui::Tooltip::always_open(ctx, layer, response.id, egui::PopupAnchor::Pointer);
         tip.gap(12.0).show(|ui| ui.label(description(chart, trial)));
@@ -180,14 +166,11 @@ fn number(axis: Axis, place: f64) -> f64 {
 
 /// Returns the ranges of the axes, with margins around all points; defaults if there are none.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
-    let span = |of: usize, empty: [f64; 2]| {
-        let all = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point)[of]);
-        let range = all.fold(None, |range: Option<[f64; 2]>, x| {
-            Some(range.map_or([x, x], |[low, high]| [low.min(x), high.max(x)]))
-        });
-        range.unwrap_or(empty)
-    };
-    let ([left, right], [low, high]) = (span(0, [0.0, 8.0]), span(1, [8.0, 10.0]));
+    let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
+    let [[left, right], [low, high]] = points
+        .map(|point| point.map(|x| [x, x]))
+        .reduce(|a, b| [0, 1].map(|of| [a[of][0].min(b[of][0]), a[of][1].max(b[of][1])]))
+        .unwrap_or([[0.0, 8.0], [8.0, 10.0]]);
     let side = 0.04 * (right - left).max(4.0);
     // Nearly equal speeds must look nearly equal.
     let margin = ((high - low) * 0.08 + 0.05).max((MIN_DECADES - (high - low)) / 2.0);

@@ -2,12 +2,11 @@
 
 use egui::{Align, Align2, Button, Label, Layout, ProgressBar};
 
-use super::action::{Action, ChartFormat};
+use super::action::{Action, ChartFormat, Collector};
 use super::chart_drawing::draw;
-use super::collector::Collector;
 use super::overlay;
 use super::widgets::small;
-use crate::engine::tuning::Study;
+use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
 
 /// Margin between the window's edge and its contents, in points.
@@ -15,15 +14,23 @@ const MARGIN: f32 = 14.0;
 
 /// The last measurement of the device's speed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Measurement {
-    /// Kind of the measurement that is running, and the share of it that is done, 0 to 1.
-    pub running: Option<(Study, f32)>,
+pub struct Measurement {
+    /// Completed share of the running measurement, 0 to 1; `None` while nothing is measured.
+    pub running: Option<f32>,
     /// The results as a chart, once there are any.
     pub chart: Option<Chart>,
     /// Whether the chart is shown.
     pub is_open: bool,
     /// Path of the file that the chart was saved to last.
     pub saved: Option<String>,
+}
+
+impl Measurement {
+    /// Adds a result, and sets the completed share of the measurement, 0 to 1.
+    pub fn add(&mut self, share: f32, trial: Trial) {
+        self.running.iter_mut().for_each(|done| *done = share);
+        self.chart.iter_mut().for_each(|chart| chart.trials.push(trial));
+    }
 }
 
 /// Shows the chart window while it is open.
@@ -45,7 +52,7 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
         ui.horizontal(|ui| {
             save_buttons(ui, chart, out);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if let Some((_, share)) = running {
+                if let Some(share) = running {
                     let stop = ui.button("Stop").on_hover_text("Stop measuring and continue the simulation");
                     out.button("stop chart", &stop, Action::StopStudy);
                     ui.add(ProgressBar::new(*share).desired_height(8.0));

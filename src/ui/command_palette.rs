@@ -1,12 +1,11 @@
 //! Command palette: a search field for all actions and settings.
 
 use egui::text_edit::TextEditState;
-use egui::{Align2, Event, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::{Align2, Id, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::palette_entries::{Entry, found};
-use super::{keys, theme};
+use super::theme;
 use crate::engine::config::Config;
 
 /// Number of entries that are visible at once.
@@ -31,7 +30,7 @@ struct Keys {
 /// State of the command palette.
 #[derive(Debug, Default)]
 pub(super) struct CommandPalette {
-    is_open: bool,
+    pub is_open: bool,
     typed: String,
     /// Index of the selected entry.
     chosen: usize,
@@ -45,61 +44,22 @@ impl CommandPalette {
         }
     }
 
-    /// Opens or closes the palette if `actions` ask for it; a later action, or a click outside, closes it too.
-    fn update(&mut self, ctx: &egui::Context, config: &Config, actions: &mut Vec<Action>) {
-        let mut asked = actions.iter().rposition(|action| *action == Action::OpenPalette);
-        if let Some(at) = &mut asked {
-            let (opens, taken) = self.handle_earlier_events(ctx, config);
-            if let Some(action) = taken {
-                actions.insert(*at, action);
-                *at += 1;
+    /// Opens or closes the palette if its shortcut was pressed; another action, or a click outside, closes it.
+    fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
+        match actions.last() {
+            Some(Action::OpenPalette) if !self.is_open => {
+                TextEdit::store_state(ctx, field_id(), TextEditState::default());
+                *self = Self { is_open: true, ..Self::default() };
             }
-            self.close(ctx);
-            if opens {
-                *self = Self { is_open: true, typed: take_text_after_shortcut(ctx), chosen: 0 };
-            }
-        } else if is_pressed_outside(ctx) {
-            self.close(ctx);
+            Some(_) => self.close(ctx),
+            None if is_pressed_outside(ctx) => self.close(ctx),
+            None => {}
         }
-        if actions.len() > asked.map_or(0, |at| at + 1) {
-            self.close(ctx);
-        }
-    }
-
-    /// Handles the frame's events before the palette's shortcut, which do not go to the palette that the shortcut opens.
-    ///
-    /// Returns whether the shortcut opens the palette, and the action that was chosen before it.
-    fn handle_earlier_events(&mut self, ctx: &egui::Context, config: &Config) -> (bool, Option<Action>) {
-        let (mut is_open, mut taken) = (self.is_open, None);
-        ctx.input_mut(|input| {
-            let key = input.events.iter().rposition(keys::opens_palette).unwrap_or(0);
-            let later = input.events.split_off(key);
-            input.events.retain(|event| match event {
-                Event::Key { key: Key::Enter, pressed: true, .. } if is_open => {
-                    let chosen =
-                        found(&self.typed, config).get(self.chosen).map(|entry| entry.action.clone());
-                    // Gestures have no action, and leave the palette open.
-                    (is_open, taken) = (chosen == Some(None), chosen.flatten());
-                    false
-                }
-                Event::Key { key: Key::Escape | Key::Enter, pressed: true, .. } => {
-                    is_open = false;
-                    false
-                }
-                Event::Text(text) if is_open => {
-                    (self.typed, self.chosen) = (format!("{}{text}", self.typed), 0);
-                    false
-                }
-                _ => true,
-            });
-            input.events.extend(later);
-        });
-        (!is_open, taken)
     }
 
     /// Shows the palette if it is open, and collects the action of the chosen entry.
     pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {
-        self.update(ctx, config, &mut out.actions);
+        self.update(ctx, &out.actions);
         if !self.is_open {
             return;
         }
@@ -179,23 +139,6 @@ fn window_id() -> Id {
 
 fn field_id() -> Id {
     window_id().with("typed")
-}
-
-/// Removes and returns the text that was typed after the palette's shortcut in this frame: the text field receives events only
-/// from the next frame on.
-fn take_text_after_shortcut(ctx: &egui::Context) -> String {
-    TextEdit::store_state(ctx, field_id(), TextEditState::default());
-    ctx.input_mut(|input| {
-        let key = input.events.iter().rposition(keys::opens_palette).unwrap_or(0);
-        let mut typed = String::new();
-        for event in input.events.split_off(key) {
-            match event {
-                Event::Text(text) => typed += &text,
-                other => input.events.push(other),
-            }
-        }
-        typed
-    })
 }
 
 /// Returns whether a mouse button was pressed outside the palette.

@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 
 use egui::{Align2, Label, RichText};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::widgets::small;
 use super::{keys, theme};
 
 /// An error message that waits for a dialog.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 struct Message {
     title: String,
     text: String,
@@ -71,12 +70,12 @@ impl ClickGuard {
 impl Dialogs {
     /// Adds an error; an equal one that waits already is counted instead.
     pub(super) fn push(&mut self, title: String, text: String, log: Option<String>) {
-        self.add(Message { title, text, log, ..Message::default() });
+        self.add(Message { title, text, log, can_restart: false, can_undo: false });
     }
 
     /// Adds an error with a button that restarts the scene, and one that undoes the last edit if `can_undo`.
-    pub(super) fn push_blow_up(&mut self, title: String, text: String, can_undo: bool) {
-        self.add(Message { title, text, can_restart: true, can_undo, ..Message::default() });
+    pub(super) fn push_blow_up(&mut self, title: &str, text: String, can_undo: bool) {
+        self.add(Message { title: title.to_owned(), text, can_restart: true, can_undo, log: None });
     }
 
     /// Replaces the text of the error that waits under `title`, and counts it; adds the error if none waits.
@@ -188,14 +187,12 @@ fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str
             let undo = ui.button("Undo last stroke").on_hover_text(keys::hint(&Action::Undo));
             out.button("undo broken", &undo, Action::Undo);
         }
-        let mut restarts = false;
         if message.can_restart {
             let restart = ui.button("⏮ Restart").on_hover_text(keys::hint(&Action::Restart));
             out.button("restart broken", &restart, Action::Restart);
-            restarts = restart.clicked();
         }
         ui.label(RichText::new(more).color(theme::of(ui).weak));
-        close.clicked() || restarts
+        close.clicked()
     })
     .inner
 }

@@ -1,23 +1,13 @@
 //! "Export" section of the panel: pictures and films, folded at first.
 
-use egui::{CollapsingHeader, DragValue, ProgressBar, RichText};
+use egui::{DragValue, ProgressBar};
 
-use super::action::Action;
-use super::collector::Collector;
-use super::film_plan::{FilmPlan, PictureSize};
+use super::action::{Action, Collector};
+use super::jump;
 use super::numbers::number;
-use super::widgets::{Chip, button, chips, resettable, row, shortcut_button};
-use super::{jump, theme};
+use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_button, title};
 use crate::export::film::{Format, MOST_SIDE, RATES};
 
-/// Default size of pictures and films.
-const SIZE: PictureSize = PictureSize::Times(1);
-/// Default format of a film.
-const FORMAT: Format = Format::Gif;
-/// Default length of a film, in seconds.
-const SECONDS: f32 = 5.0;
-/// Default frames per second of a film.
-const RATE: u32 = 30;
 /// Greatest length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
@@ -28,29 +18,59 @@ pub(super) const SETTINGS: [(&str, &str); 3] = [
     ("film seconds", "Setting length of films"),
 ];
 
+/// Size of a picture or film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PictureSize {
+    /// A multiple of the picture's width and height in the window.
+    Times(u32),
+    /// Width and height in pixels.
+    Pixels(u32, u32),
+}
+
+/// Settings of a film.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilmPlan {
+    /// File format of the film.
+    pub format: Format,
+    /// Number of frames in the film.
+    pub frames: u32,
+    /// Frames per second of playback.
+    pub rate: u32,
+    /// Width and height of a frame.
+    pub size: PictureSize,
+}
+
 /// Settings of pictures and films, and the progress of a film.
 #[derive(Debug)]
-pub(super) struct Export {
+pub struct Export {
     size: PictureSize,
     /// Typed width and height in pixels, kept while another size is chosen.
     typed: (u32, u32),
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of recorded frames and of all frames of the current film.
+    /// Number of recorded frames and of all frames of the current film; `None` while no film is recorded.
     pub filming: Option<(u32, u32)>,
 }
 
 impl Default for Export {
     fn default() -> Self {
-        let typed = (1920, 1080);
-        Self { size: SIZE, typed, format: FORMAT, seconds: SECONDS, rate: RATE, filming: None }
+        Self::DEFAULT
     }
 }
 
 impl Export {
+    const DEFAULT: Self = Self {
+        size: PictureSize::Times(1),
+        typed: (1920, 1080),
+        format: Format::Gif,
+        seconds: 5.0,
+        rate: 30,
+        filming: None,
+    };
+
     /// Returns the settings of the next film; its size is the size of pictures too.
-    pub(super) fn plan(&self) -> FilmPlan {
+    pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);
         FilmPlan { format, frames, rate, size }
@@ -59,16 +79,14 @@ impl Export {
     /// Shows the Export section of the panel.
     pub(super) fn show(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         ui.add_space(10.0);
-        let title = RichText::new("Export").strong().color(theme::of(ui).accent);
-        let unfolds = jump::target(ui.ctx()).filter(|target| SETTINGS.iter().any(|(key, _)| key == target));
-        let header = CollapsingHeader::new(title).id_salt("share").open(unfolds.map(|_| true));
-        let header = header.show(ui, |ui| {
+        let unfolds = jump::target(ui.ctx()).is_some_and(|key| SETTINGS.iter().any(|(own, _)| *own == key));
+        let texts = ("share", title(ui, "Export"), "Save pictures and record films");
+        folded(ui, out, texts, unfolds, |ui, out| {
             self.sizes(ui, out);
             self.formats(ui, out);
             self.length(ui, out);
             row(ui, "", "", |ui, _| self.buttons(ui, out));
         });
-        out.record("share", &header.header_response.on_hover_text("Save pictures and record films"));
     }
 
     fn sizes(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
@@ -76,17 +94,12 @@ impl Export {
         let help = "Size of pictures and films: a multiple of the size in the window, or pixels.";
         let texts = ("picture size", "Size", help);
         let Self { size, typed, .. } = self;
-        resettable(ui, out, texts, size, SIZE, |ui, out, label, size| {
+        resettable(ui, out, texts, size, Self::DEFAULT.size, |ui, out, label, size| {
             let now = *size;
-            let times = TIMES.iter().map(|(times, name)| Chip {
-                name,
-                help: "Multiple of the size in the window",
-                selected: now == PictureSize::Times(*times),
-                in_use: false,
-            });
-            let selected = matches!(now, PictureSize::Pixels(..));
-            let pixels =
-                Chip { name: "pixels", help: "Any width and height in pixels", selected, in_use: false };
+            let help = "Multiple of the size in the window";
+            let times = TIMES.iter().map(|(it, name)| Chip::new(name, help, now == PictureSize::Times(*it)));
+            let is_typed = matches!(now, PictureSize::Pixels(..));
+            let pixels = Chip::new("pixels", "Any width and height in pixels", is_typed);
             ui.vertical(|ui| {
                 if let Some(nth) = chips(ui, out, (texts.0, texts.1), times.chain([pixels])) {
                     let times = TIMES.get(nth).map(|(times, _)| PictureSize::Times(*times));
@@ -94,12 +107,11 @@ impl Export {
                 }
                 let PictureSize::Pixels(width, height) = size else { return };
                 ui.horizontal(|ui| {
-                    for (key, side, help) in [
-                        ("width", &mut *width, "Width in pixels"),
-                        ("height", &mut *height, "Height in pixels"),
-                    ] {
+                    let mut side = |key, help, side| {
                         number(ui, out, (key, label, help), DragValue::new(side).range(1..=MOST_SIDE));
-                    }
+                    };
+                    side("width", "Width in pixels", &mut *width);
+                    side("height", "Height in pixels", &mut *height);
                 });
                 *typed = (*width, *height);
             });
@@ -108,10 +120,10 @@ impl Export {
 
     fn formats(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         let texts = ("film", "Film", "File format of films.");
-        resettable(ui, out, texts, &mut self.format, FORMAT, |ui, out, _, chosen| {
+        resettable(ui, out, texts, &mut self.format, Self::DEFAULT.format, |ui, out, _, chosen| {
             let formats = Format::ALL.iter().map(|format| {
                 let (name, help) = format.words();
-                Chip { name, help, selected: chosen == format, in_use: false }
+                Chip::new(name, help, chosen == format)
             });
             if let Some(nth) = chips(ui, out, (texts.0, texts.1), formats) {
                 *chosen = Format::ALL[nth];
@@ -121,8 +133,9 @@ impl Export {
 
     fn length(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         let texts = ("film length", "Length", "Length of the film, and its frames per second.");
+        let default = (Self::DEFAULT.seconds, Self::DEFAULT.rate);
         let mut length = (self.seconds, self.rate);
-        resettable(ui, out, texts, &mut length, (SECONDS, RATE), |ui, out, label, length| {
+        resettable(ui, out, texts, &mut length, default, |ui, out, label, length| {
             let seconds = DragValue::new(&mut length.0).range(0.1..=MAX_SECONDS).speed(0.1).suffix(" s");
             number(ui, out, ("film seconds", label, "Length of the film in seconds"), seconds);
             let rate = DragValue::new(&mut length.1).range(RATES).speed(0.2).suffix(" fps");

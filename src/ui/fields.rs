@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::Response;
 
-use super::collector::Collector;
+use super::action::Collector;
 use super::numbers::slider;
 use super::widgets::{Chip, chips, labelled_checkbox, resettable};
 use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
@@ -40,12 +40,7 @@ impl Visitor for Fields<'_> {
 
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
         self.choose(info, index, options, |ui, out, index| {
-            let chip = |(i, opt): (usize, &&Opt)| Chip {
-                name: opt.name,
-                help: opt.help,
-                selected: i == *index,
-                in_use: false,
-            };
+            let chip = |(i, opt): (usize, &&'static Opt)| Chip::new(opt.name, opt.help, i == *index);
             let all = options.iter().enumerate().map(chip);
             if let Some(clicked) = chips(ui, out, (info.key, info.label), all) {
                 *index = clicked;

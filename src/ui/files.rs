@@ -6,8 +6,7 @@ use std::sync::Arc;
 use egui::{Align2, Id, RichText};
 use egui_file_dialog::{DialogState, FileDialog};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::theme;
 use crate::engine::snapshot;
 use crate::scene::{file, tipsy};
@@ -38,9 +37,10 @@ const FIELD_GAP: f32 = 8.0;
 
 /// The file dialog that is open, and the folder that dialogs start in.
 #[derive(Default)]
-pub(super) struct Files {
+pub struct Files {
     open: Option<(Purpose, FileDialog)>,
-    folder: Option<PathBuf>,
+    /// The folder that dialogs start in, which is the folder of the last file.
+    pub folder: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for Files {
@@ -87,11 +87,6 @@ impl Files {
     /// Returns whether a dialog is open; it then receives all keys.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
-    }
-
-    /// Returns the folder that dialogs start in, which is the folder of the last file.
-    pub(super) fn folder(&mut self) -> &mut Option<PathBuf> {
-        &mut self.folder
     }
 
     /// Shows the dialog; collects the file that was chosen, and the files that were dropped on the window.

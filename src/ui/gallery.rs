@@ -1,11 +1,10 @@
 //! Gallery of all scenes, with thumbnails that `scripts/thumbnails` renders.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use egui::{Button, ColorImage, Image, Sense, TextureHandle, TextureOptions, vec2};
 
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::theme;
 use super::widgets::{heading, small};
 use crate::engine::config::Config;
@@ -18,9 +17,6 @@ const THUMBNAIL: egui::Vec2 = vec2(160.0, 100.0);
 const EDGE: f32 = 5.0;
 /// Gap between cards, in points.
 const GAP: f32 = 4.0;
-
-/// A scene and its mode.
-pub(super) type Chosen = (&'static ModeInfo, &'static Arc<Scene>);
 
 /// State of the gallery, with the thumbnails that have been shown.
 #[derive(Default)]
@@ -36,17 +32,12 @@ impl std::fmt::Debug for Gallery {
 }
 
 impl Gallery {
-    /// Shows the gallery while it is open; returns the scene that was chosen.
-    pub(super) fn show(
-        &mut self,
-        ctx: &egui::Context,
-        config: &Config,
-        out: &mut Collector,
-    ) -> Option<Chosen> {
+    /// Shows the gallery while it is open; closes it once a scene is chosen.
+    pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {
         if !self.is_open {
-            return None;
+            return;
         }
-        let mut chosen = None;
+        let asked = out.actions.len();
         let free = ctx.available_rect();
         let column = THUMBNAIL.x + 2.0 * EDGE + GAP;
         let columns = ((free.width() - 60.0) / column).clamp(1.0, 5.0) as usize;
@@ -59,23 +50,21 @@ impl Gallery {
             let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
             scroll.show(ui, |ui| {
                 for info in MODES {
-                    chosen = self.scenes(ui, info, (columns, config), out).map(|it| (*info, it)).or(chosen);
+                    self.scenes(ui, info, (columns, config), out);
                 }
             });
         });
-        self.is_open &= is_open && chosen.is_none();
-        chosen
+        self.is_open &= is_open && out.actions.len() == asked;
     }
 
-    /// Shows the scenes of a mode in `columns`; returns the scene that was clicked.
+    /// Shows the scenes of a mode in `columns`.
     fn scenes(
         &mut self,
         ui: &mut egui::Ui,
         info: &'static ModeInfo,
         (columns, config): (usize, &Config),
         out: &mut Collector,
-    ) -> Option<&'static Arc<Scene>> {
-        let mut chosen = None;
+    ) {
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             heading(ui, info.name);
@@ -86,12 +75,11 @@ impl Gallery {
                 ui.spacing_mut().item_spacing.x = GAP;
                 for scene in scenes {
                     if self.card(ui, scene, config.start == *scene, out) {
-                        chosen = Some(scene);
+                        out.actions.push(Action::SelectScene(info, scene));
                     }
                 }
             });
         }
-        chosen
     }
 
     /// Shows the thumbnail and title of a scene; returns whether either was clicked.

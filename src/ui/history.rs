@@ -105,7 +105,7 @@ struct Row {
 
 /// Rows since the scene was last started.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub struct History {
     /// Mode, and number of the scene's start.
     scene: (&'static str, u64),
     rows: Vec<Row>,
@@ -182,7 +182,10 @@ impl History {
     }
 
     /// Writes the rows as CSV; unknown values are empty fields.
-    pub(super) fn write_csv(&self, file: &mut dyn Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if `file` cannot be written.
+    pub fn write_csv(&self, file: &mut dyn Write) -> io::Result<()> {
         let keys: Vec<&str> = QUANTITIES.iter().map(|quantity| quantity.key).collect();
         writeln!(file, "seconds,step,time,{}", keys.join(","))?;
         for Row { seconds, step, time, values } in &self.rows {

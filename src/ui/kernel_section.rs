@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use egui::{CollapsingHeader, ProgressBar, RichText};
+use egui::{ProgressBar, RichText};
 
-use super::action::Action;
+use super::action::{Action, Collector};
 use super::chart_window::Measurement;
-use super::collector::Collector;
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{Auto, auto_chips, button, heading, labelled_checkbox, note, row};
+use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row};
 use super::{playback, theme};
 use crate::base::format;
 use crate::engine::config::Config;
@@ -66,13 +65,12 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let info = config.mode.info();
     let place = |wanted: &Variant| info.variants.iter().position(|variant| variant == wanted);
     let in_use = info.variant(stats.variant);
-    let options = info.variants.iter().map(|variant| (variant.name, variant.summary));
-    row(ui, "Variant", "Kernels that compute the same step in different ways; slowest first", |ui, label| {
-        let auto = Auto { chosen: config.variant.and_then(place), in_use: in_use.and_then(place) };
-        if let Some(clicked) = auto_chips(ui, out, ("variant", "Variant", label), options, auto) {
-            config.variant = clicked.map(|at| &info.variants[at]);
-        }
-    });
+    let options: Vec<_> = info.variants.iter().map(|it| (it.name.to_owned(), it.summary)).collect();
+    let texts = ("variant", "Variant", "Kernels that compute the same step in different ways; slowest first");
+    let places = (config.variant.and_then(place), in_use.and_then(place));
+    if let Some(clicked) = auto_row(ui, out, texts, &options, places) {
+        config.variant = clicked.map(|at| &info.variants[at]);
+    }
     if let Some(variant) = config.variant.or(in_use) {
         note(ui, variant.summary);
     }
@@ -82,15 +80,12 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, stats, device, recipe, .. } = model;
     let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
     let place = |wanted: usize| sizes.iter().position(|&size| size == wanted);
-    let names: Vec<String> = sizes.iter().map(usize::to_string).collect();
-    let help = "Number of work-items that run together and share local memory";
-    row(ui, "Work-group", help, |ui, label| {
-        let auto = Auto { chosen: config.work_group.and_then(place), in_use: place(stats.work_group) };
-        let options = names.iter().map(|name| (name.as_str(), "Work-items per work-group"));
-        if let Some(clicked) = auto_chips(ui, out, ("work-group", "Work-group", label), options, auto) {
-            config.work_group = clicked.map(|size| sizes[size]);
-        }
-    });
+    let options: Vec<_> = sizes.iter().map(|size| (size.to_string(), "Work-items per work-group")).collect();
+    let texts = ("work-group", "Work-group", "Number of work-items that run together and share local memory");
+    let places = (config.work_group.and_then(place), place(stats.work_group));
+    if let Some(clicked) = auto_row(ui, out, texts, &options, places) {
+        config.work_group = clicked.map(|size| sizes[size]);
+    }
 }
 
 /// Shows the width and height of a work-group, for variants on a grid.
@@ -100,53 +95,49 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Some((knob, in_use)) = recipe.knobs().find(|(knob, _)| knob.name == name) else { return };
     let fits = knob.options.iter().copied().filter(|width| *width as usize <= recipe.work_group);
     let widths: Vec<u32> = fits.collect();
-    let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
-    let names: Vec<String> =
-        widths.iter().map(|width| format!("{width}×{}", recipe.work_group / *width as usize)).collect();
-    row(ui, "Group shape", "Columns × rows of work-items in a work-group", |ui, label| {
-        let chosen = config.knobs.get(name).and_then(|&width| place(width));
-        let auto = Auto { chosen, in_use: place(in_use) };
-        let options = names.iter().map(|name| (name.as_str(), "Columns × rows of work-items"));
-        match auto_chips(ui, out, ("group shape", "Group shape", label), options, auto) {
-            Some(Some(at)) => config.knobs.insert(name, widths[at]),
-            Some(None) => config.knobs.remove(name),
-            None => None,
-        };
+    let options = widths.iter().map(|width| {
+        (format!("{width}×{}", recipe.work_group / *width as usize), "Columns × rows of work-items")
     });
+    let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
+    let places = (config.knobs.get(name).and_then(|&width| place(width)), place(in_use));
+    let texts = ("group shape", "Group shape", "Columns × rows of work-items in a work-group");
+    let clicked = auto_row(ui, out, texts, &options.collect::<Vec<_>>(), places);
+    set_knob(config, name, clicked.map(|at| at.map(|at| widths[at])));
+}
+
+/// Sets a compile-time parameter to the `choice` of the user, if there is one; `Some(None)` is `auto`.
+fn set_knob(config: &mut Config, name: &'static str, choice: Option<Option<u32>>) {
+    match choice {
+        Some(Some(value)) => config.knobs.insert(name, value),
+        Some(None) => config.knobs.remove(name),
+        None => None,
+    };
 }
 
 /// Shows the folded part with compile-time parameters and measurements.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
-    let header = CollapsingHeader::new(RichText::new("Tuning").color(theme::of(ui).text)).id_salt("tuning");
-    let header = header.show(ui, |ui| {
+    let title = RichText::new("Tuning").color(theme::of(ui).text);
+    let help = "Compile-time parameters of the variant, and measurements of speed";
+    folded(ui, out, ("tuning", title, help), false, |ui, out| {
         knobs(ui, config, recipe, out);
         measurements(ui, config, measurement, out);
     });
-    let help = "Compile-time parameters of the variant, and measurements of speed";
-    out.record("tuning", &header.header_response.on_hover_text(help));
 }
 
 fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Collector) {
     let others = recipe.knobs().filter(|(knob, _)| Some(knob.name) != recipe.variant.width_knob);
     for (knob, in_use) in others {
-        let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
         let name = |option: &u32| match (knob.is_switch(), option) {
             (true, 0) => "off".to_owned(),
             (true, _) => "on".to_owned(),
             (false, size) => size.to_string(),
         };
-        let names: Vec<String> = knob.options.iter().map(name).collect();
-        row(ui, knob.name, knob.summary, |ui, label| {
-            let chosen = config.knobs.get(knob.name).and_then(|&value| place(value));
-            let auto = Auto { chosen, in_use: place(in_use) };
-            let options = names.iter().map(|name| (name.as_str(), knob.summary));
-            match auto_chips(ui, out, (knob.name, knob.name, label), options, auto) {
-                Some(Some(option)) => config.knobs.insert(knob.name, knob.options[option]),
-                Some(None) => config.knobs.remove(knob.name),
-                None => None,
-            };
-        });
+        let options: Vec<_> = knob.options.iter().map(|option| (name(option), knob.summary)).collect();
+        let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
+        let places = (config.knobs.get(knob.name).and_then(|&value| place(value)), place(in_use));
+        let clicked = auto_row(ui, out, (knob.name, knob.name, knob.summary), &options, places);
+        set_knob(config, knob.name, clicked.map(|at| at.map(|at| knob.options[at])));
     }
 }
 
@@ -154,7 +145,7 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Coll
 fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, out: &mut Collector) {
     let label = config.mode.info().work.label.0;
     row(ui, "Measure", "Measure speed on this device; the simulation pauses meanwhile", |ui, _| {
-        if let Some((_, share)) = measurement.running {
+        if let Some(share) = measurement.running {
             let help = "Stop measuring and continue the simulation";
             button(ui, out, ("end study", "Stop", help), Action::StopStudy);
             ui.add(ProgressBar::new(share).desired_height(8.0));

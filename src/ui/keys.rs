@@ -119,26 +119,21 @@ impl Control {
     }
 
     fn listens_to(&self, pressed: &Modifiers, key: Key) -> bool {
-        match self.trigger {
-            Trigger::Keys(keys) => {
-                // Some keyboards need Shift or Alt for keys that are not letters.
-                let is_letter = (Key::A..=Key::Z).contains(&key);
-                let fits = |wanted: Modifiers| {
-                    let exactly = pressed.shift == wanted.shift && pressed.alt == wanted.alt;
-                    pressed.matches_logically(wanted) && (exactly || !is_letter)
-                };
-                keys.iter().any(|k| k.logical_key == key && fits(k.modifiers))
-            }
-            Trigger::Words(_) => false,
-        }
+        let Trigger::Keys(keys) = self.trigger else { return false };
+        // Some keyboards need Shift or Alt for keys that are not letters.
+        let is_letter = (Key::A..=Key::Z).contains(&key);
+        let fits = |wanted: Modifiers| {
+            let exactly = pressed.shift == wanted.shift && pressed.alt == wanted.alt;
+            pressed.matches_logically(wanted) && (exactly || !is_letter)
+        };
+        keys.iter().any(|k| k.logical_key == key && fits(k.modifiers))
     }
 }
 
 fn name(shortcut: &KeyboardShortcut) -> String {
     let Modifiers { command, shift, .. } = shortcut.modifiers;
-    let held =
-        [("Ctrl+", command), ("Shift+", shift)].map(|(name, held)| if held { name } else { "" }).concat();
-    format!("{held}{}", shortcut.logical_key.symbol_or_name())
+    let (ctrl, shift) = (if command { "Ctrl+" } else { "" }, if shift { "Shift+" } else { "" });
+    format!("{ctrl}{shift}{}", shortcut.logical_key.symbol_or_name())
 }
 
 /// The texts that [`hint`] returns, one for each row of [`CONTROLS`].
@@ -163,62 +158,57 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     }
 }
 
-/// Keys that are down: each with its place on the keyboard if that is known (`true`), or else its name.
-///
-/// The name of a key may change while the key is down: `?` becomes `/` when Shift is released. egui compares names, so it
-/// would take the next press of `?` for a repeat.
+/// State of the keyboard.
 #[derive(Debug, Default)]
-pub(super) struct PressedKeys(BTreeSet<(Key, bool)>);
+pub(super) struct Keyboard {
+    /// Keys that are down: each with its place on the keyboard if that is known (`true`), or else its name.
+    ///
+    /// The name of a key may change while the key is down: `?` becomes `/` when Shift is released. egui compares names, so it
+    /// would take the next press of `?` for a repeat.
+    down: BTreeSet<(Key, bool)>,
+    /// Whether a text field had the keyboard at the end of the last frame.
+    had_focus: bool,
+}
 
-impl PressedKeys {
-    /// Updates the set; returns whether `event` presses a key that was up.
+impl Keyboard {
+    /// Updates the keys that are down; returns whether `event` presses a key that was up.
     fn goes_down(&mut self, event: &Event) -> bool {
         match *event {
             Event::Key { key, physical_key, pressed: true, .. } => {
-                self.0.insert((physical_key.unwrap_or(key), physical_key.is_some()))
+                return self.down.insert((physical_key.unwrap_or(key), physical_key.is_some()));
             }
             Event::Key { physical_key: Some(place), pressed: false, .. } => {
-                self.0.remove(&(place, true));
-                false
+                self.down.remove(&(place, true));
             }
             // Without a place on the keyboard, the name that the key had when pressed is unknown.
             Event::Key { physical_key: None, pressed: false, .. } => {
-                self.0.retain(|(_, has_place)| *has_place);
-                false
+                self.down.retain(|(_, has_place)| *has_place);
             }
             // The window receives no key releases while another window has the keyboard.
-            Event::WindowFocused(false) => {
-                self.0.clear();
-                false
-            }
-            _ => false,
+            Event::WindowFocused(false) => self.down.clear(),
+            _ => {}
         }
+        false
     }
-}
 
-/// Returns the actions whose keys were pressed, except keys that a focused text field uses.
-///
-/// `had_focus`: whether a text field had the keyboard at the end of the last frame; egui drops the focus at once on Escape.
-pub(super) fn pressed_actions(ctx: &egui::Context, down: &mut PressedKeys, had_focus: bool) -> Vec<Action> {
-    let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
-    let escapes = ctx.input(|input| input.events.iter().any(is_escape));
-    let mut typing = ctx.wants_keyboard_input() || (had_focus && escapes);
-    let mut pressed = |event: &Event| {
-        let goes_down = down.goes_down(event);
-        // A held key triggers an action again only if the action may repeat.
-        let action = action(event, typing).filter(|action| goes_down || action.repeats());
-        // Later keys are text for the field that opens.
-        typing |= action.as_ref().is_some_and(Action::opens_text_field);
-        // Escape only leaves the text field.
-        typing &= !is_escape(event);
-        action
-    };
-    ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
-}
+    /// Returns the actions whose keys were pressed, except keys that a focused text field or the open palette uses.
+    pub(super) fn pressed_actions(&mut self, ctx: &egui::Context, palette_is_open: bool) -> Vec<Action> {
+        let is_escape = |event: &Event| matches!(event, Event::Key { key: Key::Escape, pressed: true, .. });
+        // egui takes the focus from a text field as soon as Escape is pressed.
+        let escapes = ctx.input(|input| input.events.iter().any(is_escape));
+        let typing = palette_is_open || ctx.wants_keyboard_input() || (self.had_focus && escapes);
+        let mut pressed = |event: &Event| {
+            let goes_down = self.goes_down(event);
+            // Of all actions, only a step repeats while its key is held down.
+            action(event, typing).filter(|action| goes_down || *action == Action::Step)
+        };
+        ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
+    }
 
-/// Returns whether the event opens the command palette.
-pub(super) fn opens_palette(event: &Event) -> bool {
-    action(event, false) == Some(Action::OpenPalette)
+    /// Remembers at the end of a frame whether a text field has the keyboard.
+    pub(super) fn end_frame(&mut self, ctx: &egui::Context) {
+        self.had_focus = ctx.wants_keyboard_input();
+    }
 }
 
 fn action(event: &Event, typing: bool) -> Option<Action> {

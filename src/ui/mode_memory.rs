@@ -5,18 +5,14 @@ use crate::modes::ModeInfo;
 
 /// Settings of the modes that are not selected.
 #[derive(Debug, Default)]
-pub(super) struct ModeMemory {
-    left: Vec<Config>,
+pub struct ModeMemory {
+    /// Settings of each mode that was selected before.
+    pub left: Vec<Config>,
     /// Entry that was removed from `left` when its mode was selected last.
     taken: Option<Config>,
 }
 
 impl ModeMemory {
-    /// Replaces the settings of all modes that are not selected.
-    pub(super) fn replace(&mut self, left: Vec<Config>) {
-        self.left = left;
-    }
-
     /// Changes `config` to the mode `info`, with the settings that the mode had last, or its defaults. Keeps settings that
     /// belong to no mode.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
@@ -32,7 +28,7 @@ impl ModeMemory {
     }
 
     /// Changes `config` to `next`, which was read from a file; settings that belong to no scene stay.
-    pub(super) fn adopt(&mut self, next: Config, config: &mut Config) {
+    pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
         let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;
         let (tuned, devices) = (tuned.clone(), devices.clone());
@@ -40,7 +36,7 @@ impl ModeMemory {
     }
 
     /// Undoes the selection of a mode, because `wanted` was rejected and `in_force` stays.
-    pub(super) fn rejected(&mut self, wanted: &Config, in_force: &Config) {
+    pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());
             self.left.extend(self.taken.take().filter(|taken| taken.mode.info() == wanted.mode.info()));

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use egui::{DragValue, PointerButton, Response, Slider};
 
-use super::collector::Collector;
-use super::widgets::{Chip, chip};
+use super::action::Collector;
+use super::widgets::{Chip, chip, with_help};
 use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
@@ -40,7 +40,7 @@ pub(super) fn slider(
         Scale::Log => f64::from(*value) / 100.0,
     };
     let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
-    let slider = ui.add(slider).labelled_by(label.id).on_hover_text(help).on_disabled_hover_text(help);
+    let slider = with_help(ui.add(slider).labelled_by(label.id), help);
     out.record(key, &slider);
     if double_clicked(&slider) {
         *value = default;
@@ -56,7 +56,7 @@ pub(super) fn slider(
     if !number.dragged() && shown == Some(*value) {
         *value = before;
     }
-    let number = number.on_hover_text(help).on_disabled_hover_text(help);
+    let number = with_help(number, help);
     out.record(format_args!("{key} number"), &number);
     jump::reveal_and_focus(key, &number);
 }
@@ -87,8 +87,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
     if label.double_clicked() && ui.is_enabled() {
         *value = None;
     }
-    let auto =
-        Chip { name: "auto", help: "Let the program choose", selected: value.is_none(), in_use: false };
+    let auto = Chip::new("auto", "Let the program choose", value.is_none());
     let chip = chip(ui, key, &auto);
     out.record(format_args!("{key} auto"), &chip);
     if chip.clicked() {

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::model::Model;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
@@ -105,8 +104,7 @@ pub(super) fn show(
         .anchor(Align2::RIGHT_TOP, [-MARGIN, MARGIN])
         .order(egui::Order::Middle);
     let shown = area.show(ctx, |ui| {
-        let fill = theme::of(ui).veil();
-        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(MARGIN).show(ui, |ui| {
+        theme::veil(ui).inner_margin(MARGIN).show(ui, |ui| {
             ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
@@ -152,8 +150,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
         .order(egui::Order::Background)
         .interactable(false);
     area.show(ctx, |ui| {
-        let fill = theme::of(ui).veil();
-        egui::Frame::NONE.fill(fill).corner_radius(6).inner_margin(6).show(ui, |ui| {
+        theme::veil(ui).inner_margin(6).show(ui, |ui| {
             let text = format!("grid {}", format::significant(spacing.into(), 1));
             ui.label(RichText::new(text).monospace().size(12.0).color(theme::of(ui).text));
         });
@@ -288,15 +285,14 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
 /// Returns the last measurement of each variant, slowest variant first.
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
-    let measured = |name| ladder.iter().find(|rung| rung.variant == name);
-    let rungs = model.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
-    rungs
-        .map(|Rung { variant, pairs_per_second, relative_error }| {
-            let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
-            let speed = format!("{}/s", format::si(*pairs_per_second));
-            variant_row(variant, (&speed, &accuracy::text(*relative_error)), tone)
-        })
-        .collect()
+    let measured = |name| ladder.iter().find(|seen| seen.variant == name);
+    let seen = model.config.mode.info().variants.iter().filter_map(|variant| measured(variant.name));
+    seen.map(|Rung { variant, pairs_per_second, relative_error }| {
+        let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
+        let speed = format!("{}/s", format::si(*pairs_per_second));
+        variant_row(variant, (&speed, &accuracy::text(*relative_error)), tone)
+    })
+    .collect()
 }
 
 fn variant_row(label: &'static str, columns: (&str, &str), tone: Tone) -> Row {

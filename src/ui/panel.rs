@@ -4,15 +4,14 @@ use std::path::Path;
 
 use egui::{Button, DragValue, RichText, vec2};
 
-use super::action::Action;
+use super::action::{Action, Collector};
 use super::brush::Brush;
 use super::chart_window::Measurement;
-use super::collector::Collector;
 use super::export::Export;
 use super::fields::{self, Fields};
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{Chip, checkbox, chips, heading, note, row, shortcut_button};
+use super::widgets::{Chip, checkbox, chips, heading, note, row, shortcut_button, with_help};
 use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
@@ -87,12 +86,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 
 fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
     row(ui, "Mode", "What is simulated", |ui, _| {
-        let all = MODES.iter().map(|info| Chip {
-            name: info.name,
-            help: info.summary,
-            selected: *info == config.mode.info(),
-            in_use: false,
-        });
+        let all = MODES.iter().map(|info| Chip::new(info.name, info.summary, *info == config.mode.info()));
         if let Some(clicked) = chips(ui, out, ("mode", "Mode"), all) {
             out.actions.push(Action::SelectMode(MODES[clicked]));
         }
@@ -180,8 +174,7 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         let name = format!("{} · {}", info.index, info.name);
         ui.add_enabled_ui(!is_only, |ui| {
             let entry = checkbox(ui, &mut on, RichText::new(&name).color(theme::of(ui).text));
-            let entry = entry.on_hover_text(help).on_disabled_hover_text(help);
-            out.record(format_args!("device {place}"), &entry);
+            out.record(format_args!("device {place}"), &with_help(entry, help));
         });
         if on && !was {
             config.devices.push(place);
@@ -199,8 +192,7 @@ fn parameters(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     config.mode.visit(&mut Fields { ui, out, defaults: &defaults });
     ui.add_space(4.0);
     let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
-    let help = "Set every parameter to the scene's default";
-    let reset = reset.on_hover_text(help).on_disabled_hover_text(help);
+    let reset = with_help(reset, "Set every parameter to the scene's default");
     out.record("reset all", &reset);
     if reset.clicked() {
         config.mode = default;

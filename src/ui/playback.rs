@@ -2,11 +2,10 @@
 
 use egui::{Align, Button, Label, Layout, RichText, WidgetInfo, WidgetType, vec2};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::live_number;
-use super::widgets::{button, checkbox, heading, shortcut_button, tooltip};
+use super::widgets::{button, checkbox, heading, shortcut_button, tooltip, with_help};
 use super::{keys, theme};
 use crate::base::format;
 use crate::engine::config::Config;
@@ -96,7 +95,7 @@ fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
         out.record("reverse", &back);
         match reason {
             None => back.on_hover_text(keys::hint(&Action::Reverse)),
-            Some(reason) => back.on_hover_text(reason).on_disabled_hover_text(reason),
+            Some(reason) => with_help(back, reason),
         }
     });
 }

@@ -5,8 +5,7 @@ use std::cell::Cell;
 use egui::{Align2, Label, Rangef, Rect, RichText, Vec2, vec2};
 use egui_plot::{Axis, AxisHints, Line, Plot};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::history::{History, QUANTITIES, Quantity};
 use super::plot_lines::{is_difference, marks, number, simplified};
 use super::widgets::{small, tooltip};
@@ -28,8 +27,10 @@ const INTERVAL: f64 = 0.5;
 
 /// State of the Plots window.
 #[derive(Debug, Default)]
-pub(super) struct Plots {
+pub struct Plots {
+    /// Whether the window is shown.
     pub is_open: bool,
+    /// Measured quantities since the scene began.
     pub history: History,
     /// Path of the CSV file that was written last.
     pub saved: Option<String>,

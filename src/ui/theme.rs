@@ -1,7 +1,7 @@
 //! Colours, fonts and spacing of the panel, in a dark and a light theme.
 
 use egui::style::{Selection, WidgetVisuals};
-use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle, vec2};
+use egui::{Color32, CornerRadius, Margin, Shadow, Stroke, TextStyle, vec2};
 
 /// Colours of a theme: greys, one accent colour and one warning colour.
 #[derive(Debug)]
@@ -31,68 +31,58 @@ pub(super) struct Colours {
     /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
+    /// Opacity of the background of text over the picture.
+    veil: f32,
     /// Lines of a chart, which people with colour blindness can tell apart (after Okabe and Ito, 2008).
-    pub lines: [Color32; 7],
+    lines: [u32; 7],
 }
 
 impl Colours {
-    /// Translucent background of text over the picture.
-    pub(super) fn veil(&self) -> Color32 {
-        self.surface.gamma_multiply(if std::ptr::eq(self, &DARK) { 0.82 } else { 0.92 })
+    /// Returns the colours of the dark theme, whose picture is brighter than the panel, or of the light theme, for bright
+    /// rooms and for print.
+    const fn new(is_light: bool) -> Self {
+        let nth = is_light as usize;
+        Self {
+            surface: rgb([0x15171c, 0xf5f6f8][nth]),
+            raised: rgb([0x262a32, 0xe2e5ea][nth]),
+            hovered: rgb([0x323843, 0xd5dae1][nth]),
+            control: rgb([0x404754, 0xb9c0cb][nth]),
+            sunken: rgb([0x0d0f12, 0xffffff][nth]),
+            line: rgb([0x2b2f38, 0xd2d6dd][nth]),
+            strong: rgb([0xffffff, 0x080a0e][nth]),
+            text: rgb([0xd5d9e0, 0x262b34][nth]),
+            weak: rgb([0x9aa2b0, 0x535c6a][nth]),
+            accent: rgb([0x7cb7f5, 0x0b57a8][nth]),
+            accent_fill: rgb([0x234f80, 0xb5d5f8][nth]),
+            warning: rgb([0xffb35c, 0x9c4400][nth]),
+            shadow: Color32::from_black_alpha([140, 50][nth]),
+            veil: [0.82, 0.92][nth],
+            lines: [
+                [0x56b4e9, 0xe69f00, 0x00b886, 0xf0e442, 0xcc79a7, 0xf26b21, 0xb6a6ff],
+                [0x0068a8, 0x966100, 0x007352, 0x756b00, 0xa03c74, 0xb54700, 0x5a49b8],
+            ][nth],
+        }
+    }
+
+    /// Returns the colour of the line at index `nth` of a chart.
+    pub(super) fn line_of(&self, nth: usize) -> Color32 {
+        rgb(self.lines[nth % self.lines.len()])
     }
 }
 
-/// Dark theme: the picture is brighter than the panel.
-static DARK: Colours = Colours {
-    surface: Color32::from_rgb(0x15, 0x17, 0x1c),
-    raised: Color32::from_rgb(0x26, 0x2a, 0x32),
-    hovered: Color32::from_rgb(0x32, 0x38, 0x43),
-    control: Color32::from_rgb(0x40, 0x47, 0x54),
-    sunken: Color32::from_rgb(0x0d, 0x0f, 0x12),
-    line: Color32::from_rgb(0x2b, 0x2f, 0x38),
-    strong: Color32::from_rgb(0xff, 0xff, 0xff),
-    text: Color32::from_rgb(0xd5, 0xd9, 0xe0),
-    weak: Color32::from_rgb(0x9a, 0xa2, 0xb0),
-    accent: Color32::from_rgb(0x7c, 0xb7, 0xf5),
-    accent_fill: Color32::from_rgb(0x23, 0x4f, 0x80),
-    warning: Color32::from_rgb(0xff, 0xb3, 0x5c),
-    shadow: Color32::from_black_alpha(140),
-    lines: [
-        Color32::from_rgb(0x56, 0xb4, 0xe9),
-        Color32::from_rgb(0xe6, 0x9f, 0x00),
-        Color32::from_rgb(0x00, 0xb8, 0x86),
-        Color32::from_rgb(0xf0, 0xe4, 0x42),
-        Color32::from_rgb(0xcc, 0x79, 0xa7),
-        Color32::from_rgb(0xf2, 0x6b, 0x21),
-        Color32::from_rgb(0xb6, 0xa6, 0xff),
-    ],
-};
+const fn rgb(hex: u32) -> Color32 {
+    let [_, red, green, blue] = hex.to_be_bytes();
+    Color32::from_rgb(red, green, blue)
+}
 
-/// Light theme, for bright rooms and for print.
-static LIGHT: Colours = Colours {
-    surface: Color32::from_rgb(0xf5, 0xf6, 0xf8),
-    raised: Color32::from_rgb(0xe2, 0xe5, 0xea),
-    hovered: Color32::from_rgb(0xd5, 0xda, 0xe1),
-    control: Color32::from_rgb(0xb9, 0xc0, 0xcb),
-    sunken: Color32::from_rgb(0xff, 0xff, 0xff),
-    line: Color32::from_rgb(0xd2, 0xd6, 0xdd),
-    strong: Color32::from_rgb(0x08, 0x0a, 0x0e),
-    text: Color32::from_rgb(0x26, 0x2b, 0x34),
-    weak: Color32::from_rgb(0x53, 0x5c, 0x6a),
-    accent: Color32::from_rgb(0x0b, 0x57, 0xa8),
-    accent_fill: Color32::from_rgb(0xb5, 0xd5, 0xf8),
-    warning: Color32::from_rgb(0x9c, 0x44, 0x00),
-    shadow: Color32::from_black_alpha(50),
-    lines: [
-        Color32::from_rgb(0x00, 0x68, 0xa8),
-        Color32::from_rgb(0x96, 0x61, 0x00),
-        Color32::from_rgb(0x00, 0x73, 0x52),
-        Color32::from_rgb(0x75, 0x6b, 0x00),
-        Color32::from_rgb(0xa0, 0x3c, 0x74),
-        Color32::from_rgb(0xb5, 0x47, 0x00),
-        Color32::from_rgb(0x5a, 0x49, 0xb8),
-    ],
-};
+static DARK: Colours = Colours::new(false);
+static LIGHT: Colours = Colours::new(true);
+
+/// Returns a frame for text over the picture, with a translucent background.
+pub(super) fn veil(ui: &egui::Ui) -> egui::Frame {
+    let colours = of(ui);
+    egui::Frame::NONE.fill(colours.surface.gamma_multiply(colours.veil)).corner_radius(8)
+}
 
 /// Returns the colours that `ui` is drawn in.
 pub(super) fn of(ui: &egui::Ui) -> &'static Colours {
@@ -139,15 +129,16 @@ pub(super) fn apply(ctx: &egui::Context) {
 }
 
 fn fonts(style: &mut egui::Style) {
-    let font = |size| FontId::new(size, FontFamily::Proportional);
-    style.text_styles = [
-        (TextStyle::Small, font(12.0)),
-        (TextStyle::Body, font(14.0)),
-        (TextStyle::Button, font(14.0)),
-        (TextStyle::Heading, font(18.0)),
-        (TextStyle::Monospace, FontId::new(13.0, FontFamily::Monospace)),
-    ]
-    .into();
+    let sizes = [
+        (TextStyle::Small, 12.0),
+        (TextStyle::Body, 14.0),
+        (TextStyle::Button, 14.0),
+        (TextStyle::Heading, 18.0),
+        (TextStyle::Monospace, 13.0),
+    ];
+    for (name, size) in sizes {
+        style.text_styles.entry(name).and_modify(|font| font.size = size);
+    }
 }
 
 fn spacing(spacing: &mut egui::Spacing) {
@@ -164,38 +155,37 @@ fn spacing(spacing: &mut egui::Spacing) {
 }
 
 fn visuals(visuals: &mut egui::Visuals, colours: &Colours) {
-    let Colours { surface, raised, hovered, control, sunken, line, strong, text, weak, accent, .. } =
-        *colours;
-    let Colours { accent_fill, warning, shadow, .. } = *colours;
-    visuals.panel_fill = surface;
-    visuals.window_fill = surface;
-    visuals.window_stroke = Stroke::new(1.0_f32, line);
+    let stroke = |colour| Stroke::new(1.0_f32, colour);
+    visuals.panel_fill = colours.surface;
+    visuals.window_fill = colours.surface;
+    visuals.window_stroke = stroke(colours.line);
     visuals.window_corner_radius = CornerRadius::same(8);
     visuals.menu_corner_radius = CornerRadius::same(6);
-    visuals.window_shadow = Shadow { offset: [0, 6], blur: 24, spread: 0, color: shadow };
-    visuals.popup_shadow = Shadow { offset: [0, 3], blur: 12, spread: 0, color: shadow };
-    visuals.extreme_bg_color = sunken;
-    visuals.code_bg_color = sunken;
-    visuals.weak_text_color = Some(weak);
-    visuals.warn_fg_color = warning;
-    visuals.error_fg_color = warning;
-    visuals.hyperlink_color = accent;
-    visuals.selection = Selection { bg_fill: accent_fill, stroke: Stroke::new(1.0_f32, strong) };
+    visuals.window_shadow = Shadow { offset: [0, 6], blur: 24, spread: 0, color: colours.shadow };
+    visuals.popup_shadow = Shadow { offset: [0, 3], blur: 12, spread: 0, color: colours.shadow };
+    visuals.extreme_bg_color = colours.sunken;
+    visuals.code_bg_color = colours.sunken;
+    visuals.weak_text_color = Some(colours.weak);
+    visuals.warn_fg_color = colours.warning;
+    visuals.error_fg_color = colours.warning;
+    visuals.hyperlink_color = colours.accent;
+    visuals.selection = Selection { bg_fill: colours.accent_fill, stroke: stroke(colours.strong) };
     visuals.slider_trailing_fill = true;
-    let widget = |fill: Color32, ink: Color32| WidgetVisuals {
+    let widget = |fill, text, outline| WidgetVisuals {
         bg_fill: fill,
         weak_bg_fill: fill,
-        bg_stroke: Stroke::NONE,
+        bg_stroke: outline,
         corner_radius: CornerRadius::same(4),
-        fg_stroke: Stroke::new(1.0_f32, ink),
+        fg_stroke: stroke(text),
         expansion: 0.0,
     };
+    let Colours { raised, hovered, strong, text, .. } = *colours;
     let widgets = &mut visuals.widgets;
-    widgets.noninteractive = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, line), ..widget(surface, text) };
-    widgets.inactive = WidgetVisuals { bg_fill: control, ..widget(raised, text) };
-    widgets.hovered = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, weak), ..widget(hovered, strong) };
-    widgets.active = WidgetVisuals { bg_stroke: Stroke::new(1.0_f32, accent), ..widget(hovered, strong) };
-    widgets.open = widget(raised, strong);
+    widgets.noninteractive = widget(colours.surface, text, stroke(colours.line));
+    widgets.inactive = WidgetVisuals { bg_fill: colours.control, ..widget(raised, text, Stroke::NONE) };
+    widgets.hovered = widget(hovered, strong, stroke(colours.weak));
+    widgets.active = widget(hovered, strong, stroke(colours.accent));
+    widgets.open = widget(raised, strong, Stroke::NONE);
 }
 
 #[cfg(test)]
@@ -215,23 +205,21 @@ mod tests {
     #[test]
     fn text_meets_wcag_aa_in_both_themes() {
         for c in [&DARK, &LIGHT] {
-            for (text, behind) in [
-                (c.text, c.surface),
-                (c.weak, c.surface),
-                (c.weak, c.raised),
-                (c.weak, c.sunken),
-                (c.text, c.raised),
-                (c.strong, c.hovered),
-                (c.strong, c.accent_fill),
-                (c.text, c.accent_fill),
-                (c.accent, c.surface),
-                (c.warning, c.surface),
-            ] {
-                let contrast = contrast(text, behind);
-                assert!(contrast >= 4.5, "{text:?} on {behind:?}: {contrast:.1}");
+            let pairs: [(&[Color32], Color32); 5] = [
+                (&[c.text, c.weak, c.accent, c.warning], c.surface),
+                (&[c.text, c.weak], c.raised),
+                (&[c.weak], c.sunken),
+                (&[c.strong], c.hovered),
+                (&[c.strong, c.text], c.accent_fill),
+            ];
+            for (texts, behind) in pairs {
+                for text in texts {
+                    let contrast = contrast(*text, behind);
+                    assert!(contrast >= 4.5, "{text:?} on {behind:?}: {contrast:.1}");
+                }
             }
-            for line in c.lines {
-                assert!(contrast(line, c.sunken) >= 4.5, "{line:?}: {}", contrast(line, c.sunken));
+            for nth in 0..c.lines.len() {
+                assert!(contrast(c.line_of(nth), c.sunken) >= 4.5, "line {nth}");
             }
         }
         assert!((contrast(Color32::WHITE, Color32::BLACK) - 21.0).abs() < 0.01);

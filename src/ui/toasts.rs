@@ -2,8 +2,7 @@
 
 use egui::{Align2, Button, RichText, vec2};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::theme;
 
 /// How long a toast is shown, in seconds.
@@ -15,22 +14,17 @@ const MAX_WIDTH: f32 = 640.0;
 
 /// The current toast and the current offer.
 #[derive(Debug, Default)]
-pub(super) struct Toasts {
+pub struct Toasts {
     /// Text of the toast, and when it was first shown, in seconds of egui's clock.
     toast: Option<(String, Option<f64>)>,
-    /// Description of a session that could be continued.
-    offer: Option<String>,
+    /// Description of a session that the user could continue; `None` makes no offer.
+    pub offer: Option<String>,
 }
 
 impl Toasts {
     /// Shows `text` for a few seconds; replaces the previous toast.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.toast = Some((text.into(), None));
-    }
-
-    /// Offers to continue the session that `text` describes; `None` withdraws the offer.
-    pub(super) fn offer(&mut self, text: Option<String>) {
-        self.offer = text;
     }
 
     /// Shows the offer, and the toast above it.

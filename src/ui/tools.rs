@@ -1,13 +1,13 @@
-//! Toolbar of the mouse tools at the upper left of the picture.
+//! Mouse tools: their toolbar at the upper left of the picture, and their marks over the picture.
 
-use egui::{Align, Button, Label, Layout, Rect, vec2};
+use egui::{
+    Align, Button, Color32, CursorIcon, Label, LayerId, Layout, Painter, Pos2, Rect, Stroke, pos2, vec2,
+};
 
-use super::action::{Action, Tool};
-use super::collector::Collector;
-use super::model::Model;
+use super::action::{Action, Collector, Tool};
+use super::model::{Markers, Model, ToolSettings};
 use super::numbers::slider;
-use super::tool_settings::ToolSettings;
-use super::widgets::{Chip, chips, resettable, small};
+use super::widgets::{Chip, chips, resettable, small, with_help};
 use super::{keys, theme};
 use crate::base::params::Scale;
 use crate::session::Stats;
@@ -42,8 +42,7 @@ pub(super) fn show(
     // `Order::Background` would pass clicks on to the picture.
     let area = egui::Area::new("tools".into()).fixed_pos(corner).order(egui::Order::Middle);
     let shown = area.show(ctx, |ui| {
-        let fill = theme::of(ui).veil();
-        egui::Frame::NONE.fill(fill).corner_radius(8).inner_margin(PADDING).show(ui, |ui| {
+        theme::veil(ui).inner_margin(PADDING).show(ui, |ui| {
             ui.set_width(outer - 2.0 * PADDING);
             let is_paused = !model.config.running && !is_filming;
             choice(ui, model, out);
@@ -60,8 +59,7 @@ pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) {
         Some(kind) => format!("{}: {}", keys::hint(&Action::Undo), kind.name()),
         None => keys::hint(&Action::Undo).to_owned(),
     };
-    let undo = undo.on_hover_text(&help).on_disabled_hover_text(&help);
-    out.button("undo", &undo, Action::Undo);
+    out.button("undo", &with_help(undo, &help), Action::Undo);
 }
 
 /// Shows the tools as chips, and the Undo button.
@@ -77,7 +75,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         // Narrow gaps, so that the row fits at twice the text size.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
-        let chip = |&(tool, name, help)| Chip { name, help, selected: tool == tools.tool, in_use: false };
+        let chip = |&(tool, name, help)| Chip::new(name, help, tool == tools.tool);
         if let Some(clicked) = chips(ui, out, ("mouse", "Mouse"), all.iter().map(chip)) {
             tools.tool = all[clicked].0;
         }
@@ -115,4 +113,43 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
         slider(ui, out, (texts.0, label, texts.2), value, (range, Scale::Log), default);
     });
     ui.add(Label::new(small(ui, hint)).wrap());
+}
+
+/// Draws a circle that is visible over dark and over bright places.
+pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
+    painter.circle_stroke(at, radius, Stroke::new(4.0_f32, Color32::from_black_alpha(170)));
+    painter.circle_stroke(at, radius, Stroke::new(2.0_f32, colour));
+}
+
+/// Draws the marks, and shows a crosshair as the pointer while a tool is selected.
+pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
+    let picture = ctx.available_rect();
+    let Markers { selected, aim, path, attractor } = model.markers;
+    let colours = theme::on_picture();
+    let painter = ctx.layer_painter(LayerId::background()).with_clip_rect(picture);
+    let place = |[x, y]: [f32; 2]| {
+        pos2(picture.center().x + x * picture.height(), picture.center().y + y * picture.height())
+    };
+    if let Some(at) = selected {
+        ring(&painter, place(*at), 10.0, colours.accent);
+    }
+    for (nth, ends) in path.windows(2).enumerate() {
+        // The prediction fades with time, because it becomes less certain.
+        let share = 1.0 - nth as f32 / path.len() as f32;
+        let stroke = Stroke::new(2.0_f32, colours.accent.gamma_multiply(0.15 + 0.85 * share));
+        painter.line_segment([place(ends[0]), place(ends[1])], stroke);
+    }
+    if let Some([from, to]) = aim {
+        let (from, to) = (place(*from), place(*to));
+        painter.circle_filled(from, 4.0, colours.strong);
+        painter.arrow(from, to - from, Stroke::new(1.5_f32, colours.strong));
+    }
+    if let Some((at, radius)) = attractor {
+        ring(&painter, place(*at), (radius * picture.height()).max(6.0), colours.accent);
+        painter.circle_filled(place(*at), 3.0, colours.accent);
+    }
+    let is_over = ctx.pointer_hover_pos().is_some_and(|at| picture.contains(at));
+    if model.tools.active(model.config) != Tool::Look && is_over && !ctx.is_pointer_over_area() {
+        ctx.set_cursor_icon(CursorIcon::Crosshair);
+    }
 }

@@ -1,14 +1,34 @@
 //! Widgets that the panel is made of: labelled rows, buttons, chips and checkboxes.
 
-use egui::{Align, Button, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo, WidgetType, vec2};
+use egui::{
+    Align, Button, CollapsingHeader, Label, Layout, Response, RichText, Sense, Stroke, WidgetInfo,
+    WidgetType, vec2,
+};
 
-use super::action::Action;
-use super::collector::Collector;
+use super::action::{Action, Collector};
 use super::{jump, keys, theme};
 
 /// Shows the heading of a section.
 pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
-    ui.label(RichText::new(title).strong().color(theme::of(ui).accent));
+    ui.label(self::title(ui, title));
+}
+
+/// Shows a section that is folded at first; `unfolds` opens it.
+pub(super) fn folded(
+    ui: &mut egui::Ui,
+    out: &mut Collector,
+    (key, title, help): (&str, RichText, &str),
+    unfolds: bool,
+    add: impl FnOnce(&mut egui::Ui, &mut Collector),
+) {
+    let header = CollapsingHeader::new(title).id_salt(key).open(unfolds.then_some(true));
+    let header = header.show(ui, |ui| add(ui, out));
+    out.record(key, &header.header_response.on_hover_text(help));
+}
+
+/// Returns the text of a section's heading.
+pub(super) fn title(ui: &egui::Ui, text: &str) -> RichText {
+    RichText::new(text).strong().color(theme::of(ui).accent)
 }
 
 /// Shows small, weak text under a control, indented to the column of controls, with room for two lines.
@@ -33,6 +53,11 @@ pub(super) fn tooltip(control: Response, text: impl FnOnce() -> String) -> Respo
         ui.set_max_width(ui.spacing().tooltip_width);
         ui.label(text());
     })
+}
+
+/// Adds a tooltip that is also shown while `control` is disabled.
+pub(super) fn with_help(control: Response, help: &str) -> Response {
+    control.on_hover_text(help).on_disabled_hover_text(help)
 }
 
 /// Shows a button that asks for an action; its tooltip is `help`.
@@ -125,6 +150,13 @@ pub(super) struct Chip<'a> {
     pub in_use: bool,
 }
 
+impl<'a> Chip<'a> {
+    /// Returns a chip that is not outlined.
+    pub(super) fn new(name: &'a str, help: &'a str, selected: bool) -> Self {
+        Self { name, help, selected, in_use: false }
+    }
+}
+
 /// Shows a row of chips; returns the index of the chip that was clicked, unless it was selected already.
 pub(super) fn chips<'a>(
     ui: &mut egui::Ui,
@@ -149,41 +181,27 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// State of a choice among options and `auto`.
-pub(super) struct Auto {
-    /// Index of the chosen option; `None` means `auto`.
-    pub chosen: Option<usize>,
-    /// Index of the option in use.
-    pub in_use: Option<usize>,
-}
-
-/// Shows chips for `auto` and for each option (name, tooltip).
+/// Shows a row with chips for `auto` and for each option (name, tooltip).
 ///
-/// Returns the new choice if the user made one: an index, or `Some(None)` for `auto`. A double click on `label` chooses `auto`.
-pub(super) fn auto_chips<'a>(
+/// `chosen` is the index of the chosen option (`None` means `auto`), `in_use` that of the option in use. Returns the new choice if
+/// the user made one; a double click on the label chooses `auto`.
+pub(super) fn auto_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, name, label): (&str, &str, &Response),
-    options: impl Iterator<Item = (&'a str, &'a str)>,
-    Auto { chosen, in_use }: Auto,
+    (key, label, help): (&str, &str, &str),
+    options: &[(String, &str)],
+    (chosen, in_use): (Option<usize>, Option<usize>),
 ) -> Option<Option<usize>> {
-    let auto = Chip {
-        name: "auto",
-        help: "Let the program choose; the option in use is outlined",
-        selected: chosen.is_none(),
-        in_use: false,
-    };
-    let options = options.enumerate().map(|(at, (name, help))| Chip {
-        name,
-        help,
-        selected: chosen == Some(at),
-        in_use: chosen.is_none() && in_use == Some(at),
+    let mut clicked = None;
+    let auto = Chip::new("auto", "Let the program choose; the option in use is outlined", chosen.is_none());
+    let options = options.iter().enumerate().map(|(at, (name, help))| {
+        let in_use = chosen.is_none() && in_use == Some(at);
+        Chip { in_use, ..Chip::new(name, help, chosen == Some(at)) }
     });
-    let clicked = chips(ui, out, (key, name), std::iter::once(auto).chain(options));
-    if label.double_clicked() {
-        return Some(None);
-    }
-    clicked.map(|at| at.checked_sub(1))
+    let name = row(ui, label, help, |ui, _| {
+        clicked = chips(ui, out, (key, label), std::iter::once(auto).chain(options));
+    });
+    if name.double_clicked() { Some(None) } else { clicked.map(|at| at.checked_sub(1)) }
 }
 
 /// Shows one chip. `label` names the choice for a screen reader.
@@ -198,7 +216,7 @@ pub(super) fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let info =
         || WidgetInfo::selected(WidgetType::RadioButton, enabled, selected, format!("{label}: {name}"));
     chip.widget_info(info);
-    chip.on_hover_text(help).on_disabled_hover_text(help)
+    with_help(chip, help)
 }
 
 /// Shows a checkbox with an outline, so that an empty one is visible on the panel's background.

@@ -542,3 +542,23 @@ fn what_is_watched_is_measured_more_often() {
     }
     panic!("{figures:?}");
 }
+
+#[test]
+fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
+    let mut watched = Watched::new(Config { free_run: true, ..small() });
+    watched.frame();
+    watched.send(Command::Capture(None));
+    let heard = watched.close(String::new());
+    assert!(heard.iter().any(|notice| matches!(notice, Notice::Captured(_))), "{heard:?}");
+}
+
+/// A hidden window autosaves what is newest.
+#[test]
+fn the_newest_frame_can_be_looked_at_without_taking_it() {
+    let mut watched = Watched::new(Config { free_run: true, ..small() });
+    let shown = watched.frame().stats.step;
+    wait_for(|| watched.newest().stats.step > shown);
+    let newest = watched.newest().stats.step;
+    let (frame, is_new) = watched.session.frame();
+    assert!(is_new && frame.stats.step == newest, "no other frame is made before this one is taken");
+}

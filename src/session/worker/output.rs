@@ -182,6 +182,10 @@ impl Worker {
     /// Sends the points of a film's frame after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
     pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
         if !self.finish_burst()? {
+            if frame.is_none() {
+                // The program quits, and waits for the picture if there is time.
+                self.queue.push_front(Command::Capture(None));
+            }
             return Ok(());
         }
         let purpose = match frame {

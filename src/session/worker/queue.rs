@@ -132,6 +132,7 @@ mod tests {
     use super::*;
     use crate::engine::config::Config;
     use crate::modes::MODES;
+    use crate::session::FilmFrame;
 
     fn queue(commands: impl IntoIterator<Item = Command>) -> CommandQueue {
         let mut queue = CommandQueue::new(unbounded().1);
@@ -177,6 +178,13 @@ mod tests {
         late.deadline = Some(Instant::now());
         assert!(matches!(late.next(), Some(Command::Quit(None))));
         assert_eq!(late.into_files(), (None, vec![("a".into(), String::new())]));
+
+        // A picture that was asked for is made before the end; a film is not continued.
+        let frame = Command::Capture(Some(FilmFrame { film: 1, steps: 9 }));
+        let mut picture = queue([frame, Command::Capture(None), quit()]);
+        assert!(!picture.quits_now(), "there is time left for the picture");
+        assert!(matches!(picture.next(), Some(Command::Capture(None))));
+        assert!(matches!(picture.next(), Some(Command::Quit(None))));
     }
 
     #[test]

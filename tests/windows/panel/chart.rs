@@ -39,7 +39,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
             assert!(window.query_by_label("Chart").is_some());
             assert!(window.query_by_label_contains(&format!("/s by {title}")).is_some(), "{title}");
             for trial in trials(window.state(), 1024, 8) {
-                window.state_mut().ui().measured(0.5, trial);
+                window.state_mut().ui().measurement.add(0.5, trial);
             }
             window.run();
             for variant in info.variants {
@@ -51,7 +51,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
             // While it runs it can be stopped here too, and then no more.
             let stop = |window: &Window| window.query_all_by_role_and_label(Role::Button, "Stop").count();
             assert_eq!(stop(&window), 2, "in the panel and in the window");
-            window.state_mut().ui().measurement_ended();
+            window.state_mut().ui().measurement.running = None;
             window.run();
             assert_eq!(stop(&window), 0);
 
@@ -59,7 +59,10 @@ fn a_study_fills_a_window_that_can_be_closed() {
             assert!(window.query_by_label("Chart").is_none());
             click(&mut window, Role::Button, "Show chart");
             assert!(window.query_by_label_contains(&told).is_some(), "it is kept");
-            assert_eq!(window.state_mut().ui().chart().unwrap().lines().len(), info.variants.len());
+            assert_eq!(
+                window.state_mut().ui().measurement.chart.as_ref().unwrap().lines().len(),
+                info.variants.len()
+            );
         }
     }
 }
@@ -73,7 +76,7 @@ fn it_stands_beside_panel_and_overlay() {
     window.ctx.memory_mut(|memory| memory.reset_areas());
     window.run();
     for trial in trials(window.state(), 4096, 8) {
-        window.state_mut().ui().measured(0.5, trial);
+        window.state_mut().ui().measurement.add(0.5, trial);
     }
     window.run();
     let rect = window.ctx.memory(|memory| memory.area_rect("Chart").unwrap());
@@ -90,15 +93,15 @@ fn what_is_saved_is_asked_for_once_there_is_something() {
     click(&mut window, Role::Button, "Save PNG");
     assert_eq!(window.state().actions, [], "an empty chart is not saved");
     for trial in trials(window.state(), 256, 8) {
-        window.state_mut().ui().measured(1.0, trial);
+        window.state_mut().ui().measurement.add(1.0, trial);
     }
-    window.state_mut().ui().measurement_ended();
+    window.state_mut().ui().measurement.running = None;
     window.run();
     for (button, kind) in [("Save PNG", ChartFormat::Png), ("Save CSV", ChartFormat::Csv)] {
         click(&mut window, Role::Button, button);
         assert_eq!(std::mem::take(&mut window.state_mut().actions), [Action::SaveChart(kind)]);
     }
-    window.state_mut().ui().chart_saved("here.png".into());
+    window.state_mut().ui().measurement.saved = Some("here.png".into());
     window.run();
     assert!(window.query_by_label("Saved as here.png").is_some());
 }
@@ -160,7 +163,7 @@ fn pointing_at_a_mark_tells_its_numbers() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
     let trial = trials(window.state(), 1024, 8)[0];
-    window.state_mut().ui().measured(1.0, trial);
+    window.state_mut().ui().measurement.add(1.0, trial);
     window.run();
     let rect = window.ctx.memory(|memory| memory.area_rect("Chart").unwrap());
     let told = "naive × 8\n8.00 G interactions/s\n1\u{2009}024 bodies";

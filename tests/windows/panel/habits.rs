@@ -180,9 +180,13 @@ const OPENINGS: [(&str, Opening); 9] = [
         click(window, Role::Button, "Tuning");
         click(window, Role::Button, "Tune");
     }),
-    ("a film", |window| window.state_mut().ui().set_film_progress(Some((1, 2)))),
-    ("an error", |window| window.state_mut().ui().error("An error", "It says so.", Some("a log".to_owned()))),
-    ("an offer", |window| window.state_mut().ui().offer(Some("what was left".to_owned()))),
+    ("a film", |window| window.state_mut().ui().export.filming = Some((1, 2))),
+    ("an error", |window| {
+        window.state_mut().ui().alerts.error("An error", "It says so.", Some("a log".to_owned()));
+    }),
+    ("an offer", |window| {
+        window.state_mut().ui().alerts.toasts.offer = Some("what was left".to_owned());
+    }),
 ];
 
 fn names(window: &Window) -> BTreeSet<String> {

@@ -234,7 +234,7 @@ fn a_window_too_small_for_anything_does_no_harm() {
             (Modifiers::COMMAND, Key::P),
         ] {
             let mut window = holding();
-            window.state_mut().ui().error("An error", "It says so.", Some("with a log".to_owned()));
+            window.state_mut().ui().alerts.error("An error", "It says so.", Some("with a log".to_owned()));
             window.key_press_modifiers(modifiers, key);
             window.run_steps(3);
             window.set_size(size);

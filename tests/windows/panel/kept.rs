@@ -45,8 +45,8 @@ fn rings_mode() -> Box<dyn modes::Mode> {
 #[test]
 fn what_is_said_while_an_offer_waits_is_read_above_it() {
     let mut window = open(MODES[0]);
-    window.state_mut().ui().offer(Some("Disc galaxy · step 7".to_owned()));
-    window.state_mut().ui().say("Saved a.png");
+    window.state_mut().ui().alerts.toasts.offer = Some("Disc galaxy · step 7".to_owned());
+    window.state_mut().ui().alerts.say("Saved a.png");
     window.run();
     window.run();
     let [said, offer] = ["Saved a.png", "Disc galaxy · step 7"].map(|text| window.get_by_label(text).rect());
@@ -57,7 +57,7 @@ fn what_is_said_while_an_offer_waits_is_read_above_it() {
 fn an_offer_waits_until_it_is_answered() {
     for (button, action) in [("Continue", Action::ContinuePrevious), ("Not now", Action::DeclinePrevious)] {
         let mut window = open(MODES[0]);
-        window.state_mut().ui().offer(Some("Disc galaxy · step 7".to_owned()));
+        window.state_mut().ui().alerts.toasts.offer = Some("Disc galaxy · step 7".to_owned());
         window.run();
         assert!(window.query_by_label("Disc galaxy · step 7").is_some());
         press(&mut window, Key::Space);
@@ -72,19 +72,19 @@ fn an_offer_waits_until_it_is_answered() {
 fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_they_are() {
     let mut window = open(MODES[0]);
     let other = Config { bodies: Some(77), seed: 5, devices: vec![1], ..Config::new(MODES[1]) };
-    window.state_mut().ui().set_other_modes(vec![other.clone()]);
+    window.state_mut().ui().modes.left = vec![other.clone()];
     window.state_mut().config.devices = vec![1];
     for _ in 0..2 {
         let before = window.state().config.clone();
         press(&mut window, Key::M);
         let wanted = window.state().config.clone();
         assert_eq!((wanted.mode.info(), wanted.bodies, wanted.seed), (MODES[1], Some(77), 5));
-        window.state_mut().ui().config_rejected(&wanted, &before);
+        window.state_mut().ui().modes.rejected(&wanted, &before);
         window.state_mut().config = before;
     }
     let App { ui, config, .. } = window.state_mut();
     for next in MODES.iter().map(|info| Config::new(info)) {
-        ui.as_mut().unwrap().adopt(next.clone(), config);
+        ui.as_mut().unwrap().modes.adopt(next.clone(), config);
         assert_eq!((config.mode.info(), &config.devices[..]), (next.mode.info(), &[1][..]));
     }
 }
@@ -92,7 +92,7 @@ fn a_mode_that_is_refused_is_still_to_be_had_and_a_file_leaves_the_devices_as_th
 #[test]
 fn words_fade() {
     let mut window = open(MODES[0]);
-    window.state_mut().ui().say("Saved a.gravitile");
+    window.state_mut().ui().alerts.say("Saved a.gravitile");
     window.step();
     window.step();
     assert!(window.query_by_label("Saved a.gravitile").is_some());
@@ -124,7 +124,7 @@ fn dialogs_open_and_save() {
     fs::write(folder.path().join("other.txt"), "").unwrap();
     let ask = |key: Key, modifiers: Modifiers| {
         let mut window = open(MODES[0]);
-        *window.state_mut().ui().folder() = Some(folder.path().to_owned());
+        window.state_mut().ui().files.folder = Some(folder.path().to_owned());
         window.key_press_modifiers(modifiers, key);
         // It reads the folder beside the window.
         settle(&mut window);

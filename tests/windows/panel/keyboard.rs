@@ -1,9 +1,11 @@
 //! Who hears a key: a field, the palette, a dialog or the shortcuts; one of them, and once.
 
 use super::*;
+use gravitile::ui::split_events;
 
 /// All of it between two frames, as of a quick hand or a slow picture.
 pub(super) fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
+    let mut events = Vec::new();
     for (modifiers, key, text) in keys {
         let pressed = |pressed| egui::Event::Key {
             key: *key,
@@ -12,12 +14,15 @@ pub(super) fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
             repeat: false,
             modifiers: *modifiers,
         };
-        let events = &mut window.input_mut().events;
         events.push(pressed(true));
         events.extend((!text.is_empty()).then(|| egui::Event::Text((*text).to_owned())));
         events.push(pressed(false));
     }
-    window.step();
+    // As the window does in one frame.
+    for group in split_events(events) {
+        window.input_mut().events.extend(group);
+        window.step();
+    }
 }
 
 fn has_palette(window: &Window) -> bool {
@@ -48,7 +53,7 @@ fn escape_gives_up_a_number_and_keeps_the_body() {
 fn escape_closes_the_palette_before_all_else_one_at_a_time() {
     let mut window = open(MODES[0]);
     press(&mut window, Key::L);
-    window.state_mut().ui().error("Behind it", "An error.", None);
+    window.state_mut().ui().alerts.error("Behind it", "An error.", None);
     open_palette(&mut window);
     let is_told = |window: &Window| window.query_by_label("An error.").is_some();
     let tool = |window: &Window| window.state().tools.tool;

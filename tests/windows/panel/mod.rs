@@ -23,7 +23,7 @@ use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::{Edit, SelectedBody};
 use gravitile::base::look::Look;
 use gravitile::base::params::{Info, Opt, ParamValue, Scale, Visitor};
-use gravitile::compute::{DeviceInfo, DeviceKind};
+use gravitile::compute::DeviceInfo;
 use gravitile::engine::Resolved;
 use gravitile::engine::config::Config;
 use gravitile::modes::{self, Diagnostics, MODES, Member, ModeInfo, Reading, Recipe, Sharing, Variant};
@@ -54,18 +54,12 @@ struct App {
 impl App {
     fn new(info: &'static ModeInfo) -> Self {
         let device = DeviceInfo {
-            index: 0,
             name: "a device".into(),
-            platform: "a platform".into(),
-            kind: DeviceKind::Gpu,
-            compute_units: 1,
             memory_bytes: 1 << 30,
             max_alloc_bytes: 1 << 28,
             local_bytes: 1 << 15,
             max_work_group: 256,
-            fp64: true,
-            driver: String::new(),
-            opencl: String::new(),
+            ..DeviceInfo::default()
         };
         let stats = Stats {
             step: 12_345,
@@ -134,7 +128,7 @@ impl App {
             }
         }
         (self.rects, self.picture, self.brush) = (output.controls, output.picture, output.brush);
-        self.plots = output.plots;
+        self.plots = self.ui().plots.is_open;
     }
 
     fn ui(&mut self) -> &mut Ui {

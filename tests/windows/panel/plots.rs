@@ -61,12 +61,12 @@ fn what_is_plotted_can_be_written_to_a_file() {
     press(&mut window, Key::P);
     click(&mut window, Role::Button, "Save CSV");
     assert_eq!(window.state().actions, [Action::SavePlots]);
-    window.state_mut().ui().plots_saved("a/place.csv".to_owned());
+    window.state_mut().ui().plots.saved = Some("a/place.csv".to_owned());
     window.run();
     assert!(window.query_by_label("Saved as a/place.csv").is_some());
 
     let mut file = Vec::new();
-    window.state_mut().ui().write_plots(&mut file).unwrap();
+    window.state_mut().ui().plots.history.write_csv(&mut file).unwrap();
     let text = String::from_utf8(file).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows[0][..4], ["seconds", "step", "time", "energy_drift"]);

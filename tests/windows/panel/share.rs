@@ -17,13 +17,13 @@ fn last(window: &Window) -> &Action {
 /// The plan of the film that the last action starts.
 fn film(window: &Window) -> FilmPlan {
     assert_eq!(*last(window), Action::RecordFilm);
-    window.state().ui.as_ref().unwrap().film_plan()
+    window.state().ui.as_ref().unwrap().export.plan()
 }
 
 /// The size of the picture that the last action saves.
 fn picture(window: &Window) -> PictureSize {
     assert_eq!(*last(window), Action::SavePicture);
-    window.state().ui.as_ref().unwrap().film_plan().size
+    window.state().ui.as_ref().unwrap().export.plan().size
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
     press(&mut window, Key::F9);
     assert!(matches!(film(&window), FilmPlan { frames: 150, rate: 30, .. }));
     type_number(&mut window, "Length", "2");
-    window.state_mut().ui().set_film_progress(Some((12, 60)));
+    window.state_mut().ui().export.filming = Some((12, 60));
     window.run();
     assert!(window.query_by_label_contains("12 of 60").is_some());
     for running in [true, false] {
@@ -125,7 +125,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
     click(&mut window, Role::Button, "Cancel");
     assert_eq!(*last(&window), Action::CancelFilm);
     press(&mut window, Key::H);
-    window.state_mut().ui().set_film_progress(None);
+    window.state_mut().ui().export.filming = None;
     window.run();
     assert!(window.query_by_role_and_label(Role::Button, "⏺ Record").is_some());
 }
@@ -141,16 +141,16 @@ fn kernels_are_edited_and_what_is_refused_is_told_until_it_is_mended() {
         "a folder is asked for"
     );
     let mut window = open(MODES[0]);
-    window.state_mut().ui().set_kernel_folder(Some("some/folder".into()));
+    window.state_mut().ui().kernels = Some("some/folder".into());
     window.run();
     assert!(window.query_by_label("some/folder").is_some());
     for log in ["a.cl:1:2: first", "a.cl:3:4: second"] {
-        window.state_mut().ui().kernel_failed("It does not build.".into(), Some(log.into()));
+        window.state_mut().ui().alerts.kernel_failed("It does not build.".into(), Some(log.into()));
         window.run();
         assert!(window.query_by_label(log).is_some(), "{log}");
     }
     assert!(window.query_by_label_contains("more").is_none(), "the newest alone");
-    window.state_mut().ui().kernel_runs("Runs now: a.cl");
+    window.state_mut().ui().alerts.kernel_runs("Runs now: a.cl");
     window.run();
     assert!(window.query_by_label_contains("second").is_none());
     assert!(window.query_by_label("Runs now: a.cl").is_some());

@@ -78,9 +78,9 @@ fn errors_queue_merge_and_stay_until_closed() {
     let mut window = open(MODES[0]);
     let ui = window.state_mut().ui();
     for _ in 0..3 {
-        ui.error("No build", "It does not compile.", Some("tiled.cl:3: error: what is this".into()));
+        ui.alerts.error("No build", "It does not compile.", Some("tiled.cl:3: error: what is this".into()));
     }
-    ui.error("Another", "Something else.", None);
+    ui.alerts.error("Another", "Something else.", None);
     window.run();
     assert!(window.query_by_label("It does not compile.").is_some());
     assert!(window.query_by_label("This happened 3 times.").is_some());
@@ -88,7 +88,7 @@ fn errors_queue_merge_and_stay_until_closed() {
     assert!(window.query_by_label("Something else.").is_none(), "one at a time");
     assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
     // Over a minute words fade; an error stays.
-    window.state_mut().ui().say("Something was done.");
+    window.state_mut().ui().alerts.say("Something was done.");
     window.run_steps(3);
     assert!(window.query_by_label("Something was done.").is_some());
     let now = window.ctx.input(|input| input.time);
@@ -117,7 +117,7 @@ fn errors_queue_merge_and_stay_until_closed() {
 fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
     let mut window = open(MODES[0]);
     for nth in 0..30 {
-        window.state_mut().ui().error("No build", format!("Number {nth}."), None);
+        window.state_mut().ui().alerts.error("No build", format!("Number {nth}."), None);
         window.step();
     }
     window.run();
@@ -129,7 +129,7 @@ fn of_very_many_errors_the_one_on_the_screen_and_the_newest_wait() {
         press(&mut window, Key::Escape);
     }
     assert!(window.query_by_label_contains("Number ").is_none());
-    window.state_mut().ui().error("No build", "Another.", None);
+    window.state_mut().ui().alerts.error("No build", "Another.", None);
     window.run();
     assert!(window.query_by_label_contains("discarded").is_none());
 }
@@ -139,10 +139,10 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     let mut window = open(MODES[0]);
     let shown = |window: &Window, text: &str| window.query_by_label_contains(text).is_some();
     let fail = |window: &mut Window, reason: &str| {
-        window.state_mut().ui().autosave_failed(reason.to_owned());
+        window.state_mut().ui().alerts.autosave_failed(reason.to_owned());
         window.run_steps(2);
     };
-    window.state_mut().ui().error("Another", "Something else.", None);
+    window.state_mut().ui().alerts.error("Another", "Something else.", None);
     for reason in ["The disk is full at .tmpA", "The disk is full at .tmpB", "The disk is full at .tmpC"] {
         fail(&mut window, reason);
     }
@@ -157,7 +157,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(!shown(&window, "disk is full"));
     fail(&mut window, "The folder is gone");
     assert!(shown(&window, "The folder is gone"));
-    window.state_mut().ui().autosave_succeeded();
+    window.state_mut().ui().alerts.autosave_succeeded();
     window.run_steps(2);
     assert!(!shown(&window, "The folder is gone") && shown(&window, "Autosave works again"));
     fail(&mut window, "The folder is gone");
@@ -382,7 +382,7 @@ fn blown_up() -> Window {
     (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
     window.run();
     window.state_mut().config.running = false;
-    window.state_mut().ui().blew_up("The flow blew up.", false);
+    window.state_mut().ui().alerts.blew_up("The flow blew up.", false);
     window.run_steps(40);
     assert!(is_told(&window));
     window
@@ -415,7 +415,7 @@ fn what_blew_up_goes_on_from_before_the_last_stroke() {
     for by_key in [false, true] {
         let mut window = blown_up();
         window.state_mut().stats.undos = 1;
-        window.state_mut().ui().blew_up("The flow blew up.", true);
+        window.state_mut().ui().alerts.blew_up("The flow blew up.", true);
         window.run_steps(40);
         match by_key {
             true => {
@@ -447,7 +447,7 @@ fn what_blew_up_is_told_until_it_is_whole_again() {
     }
     // What blew up at once was not shown yet when it was told.
     let mut window = open(&modes::fluid::INFO);
-    window.state_mut().ui().blew_up("The flow blew up.", false);
+    window.state_mut().ui().alerts.blew_up("The flow blew up.", false);
     window.step();
     (window.state_mut().stats.step, window.state_mut().stats.generation) = (7, 2);
     window.run_steps(3);
@@ -460,7 +460,7 @@ fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
     let mut window = open(MODES[0]);
     window.drag_at(egui::pos2(700.0, 900.0));
     window.run_steps(2);
-    window.state_mut().ui().error("Not saved", "The disk is full.", None);
+    window.state_mut().ui().alerts.error("Not saved", "The disk is full.", None);
     window.run_steps(40);
     window.drop_at(egui::pos2(700.0, 900.0));
     window.run_steps(2);

@@ -9,7 +9,7 @@ use egui::{Event, Key};
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame into groups, in order. There is at least one group, which may be empty.
-pub(super) fn split(events: Vec<Event>) -> Vec<Vec<Event>> {
+pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     let mut groups = vec![Vec::new()];
     let mut ends = false;
     for event in events {
@@ -66,14 +66,14 @@ mod tests {
         let letter = [key(Key::T, Modifiers::NONE), text("t")];
         let shortcut = key(Key::P, Modifiers::COMMAND);
         let events = [&letter[..], std::slice::from_ref(&shortcut), &letter[..]].concat();
-        assert_eq!(split(events), [letter.to_vec(), vec![shortcut], letter.to_vec()]);
+        assert_eq!(split_events(events), [letter.to_vec(), vec![shortcut], letter.to_vec()]);
     }
 
     #[test]
     fn enter_and_escape_end_a_group() {
         for last in [Key::Enter, Key::Escape] {
             let (first, then) = (key(last, Modifiers::NONE), text("7"));
-            assert_eq!(split(vec![first.clone(), then.clone()]), [vec![first], vec![then]]);
+            assert_eq!(split_events(vec![first.clone(), then.clone()]), [vec![first], vec![then]]);
         }
     }
 
@@ -84,20 +84,20 @@ mod tests {
         let release = vec![moved(2.0), moved(3.0), button(pos2(3.0, 0.0), false)];
         let later = vec![moved(9.0)];
         let events = [press.clone(), release.clone(), later.clone()].concat();
-        assert_eq!(split(events), [press, release, later]);
+        assert_eq!(split_events(events), [press, release, later]);
     }
 
     #[test]
     fn ordinary_events_share_one_pass() {
         let typed = vec![key(Key::A, Modifiers::NONE), text("a"), key(Key::B, Modifiers::NONE), text("b")];
-        assert_eq!(split(typed.clone()), [typed]);
-        assert_eq!(split(Vec::new()), [Vec::new()]);
+        assert_eq!(split_events(typed.clone()), [typed]);
+        assert_eq!(split_events(Vec::new()), [Vec::new()]);
     }
 
     #[test]
     fn the_number_of_groups_is_bounded_and_no_event_is_lost() {
         let events = vec![key(Key::Enter, Modifiers::NONE); 100];
-        let groups = split(events.clone());
+        let groups = split_events(events.clone());
         assert_eq!(groups.len(), MAX_GROUPS);
         assert_eq!(groups.concat(), events);
     }
