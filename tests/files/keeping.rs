@@ -107,7 +107,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
     std::fs::write(&torn, "torn").unwrap();
     session.send(Command::Resume(torn));
     let Notice::ResumeRefused(error) = notice(&mut session) else { panic!("not refused") };
-    assert!(error.to_string().contains("not a snapshot"), "{error}");
+    assert!(error.to_string().contains("not a gravitile snapshot"), "{error}");
     let step = session.session.frame().0.stats.step;
     until_step(&mut session, step + 50);
 }

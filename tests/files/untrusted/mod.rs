@@ -220,7 +220,7 @@ fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
     for (bytes, told) in [
         (carrying(b"gvSt", &bomb), "too much"),
         (long, "too much"),
-        (carrying(b"gvSt", &[]), "not a snapshot"),
+        (carrying(b"gvSt", &[]), "not a gravitile snapshot"),
     ] {
         let error = Carried::read(Cursor::new(bytes)).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
@@ -256,7 +256,7 @@ fn what_is_wrong_with_a_file_is_said() {
         ("a.gravitile", &newer, "has version 9, and this program reads version 1"),
         ("a.gravitile", &flipped, "is damaged: its checksum does not match"),
         ("a.gravitile", &snapshots[0][..500], "is damaged"),
-        ("a.gravitile", &[], "it is not a snapshot"),
+        ("a.gravitile", &[], "not a gravitile snapshot"),
     ] {
         let error = from_file(bytes, name, |path| match name {
             "a.tipsy" => tipsy::load(path).unwrap_err(),
