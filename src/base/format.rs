@@ -16,10 +16,7 @@ pub fn si(value: f64) -> String {
 pub fn si_short(value: f64) -> String {
     let text = si(value);
     let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
-    match number.contains('.') {
-        true => format!("{} {prefix}", number.trim_end_matches('0').trim_end_matches('.')),
-        false => text,
-    }
+    format!("{} {prefix}", without_zeros(number))
 }
 
 /// Returns `digits` significant digits, with an exponent for very large and very small numbers.
@@ -43,11 +40,12 @@ pub fn field(value: f64) -> String {
 fn short(value: f64, digits: usize) -> String {
     let text = significant(value, digits);
     let (mantissa, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
-    let mantissa = match mantissa.contains('.') {
-        true => mantissa.trim_end_matches('0').trim_end_matches('.'),
-        false => mantissa,
-    };
-    format!("{mantissa}{exponent}")
+    format!("{}{exponent}", without_zeros(mantissa))
+}
+
+/// Returns a number without zeros at the end of its fraction.
+fn without_zeros(number: &str) -> &str {
+    if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
 /// Returns a whole number with thin spaces between groups of three digits.

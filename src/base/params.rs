@@ -109,18 +109,8 @@ pub trait Visitor {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
     /// Visits a parameter that is switched on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
-    /// Visits one of `options`, by index. Modes call [`dyn Visitor::choice`] instead.
+    /// Visits a parameter that is a [`Choice`]: the index of one of `options`.
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);
-}
-
-impl dyn Visitor + '_ {
-    /// Visits a parameter that is a [`Choice`].
-    pub fn choice<C: Choice>(&mut self, info: &Info, value: &mut C) {
-        let options: Vec<&'static Opt> = C::OPTIONS.iter().map(|(_, opt)| opt).collect();
-        let mut index = value.index();
-        self.option(info, &mut index, &options);
-        *value = C::OPTIONS[index.min(C::OPTIONS.len() - 1)].0;
-    }
 }
 
 /// A type of parameter.
@@ -152,7 +142,10 @@ impl<C: Choice> Value for C {
     type Range = ();
 
     fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, (): ()) {
-        visitor.choice(info, self);
+        let options: Vec<&'static Opt> = C::OPTIONS.iter().map(|(_, opt)| opt).collect();
+        let mut index = self.index();
+        visitor.option(info, &mut index, &options);
+        *self = C::OPTIONS[index.min(C::OPTIONS.len() - 1)].0;
     }
 }
 

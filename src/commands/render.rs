@@ -33,37 +33,32 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let (look, _) = look(&args.looks.look)?;
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
     // An unwritable path is reported before any step.
-    let target = match args.frames {
-        Some(frames) => {
-            // Dropping the film removes its draft, so that a program that ends before the first picture leaves none.
-            drop(Film::create(&args.out, size, args.fps)?);
-            Target::Film(frames)
-        }
-        None => Target::Picture(output(&args.out)?),
+    let picture = match args.frames {
+        // Dropping the film removes its draft, so that a program that ends before the first picture leaves none.
+        Some(_) => Film::create(&args.out, size, args.fps).map(|_| None)?,
+        None => Some(output(&args.out)?),
     };
     let offscreen = Canvas::offscreen(size)?;
     let steps = steps(args.steps, &begin.config);
     let camera = Camera::from_words(&begin.view());
     let engine = begin.engine(open_several(&args.simulation)?)?;
     let mut renderer = Renderer::new(engine, &offscreen, look, camera)?;
-    match target {
-        Target::Picture(output) => {
-            renderer.begin(steps, size)?;
-            renderer.picture(output, args.bare)?;
-        }
-        Target::Film(frames) => {
-            // Without --steps, a film starts at once.
-            renderer.begin(args.steps.unwrap_or(0), size)?;
-            let config = renderer.engine.config();
-            let least = config.mode.info().work.burst.0;
-            let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-            // From here on, a signal cancels the film and removes its draft.
-            let signal = cancellation(outlives_terminal)?;
-            let film = Film::create(&args.out, size, args.fps)?;
-            if !renderer.film(film, &signal, (frames, pace, args.fps))? {
-                eprintln!("gravitile: cancelled; no film was saved (PNG files already written remain)");
-                return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
-            }
+    if let Some(picture) = picture {
+        renderer.begin(steps, size)?;
+        renderer.picture(picture, args.bare)?;
+    }
+    if let Some(frames) = args.frames {
+        // Without --steps, a film starts at once.
+        renderer.begin(args.steps.unwrap_or(0), size)?;
+        let config = renderer.engine.config();
+        let least = config.mode.info().work.burst.0;
+        let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
+        // From here on, a signal cancels the film and removes its draft.
+        let signal = cancellation(outlives_terminal)?;
+        let film = Film::create(&args.out, size, args.fps)?;
+        if !renderer.film(film, &signal, (frames, pace, args.fps))? {
+            eprintln!("gravitile: cancelled; no film was saved (PNG files already written remain)");
+            return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -122,11 +117,7 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     Ok(heard)
 }
 
-enum Target {
-    Picture(OutputFile),
-    Film(u32),
-}
-
+/// Checks that a picture can be written to `path`.
 fn output(path: &Path) -> Result<OutputFile> {
     if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let (path, other) = (path.display(), other.display());

@@ -2,15 +2,16 @@
 
 mod limits;
 pub(super) mod scaling;
-mod timing;
 pub(super) mod tune;
 pub(super) mod variants;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use super::options::set_mode;
 use crate::base::error::Result;
 use crate::cli::Bench;
+use crate::engine::Engine;
 use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{ModeInfo, Variant};
@@ -32,4 +33,61 @@ fn configuration(args: &Bench, info: &'static ModeInfo, bodies: usize, kernels: 
     config.mode.even();
     set_mode(config.mode.as_mut(), &args.set)?;
     Ok(config)
+}
+
+/// Minimum duration of a timing in seconds; shorter ones measure the clock.
+const LEAST_SECONDS: f64 = 0.2;
+
+/// Warms up an engine: builds its kernels and measures its speed. Returns the number of steps of a timing.
+fn warm_up(engine: &mut Engine) -> Result<u32> {
+    // Some compilers finish a kernel only when it first runs; that time does not count.
+    time(engine, 1)?;
+    let mut steps = 1;
+    loop {
+        let seconds = time(engine, steps)?;
+        if seconds >= 0.5 * LEAST_SECONDS {
+            return Ok(((f64::from(steps) * LEAST_SECONDS / seconds).ceil() as u32).max(1));
+        }
+        let factor = (LEAST_SECONDS / seconds).clamp(2.0, 64.0);
+        steps = (f64::from(steps) * factor).ceil() as u32;
+    }
+}
+
+/// Runs steps and returns the seconds that they took.
+fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
+    let clock = Instant::now();
+    engine.run(steps, |_| ())?;
+    Ok(clock.elapsed().as_secs_f64())
+}
+
+/// An engine that is being timed.
+struct Lap {
+    engine: Engine,
+    /// Number of steps of a timing.
+    steps: u32,
+    seconds: Vec<f64>,
+}
+
+impl Lap {
+    /// Creates a lap without timings.
+    fn new(engine: Engine, steps: u32) -> Self {
+        Self { engine, steps, seconds: Vec::new() }
+    }
+
+    /// Returns the seconds of the fastest, the median and the slowest timing.
+    fn seconds(&mut self) -> [f64; 3] {
+        self.seconds.sort_unstable_by(f64::total_cmp);
+        [0, self.seconds.len() / 2, self.seconds.len() - 1].map(|nth| self.seconds[nth])
+    }
+}
+
+/// Times the laps in turn, so that a machine that slows down affects all of them alike. Calls `after` after each timing.
+fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
+    for _ in 0..repeats {
+        for lap in &mut *laps {
+            lap.seconds.push(time(&mut lap.engine, lap.steps)?);
+            after(&lap.engine);
+        }
+    }
+    Ok(())
 }

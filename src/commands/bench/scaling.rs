@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::timing::{Lap, time_in_turn, warm_up};
-use super::{Kernels, configuration};
+use super::{Kernels, Lap, configuration, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};

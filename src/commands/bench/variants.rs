@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::limits::Limits;
-use super::timing::{Lap, time_in_turn, warm_up};
-use super::{Kernels, configuration};
+use super::{Kernels, Lap, configuration, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
 use crate::base::params::product;

@@ -38,21 +38,22 @@ impl Format {
 
     /// Returns the name of the format and a remark for the user.
     pub fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Gif => ("GIF", "plays everywhere; 256 colours per picture, large files"),
-            Self::Mp4 => ("MP4", "H.264, plays nearly everywhere; needs the program ffmpeg"),
-            Self::Webm => ("WebM", "VP9, small, for the web; needs the program ffmpeg"),
-            Self::Frames => ("PNG", "one lossless file per picture"),
-        }
+        let (name, _, remark) = self.row();
+        (name, remark)
     }
 
     /// Returns the file name extension.
     pub fn extension(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Returns the name, the file name extension, and a remark for the user.
+    fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Gif => "gif",
-            Self::Mp4 => "mp4",
-            Self::Webm => "webm",
-            Self::Frames => "png",
+            Self::Gif => ("GIF", "gif", "plays everywhere; 256 colours per picture, large files"),
+            Self::Mp4 => ("MP4", "mp4", "H.264, plays nearly everywhere; needs the program ffmpeg"),
+            Self::Webm => ("WebM", "webm", "VP9, small, for the web; needs the program ffmpeg"),
+            Self::Frames => ("PNG", "png", "one lossless file per picture"),
         }
     }
 
@@ -81,12 +82,12 @@ impl Format {
         })?;
         let listed = String::from_utf8_lossy(&output.stdout);
         let has = |encoder: &str| listed.lines().any(|line| line.split_whitespace().nth(1) == Some(encoder));
-        let codecs: &[&[&str]] = match self {
-            Self::Mp4 => &[
+        let codecs: [&[&str]; 2] = match self {
+            Self::Mp4 => [
                 &["libx264", "-crf", "18", "-preset", "medium", "-movflags", "+faststart"],
                 &["mpeg4", "-q:v", "2", "-movflags", "+faststart"],
             ],
-            _ => &[
+            _ => [
                 &["libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
                 &["libvpx", "-crf", "10", "-b:v", "8M"],
             ],
