@@ -85,7 +85,10 @@ fn start(args: &Simulation) -> Result<Config> {
             let config = Config::load(Path::new(path))?;
             let info = config.mode.info();
             if let Some(other) = args.mode.as_deref().filter(|mode| *mode != info.name) {
-                return Err(Error::Invalid(format!("{path} is of --mode {}, not {other}", info.name)));
+                return Err(Error::Invalid(format!(
+                    "{path} is a scene for --mode {}, not {other}",
+                    info.name
+                )));
             }
             config
         }
@@ -148,7 +151,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         let modes = MODES.iter().filter(|info| info.work.matter == matter).map(|info| info.name);
         let (name, modes) = (info.name, modes.collect::<Vec<_>>().join(" or --mode "));
         Err(Error::Invalid(format!(
-            "{option} holds {what}, which --mode {name} cannot simulate; use --mode {modes}"
+            "{option} reads {what}, which --mode {name} cannot simulate; use --mode {modes}"
         )))
     };
     if let Some(path) = &args.load {
@@ -166,7 +169,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     }
     if let Some(path) = &args.params {
         if info.work.matter != Matter::Flow {
-            return other("--params", "a fluid's grid", Matter::Flow);
+            return other("--params", "a fluid", Matter::Flow);
         }
         let case = load_case(path)?;
         let walls = match &args.obstacles {

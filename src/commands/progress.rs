@@ -35,29 +35,24 @@ pub(super) fn run_in_parts(
     steps: u32,
     mut progress: impl FnMut(f32),
 ) -> Result<Vec<f64>> {
-    let mut series = Vec::new();
-    let mut done = 0;
-    let Some(told) = &engine.config().mode.info().series else {
-        // The crash save can store the state between two parts.
-        let mut part = 1;
-        while done < steps {
-            let clock = Instant::now();
-            let now = part.min(steps - done);
-            engine.run(now, |share| progress((done as f32 + share * now as f32) / steps as f32))?;
-            done += now;
-            part = if clock.elapsed() < LEAST_PART { part.saturating_mul(4) } else { part };
-        }
-        return Ok(series);
-    };
+    let reported = engine.config().mode.info().series.as_ref();
+    let (mut series, mut done) = (Vec::new(), 0);
+    // The crash save can store the state between two parts.
+    let mut part = if reported.is_some() { PART } else { 1 };
     while done < steps {
-        let part = PART.min(steps - done);
-        engine.run(part, |share| progress((done as f32 + share * part as f32) / steps as f32))?;
-        let values = engine.series()?;
-        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            return Err(Error::Invalid(format!("after {} steps {}", done as usize + at + 1, told.broken)));
+        let (clock, now) = (Instant::now(), part.min(steps - done));
+        engine.run(now, |share| progress((done as f32 + share * now as f32) / steps as f32))?;
+        if let Some(reported) = reported {
+            let values = engine.series()?;
+            if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+                let step = done as usize + at + 1;
+                return Err(Error::Invalid(format!("after {step} steps {}", reported.broken)));
+            }
+            series.extend(values);
+        } else if clock.elapsed() < LEAST_PART {
+            part = part.saturating_mul(4);
         }
-        series.extend(values);
-        done += part;
+        done += now;
     }
     Ok(series)
 }

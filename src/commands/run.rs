@@ -79,27 +79,27 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
     // Pipes and devices are refused before the first step, because --resume cannot read them.
     let save = args.save.as_deref().map(|path| OutputFile::create(path)?.draft()).transpose()?;
-    let mut told = begin
+    let mut series = begin
         .snapshot
         .as_mut()
         .map(|snapshot| std::mem::take(&mut snapshot.runs[0].series))
         .unwrap_or_default();
     let mut engine = begin.engine(open_several(&args.simulation)?)?;
     // Values from a snapshot are used only if it has one for every step.
-    if told.len() as u64 != engine.clock().0 {
-        told.clear();
+    if series.len() as u64 != engine.clock().0 {
+        series.clear();
     }
-    let (report, mut series) = report(&mut engine, steps)?;
-    told.append(&mut series);
+    let (report, new) = report(&mut engine, steps)?;
+    series.extend(new);
     if let Some(save) = save {
         let mut snapshot = engine.snapshot()?;
-        snapshot.runs[0].series.clone_from(&told);
+        snapshot.runs[0].series.clone_from(&series);
         let bytes = snapshot.to_bytes()?;
         save.file()?.write_all(&bytes).map_err(save.error())?;
         save.keep()?;
     }
     if let Some(outputs) = outputs {
-        outputs.save(&mut engine, &told)?;
+        outputs.save(&mut engine, &series)?;
     }
     if args.json {
         print_json(&report);

@@ -105,7 +105,7 @@ impl Scene {
         match &self.origin {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),
             Origin::Bodies(bodies) => Bodies::clone(bodies).into(),
-            Origin::Orbits(orbits) => gravity::orbiting(setup, orbits).into(),
+            Origin::Orbits(orbits) => gravity::orbiting(setup, orbits),
             Origin::Walls(walls) => {
                 Flow::at_rest(Walls::clone(walls), setup.params.float("density").unwrap_or(1.0), 0).into()
             }

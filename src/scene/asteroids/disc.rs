@@ -2,8 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::balls::{Balls, cube_root, param};
-use super::packing::GAP;
+use super::balls::{Balls, GAP, cube_root, param};
 use crate::base::bodies::Bodies;
 use crate::scene::generator::Setup;
 use crate::scene::random::Random;

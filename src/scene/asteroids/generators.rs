@@ -1,8 +1,7 @@
 //! The generators of asteroid scenes.
 
-use super::balls::{Balls, cube_root, param};
+use super::balls::{Balls, Packing, cube_root, param};
 use super::disc::Disc;
-use super::packing::Packing;
 use crate::base::bodies::Bodies;
 use crate::base::state::State;
 use crate::scene::frame::centre;
@@ -24,11 +23,17 @@ pub(crate) static GENERATORS: &[Generator] = &[
         ],
         make: disc,
     },
-    Generator { name: "clouds", arguments: &[], make: |setup, _| clouds(setup).into() },
-    Generator { name: "billiards", arguments: &[], make: |setup, _| billiards(setup).into() },
-    Generator { name: "pack", arguments: &[], make: |setup, _| dense_box(setup).into() },
-    Generator { name: "shooter", arguments: &[], make: |setup, _| shooter(setup).into() },
+    Generator { name: "clouds", arguments: &[], make: clouds },
+    Generator { name: "billiards", arguments: &[], make: billiards },
+    Generator { name: "pack", arguments: &[], make: dense_box },
+    Generator { name: "shooter", arguments: &[], make: shooter },
 ];
+
+/// Brings the centre of mass to rest at the origin.
+fn at_rest(mut bodies: Bodies<f64>) -> State {
+    centre(&mut bodies);
+    bodies.to_f32().into()
+}
 
 /// A belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest.
 ///
@@ -43,7 +48,7 @@ fn disc(setup: &Setup, arguments: &Arguments) -> State {
 }
 
 /// Two balls of bodies that move towards each other. Every other body is in the second ball.
-fn clouds(setup: &Setup) -> Bodies {
+fn clouds(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.08;
     const SPEED: f64 = 1.0;
     let balls = Balls::spread(setup, 10.0);
@@ -61,8 +66,7 @@ fn clouds(setup: &Setup) -> Bodies {
         bodies.push(at, [-side * SPEED, 0.0, 0.0], m);
         bodies.velocities[i][3] = (i % 2) as f64;
     }
-    centre(&mut bodies);
-    bodies.to_f32()
+    at_rest(bodies)
 }
 
 /// Random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies that
@@ -74,7 +78,7 @@ const SHAKE: f64 = 0.01;
 /// Against more than five rows the cue ball gets heavier with the number of balls, or it would have no effect. It is
 /// at most 343 times as heavy, which is seven times as large: a larger one would fill its cells of the cell list with
 /// too many other balls. The balls do not quite touch, so that the collisions follow one another.
-fn billiards(setup: &Setup) -> Bodies {
+fn billiards(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;
     const HEAVIEST: f64 = 343.0;
@@ -100,12 +104,11 @@ fn billiards(setup: &Setup) -> Bodies {
         bodies.push([x + dx, y + dy, 0.0], [speed, 0.0, 0.0], m);
         bodies.velocities[i][3] = f64::from(i != 0);
     }
-    centre(&mut bodies);
-    bodies.to_f32()
+    at_rest(bodies)
 }
 
 /// Hexagonal close packing with a little slack.
-fn dense_box(setup: &Setup) -> Bodies {
+fn dense_box(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;
     while side * side * side < setup.bodies {
@@ -125,12 +128,11 @@ fn dense_box(setup: &Setup) -> Bodies {
         let at = lattice.map(|c| c * pitch + SHAKE * ball * random.signed());
         bodies.push(at, [0.0; 3], 1.0 / setup.bodies as f64);
     }
-    centre(&mut bodies);
-    bodies.to_f32()
+    at_rest(bodies)
 }
 
 /// A ball of resting bodies, and a shooter, body 0, that is as heavy as 64 others, or as all of them.
-fn shooter(setup: &Setup) -> Bodies {
+fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;
     let heavy = (setup.bodies as f64 - 1.0).clamp(1.0, 64.0);
@@ -138,7 +140,7 @@ fn shooter(setup: &Setup) -> Bodies {
     let size = param(setup, "radius") * cube_root(setup.bodies as f64 / FILLING);
     let random = &mut Random::new(setup.seed);
     let mut bodies = Bodies::with_capacity(setup.bodies);
-    let [(m, ball), others @ ..] = &balls.0[..] else { return Bodies::default() };
+    let [(m, ball), others @ ..] = &balls.0[..] else { return Bodies::default().into() };
     bodies.push([-1.3 * size - 2.0 * ball, 0.0, 0.0], [SPEED, 0.0, 0.0], *m);
     let mut packing = Packing::new(others.len(), others.first().map_or(0.0, |(_, ball)| *ball));
     for (m, ball) in others {
@@ -146,6 +148,5 @@ fn shooter(setup: &Setup) -> Bodies {
         bodies.push(at, [0.0; 3], *m);
     }
     bodies.velocities[1..].iter_mut().for_each(|v| v[3] = 1.0);
-    centre(&mut bodies);
-    bodies.to_f32()
+    at_rest(bodies)
 }

@@ -9,6 +9,5 @@
 mod balls;
 mod disc;
 mod generators;
-mod packing;
 
 pub(super) use self::generators::GENERATORS;

@@ -32,11 +32,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
         ],
         make: galaxies,
     },
-    Generator {
-        name: "plummer",
-        arguments: &[],
-        make: |setup, _| finish(setup, super::plummer::sphere).into(),
-    },
+    Generator { name: "plummer", arguments: &[], make: |setup, _| finish(setup, super::plummer::sphere) },
     Generator { name: "cube", arguments: &[], make: cube },
     Generator { name: "ball", arguments: &[], make: ball },
     Generator { name: "ring", arguments: &[], make: ring },
@@ -48,19 +44,19 @@ pub(crate) static GENERATORS: &[Generator] = &[
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
 /// Runs a generator for G = 1, scales the velocities to the current G, and puts the centre of mass at the origin.
-fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> Bodies {
+fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) -> State {
     let law = Law::of(setup.params);
     let mut bodies = make(setup.bodies, law, &mut Random::new(setup.seed));
     scale(&mut bodies, 1.0, law.g.sqrt());
     centre(&mut bodies);
-    bodies.to_f32()
+    bodies.to_f32().into()
 }
 
 /// A disc around a bulge that also stands for the halo. With less than half of the mass in the bulge, the disc would
 /// turn into a bar within two turns; with more it stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
-    finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random)).into()
+    finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random))
 }
 
 /// Two galaxies on a parabolic orbit, whose point masses would pass at the distance `pericentre`. The first has the
@@ -69,7 +65,7 @@ fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
     let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
-    let bodies = finish(setup, |n, law, random| {
+    finish(setup, |n, law, random| {
         let share = |count: usize| count as f64 / n as f64;
         let count = (n as f64 * arguments.get("share")) as usize;
         let mut first = Galaxy::new(share(count), bulge, scale, law).bodies(count, random);
@@ -84,23 +80,22 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
         first.positions.append(&mut second.positions);
         first.velocities.append(&mut second.velocities);
         first
-    });
-    bodies.into()
+    })
 }
 
 /// Returns bodies on orbits, with speeds scaled to the current G and the centre of mass at rest.
-pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> Bodies {
+pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> State {
     finish(setup, |_, _, _| orbits.bodies().clone())
 }
 
 /// A uniform cube of side 2 at rest. A ball of this density would collapse within π/2·√(R³/2GM) ≈ 1.5.
 fn cube(setup: &Setup, _: &Arguments) -> State {
-    finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed()))).into()
+    finish(setup, |n, _, random| at_rest(n, || std::array::from_fn(|_| random.signed())))
 }
 
 /// A uniform ball of radius 1 at rest. It collapses within π/2·√(R³/2GM) ≈ 1.1.
 fn ball(setup: &Setup, _: &Arguments) -> State {
-    finish(setup, |n, _, random| at_rest(n, || random.ball())).into()
+    finish(setup, |n, _, random| at_rest(n, || random.ball()))
 }
 
 fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
@@ -126,7 +121,6 @@ fn ring(setup: &Setup, _: &Arguments) -> State {
         }
         bodies
     })
-    .into()
 }
 
 /// Masses ¾ and ¼ at the distance 1, on circular orbits of the softened force; see [`two_body_period`].
@@ -138,7 +132,6 @@ fn two_body(setup: &Setup, _: &Arguments) -> State {
         bodies.push([0.75, 0.0, 0.0], [0.0, 0.75 * v, 0.0], 0.25);
         bodies
     })
-    .into()
 }
 
 /// Returns the period of the scene `two-body`: 2π/√(GM s(r)) with r = M = 1. Here s is the softened force over the
@@ -163,5 +156,4 @@ fn figure_eight(setup: &Setup, _: &Arguments) -> State {
         bodies.push([0.0; 3], [V[0], V[1], 0.0], 1.0);
         bodies
     })
-    .into()
 }
