@@ -93,10 +93,7 @@ pub(super) fn build(
     state: &State,
 ) -> Result<Box<dyn Simulation>> {
     let mode = directed(config, config.reverse)?;
-    match device_recipes(devices, config, resolved)?.as_slice() {
-        [only] => mode.build(&only.device, only.recipe, state),
-        several => mode.build_together(several, state),
-    }
+    mode.build_together(&device_recipes(devices, config, resolved)?, state)
 }
 
 /// Builds a simulation that continues from `state` with the solver's `extra` data of the same moment, which may be empty.

@@ -6,7 +6,7 @@ use super::kernels::{source, sources};
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::edit::{Attractor, CLUSTER, Edit, Launch};
 use crate::base::error::{Error, Result};
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
+use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
@@ -84,21 +84,26 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
     bodies.velocities.iter_mut().rev().take(newest).for_each(|v| v[3] = group);
 }
 
-/// Builds the kernel that applies an [`Attractor`].
-pub(super) fn kernel(device: &Device) -> Result<Kernel> {
-    Program::build(device, &sources(&[PULL]), &[])?.kernel("pull")
-}
+/// The kernel that applies an [`Attractor`], built at its first use.
+#[derive(Default)]
+pub(super) struct AttractKernel(Option<Kernel>);
 
-/// Queues the change of the velocities `v` of bodies at `x` by an attractor over some time.
-pub(super) fn queue(
-    lane: &mut Lane,
-    kernel: &Kernel,
-    (pull, time): (&Attractor, f32),
-    x: &Buffer<[f32; 4]>,
-    v: &Buffer<[f32; 4]>,
-) -> Result<()> {
-    let Attractor { at: [px, py, pz], strength, reach } = *pull;
-    let c = Arg::Float8([px, py, pz, strength * time, reach * reach, 0.0, 0.0, 0.0]);
-    let args = [Arg::Uint(x.len() as u32), c, x.into(), v.into()];
-    lane.whole(Pass::cheap(kernel, &args, x.len()))
+impl AttractKernel {
+    /// Queues the change of the velocities `v` of bodies at `x` by an attractor over some time.
+    pub(super) fn queue(
+        &mut self,
+        lane: &mut Lane,
+        (attractor, time): (&Attractor, f32),
+        x: &Buffer<[f32; 4]>,
+        v: &Buffer<[f32; 4]>,
+    ) -> Result<()> {
+        let kernel = match self.0.take() {
+            Some(kernel) => kernel,
+            None => Program::build(lane.device(), &sources(&[PULL]), &[])?.kernel("pull")?,
+        };
+        let Attractor { at: [px, py, pz], strength, reach } = *attractor;
+        let c = Arg::Float8([px, py, pz, strength * time, reach * reach, 0.0, 0.0, 0.0]);
+        let args = [Arg::Uint(x.len() as u32), c, x.into(), v.into()];
+        lane.whole(Pass::cheap(self.0.insert(kernel), &args, x.len()))
+    }
 }

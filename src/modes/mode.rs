@@ -12,7 +12,7 @@ use crate::base::bodies::{Bodies, Points};
 use crate::base::edit::{Attractor, Edit, GravitySample};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
-use crate::base::params::{self, ParamValues, Params};
+use crate::base::params::{self, ChangeEffect, ParamValues, Params};
 use crate::base::state::State;
 use crate::compute::{Device, DeviceInfo, KernelSource, Pending};
 use crate::scene::Scene;
@@ -159,20 +159,20 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns a copy of the parameters.
     fn boxed(&self) -> Box<dyn Mode>;
 
+    /// Puts `state` on one or several devices, which step it together, each with its own recipe. [`Variant::together`]
+    /// must allow the combination of variants.
+    ///
+    /// # Errors
+    /// Returns an error with the compiler's log if a kernel does not build, or if a device cannot hold the state, or
+    /// if the mode cannot step such a state.
+    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
+
     /// Puts `state` on `device`, to be stepped by `recipe`.
     ///
     /// # Errors
-    /// Returns an error with the compiler's log if a kernel does not build, or if the device cannot hold the state, or
-    /// if the mode cannot step such a state.
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>>;
-
-    /// Puts `state` on several devices, which step it together, each with its own recipe. [`Variant::together`] must
-    /// allow the combination of variants. The default uses only the first device.
-    ///
-    /// # Errors
-    /// Returns an error in the cases of [`Mode::build`].
-    fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
-        self.build(&device_recipes[0].device, device_recipes[0].recipe, state)
+    /// Returns an error in the cases of [`Mode::build_together`].
+    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
+        self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
     }
 
     /// Returns the simulated time of one step.
@@ -248,6 +248,11 @@ impl dyn Mode {
         any.downcast_ref().ok_or_else(|| {
             Error::Invalid(format!("these are parameters of {}, not of the current mode", self.info().name))
         })
+    }
+
+    /// Returns the costliest effect of changing parameters from `old`; `None` if none changed.
+    pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
+        old.values().changes(&self.values()).1
     }
 
     /// Returns all parameters with their values.

@@ -2,24 +2,35 @@
 
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
-use crate::compute::{Buffer, Device, Pending};
+use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
-/// Output of a mode's kernel `pack`.
+/// A mode's kernel `pack` with its output.
 pub(super) struct PackedPoints {
-    pub positions: Buffer<[f32; 4]>,
-    pub values: Buffer<f32>,
+    kernel: Kernel,
+    positions: Buffer<[f32; 4]>,
+    values: Buffer<f32>,
 }
 
 impl PackedPoints {
     /// Device memory that one body takes, in bytes.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4]>() + size_of::<f32>();
 
-    pub(super) fn new(device: &Device, bodies: usize) -> Result<Self> {
-        Ok(Self { positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
+    pub(super) fn new(device: &Device, kernel: Kernel, bodies: usize) -> Result<Self> {
+        Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the copy of bodies that look like `shape` into the memory of `points`.
-    pub(super) fn read(&self, points: Points, shape: Shape) -> Result<Pending<Points>> {
+    /// Queues the kernel with `args` before its output, and the copy of bodies that look like `shape` into the memory of
+    /// `points`.
+    pub(super) fn publish(
+        &self,
+        lane: &mut Lane,
+        args: &[Arg],
+        points: Points,
+        shape: Shape,
+    ) -> Result<Pending<Points>> {
+        let args = [args, &[(&self.positions).into(), (&self.values).into()]].concat();
+        lane.whole(Pass::cheap(&self.kernel, &args, self.values.len()))?;
+        lane.flush()?;
         let Points { positions, values, .. } = points;
         let pending = self.positions.read_into(positions)?.and(self.values.read_into(values)?);
         Ok(pending.map(move |(positions, values)| Points { positions, values, shape, ..Points::default() }))

@@ -9,11 +9,11 @@ use gravitile::base::bodies::Points;
 use gravitile::base::error::Result;
 use gravitile::base::params::{Params, Visitor};
 use gravitile::base::state::State;
-use gravitile::compute::{Device, Pending};
+use gravitile::compute::Pending;
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
-use gravitile::modes::{Diagnostics, Extra, Mode, ModeInfo, Recipe, Simulation};
+use gravitile::modes::{DeviceRecipe, Diagnostics, Extra, Mode, ModeInfo, Simulation};
 
 /// Holds bursts until they are let go.
 #[derive(Clone, Default)]
@@ -96,8 +96,8 @@ impl Mode for Odd {
     fn boxed(&self) -> Box<dyn Mode> {
         Box::new(self.clone())
     }
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        let inner = self.gravity.build(device, recipe, state)?;
+    fn build_together(&self, devices: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
+        let inner = self.gravity.build_together(devices, state)?;
         Ok(Box::new(OddSimulation { inner, bursts: 0, odd: self.clone() }))
     }
     fn time_step(&self) -> f64 {

@@ -106,8 +106,8 @@ impl Cells {
 }
 
 impl Solver for Cells {
-    fn items(&self) -> usize {
-        self.advance.items(self.bodies)
+    fn advance(&self) -> &Advance {
+        &self.advance
     }
 
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {

@@ -6,6 +6,7 @@ use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Recipe;
+use crate::modes::fleet::Assignment;
 
 /// Bodies that the inner loop tests before it branches.
 const ROWS: usize = 64;
@@ -65,20 +66,34 @@ impl Columns {
 }
 
 impl Solver for Columns {
-    fn items(&self) -> usize {
-        let few = self.bodies.div_ceil(self.recipe.bodies_per_group() / self.recipe.work_group);
-        few.div_ceil(2).next_multiple_of(self.recipe.work_group)
+    fn advance(&self) -> &Advance {
+        &self.advance
     }
 
-    /// Searches for the bodies that touch; after the last slice makes the first pass over the lists.
+    fn share(&self, assignment: &Assignment) -> Range<usize> {
+        let Assignment { own, of, .. } = assignment;
+        if *of > 1 {
+            return self.recipe.items(own.start)..self.recipe.items(own.end);
+        }
+        let few = self.bodies.div_ceil(self.recipe.bodies_per_group() / self.recipe.work_group);
+        0..few.div_ceil(2).next_multiple_of(self.recipe.work_group)
+    }
+
+    /// Searches for the bodies that touch; after the last slice makes the first pass over the lists. On several devices,
+    /// tests the bodies of the share against all others, since lists of pairs cannot be divided by bodies.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
-        if range.start == 0 {
+        if range.start == self.share(pass.assignment).start {
             self.fill(lane, pass)?;
         }
+        let (rows, column) = (Arg::Uint(self.rows as u32), (&self.column).into());
+        let cost = self.advance.pairs_per_item(self.bodies);
+        if pass.assignment.of > 1 {
+            let args = [pass.args(pass.from.map(Arg::from)), vec![rows, column]].concat();
+            return self.advance.slice(lane, &args, cost, range);
+        }
         let [met, others] = [&self.met, &self.others].map(Arg::from);
-        let (x, rows) = (pass.from[0].into(), Arg::Uint(self.rows as u32));
-        let args = [pass.count(), pass.coefficients, x, rows, (&self.column).into(), met, others];
-        let (group, cost) = (self.recipe.work_group, self.advance.pairs_per_item(self.bodies));
+        let args = [pass.count(), pass.coefficients, pass.from[0].into(), rows, column, met, others];
+        let group = self.recipe.work_group;
         let search = Pass { kernel: &self.find, args: &args, items: range.end, group, cost };
         let next = lane.slice(search, range.start)?;
         if next >= range.end {
@@ -86,21 +101,5 @@ impl Solver for Columns {
             lane.whole(Pass::cheap(&self.collide, &args, self.bodies))?;
         }
         Ok(next)
-    }
-
-    /// Tests the bodies of the share against all others, since lists of pairs cannot be divided by bodies.
-    fn evaluate_share(
-        &mut self,
-        lane: &mut Lane,
-        pass: &ContactPass,
-        is_first: bool,
-        range: Range<usize>,
-    ) -> Result<usize> {
-        if is_first {
-            self.fill(lane, pass)?;
-        }
-        let own = vec![Arg::Uint(self.rows as u32), (&self.column).into()];
-        let args = [pass.args(pass.from.map(Arg::from)), own].concat();
-        self.advance.slice(lane, &args, self.advance.pairs_per_item(self.bodies), range)
     }
 }

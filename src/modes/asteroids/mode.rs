@@ -2,21 +2,21 @@
 
 use super::carried::CARRIES;
 use super::columns::Columns;
+use super::edit;
 use super::parameters::{Asteroids, Substeps};
 use super::simulation::AsteroidSimulation;
 use super::solver::SecondPass;
 use super::variants::{VARIANTS, auto_variant};
-use super::{edit, share};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::params;
 use crate::base::state::State;
-use crate::compute::Device;
 use crate::modes::kernels::source;
 use crate::modes::packed::PackedPoints;
+use crate::modes::variant::common_multiple;
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Start, Work, checks,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Simulation, Start, Work, checks, fleet,
 };
 use crate::scene;
 
@@ -77,12 +77,11 @@ impl Mode for Asteroids {
         Box::new(self.clone())
     }
 
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(AsteroidSimulation::new(device, self, recipe, state.bodies()?)?))
-    }
-
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(share::together(self, device_recipes, state.bodies()?)?))
+        let bodies = state.bodies()?;
+        let grain = device_recipes.iter().map(|own| own.recipe.bodies_per_group()).fold(1, common_multiple);
+        let build = |own: &DeviceRecipe| AsteroidSimulation::new(own, self, bodies, grain);
+        Ok(fleet::together(device_recipes.iter().map(build).collect::<Result<_>>()?))
     }
 
     fn time_step(&self) -> f64 {

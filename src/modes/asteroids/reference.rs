@@ -372,11 +372,11 @@ impl Asteroids {
         for _ in 0..steps {
             let count = self.substeps.fixed().unwrap_or_else(|| {
                 let due = schedule.next();
-                if due.look {
-                    schedule.look = Some(self.look(bodies));
+                if due.measure {
+                    schedule.measurement = Some(self.substeps_for(bodies));
                 }
-                if due.answer
-                    && let Some(count) = schedule.look.take()
+                if due.apply
+                    && let Some(count) = schedule.measurement.take()
                 {
                     schedule.substeps = count;
                 }
@@ -390,7 +390,7 @@ impl Asteroids {
     }
 
     /// Returns the number of substeps that the bodies need.
-    fn look(&self, bodies: &Bodies<f64>) -> u32 {
+    fn substeps_for(&self, bodies: &Bodies<f64>) -> u32 {
         let radii = self.radii(bodies);
         let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
         let (ahead, planet) = (Motion::ahead(self), f64::from(self.planet_radius));

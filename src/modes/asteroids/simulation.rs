@@ -1,5 +1,7 @@
 //! Asteroids on a device: buffers, kernels, steps and readings.
 
+use std::ops::Range;
+
 use glam::DVec3;
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
@@ -11,42 +13,43 @@ use crate::base::bodies::{Bodies, Points, Shape};
 use crate::base::edit::Attractor;
 use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
-use crate::base::params::{ChangeEffect as Cost, Choice};
+use crate::base::params::{ChangeEffect, Choice};
 use crate::base::state::State;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::carried::list;
+use crate::modes::edits::AttractKernel;
+use crate::modes::fleet::{Assignment, Cursor, SharedSimulation};
 use crate::modes::kernels::source;
 use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, edits};
+use crate::modes::{DeviceRecipe, Diagnostics, Extra, Mode, Reading, Recipe, Simulation};
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
 /// Bodies on a device with the kernels that step them.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
-    pub(super) device: Device,
+    device: Device,
     pub(super) params: Asteroids,
     /// Parameters of a substep of the current or last step.
     substep: Asteroids,
     /// Number of substeps of the current or last step.
     pub(super) substeps: u32,
-    pub(super) schedule: Schedule<Look>,
+    pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the motion of the bodies, from which the number of substeps follows.
     motion: Kernel,
     /// Result of the kernel `motion`.
-    seen: Buffer<u32>,
-    /// Host memory that `seen` is read to.
-    seen_here: Memory<u32>,
+    motion_bits: Buffer<u32>,
+    /// Host memory that `motion_bits` is read to.
+    motion_memory: Memory<u32>,
     pub(super) count: usize,
-    pub(super) recipe: Recipe,
+    recipe: Recipe,
     /// The second pass of a step, under the contact law `match`.
     pub(super) second: Option<SecondPass>,
     /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
     pub(super) solver: Box<dyn Solver>,
-    pub(super) pack: Kernel,
-    pub(super) reduction: Reduction,
+    reduction: Reduction,
     /// Positions with sizes: the current ones, and the destination of the next substep; swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities with masses, swapped like the positions.
@@ -54,38 +57,27 @@ pub(super) struct AsteroidSimulation {
     /// Whether a step was taken with the current parameters: then the last substep went from `[1]` to `[0]`.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
-    was_pulled: bool,
+    was_attracted: bool,
     /// Number of hits, deepest overlap, and steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Group that each body started in.
-    pub(super) origin: Buffer<f32>,
-    pub(super) packed: PackedPoints,
+    origin: Buffer<f32>,
+    packed: PackedPoints,
     /// Smallest radius above 0 and largest radius, divided by the parameter `radius`.
-    pub(super) radii: [f32; 2],
+    radii: [f32; 2],
     pub(super) burst: Burst,
-    /// State for sharing the work with other devices.
-    pub(super) share: Share,
-    /// Kernel of the attract tool, built at its first use.
-    pull: Option<Kernel>,
+    pub(super) cursor: Cursor,
+    /// Bodies per unit of work that devices share.
+    pub(super) grain: usize,
+    attract: AttractKernel,
 }
 
 /// A measurement of the bodies' motion by the kernel `motion`.
-pub(super) enum Look {
+pub(super) enum Measurement {
     /// Queued, not read yet.
-    Asked(Pending<Memory<u32>>),
+    Queued(Pending<Memory<u32>>),
     /// The largest rate, and 1 if a body may touch the planet, else 0.
-    Told([f32; 2]),
-}
-
-/// State for sharing the work with other devices.
-#[derive(Default)]
-pub(super) struct Share {
-    /// Bodies per unit of work.
-    pub(super) grain: usize,
-    /// First work-item of the device's part of a step.
-    pub(super) start: usize,
-    /// End of the device's part, in work-items.
-    pub(super) end: usize,
+    Done([f32; 2]),
 }
 
 /// A burst under way.
@@ -97,31 +89,20 @@ pub(super) struct Burst {
     /// The next substep of the step.
     pub(super) substep: u32,
     /// Number of substeps so far.
-    substeps: u64,
-    /// Whether the first pass is completely queued, so that the second pass comes next.
-    pub(super) is_second: bool,
-    /// The next work-item of the pass.
-    pub(super) from: usize,
-}
-
-impl Burst {
-    /// Returns whether no part of the next step is queued yet.
-    fn is_at_step(&self) -> bool {
-        (self.substep, self.is_second, self.from) == (0, false, 0)
-    }
+    pub(super) substeps: u64,
 }
 
 impl AsteroidSimulation {
-    pub(super) fn new(device: &Device, params: &Asteroids, recipe: Recipe, bodies: &Bodies) -> Result<Self> {
-        let variant = recipe.variant;
+    pub(super) fn new(own: &DeviceRecipe, params: &Asteroids, bodies: &Bodies, grain: usize) -> Result<Self> {
+        let DeviceRecipe { device, recipe } = own;
         let mut defines = recipe.defines();
         if params.contact_law == ContactLaw::Match {
             defines.extend(SecondPass::defines());
         }
-        let program = Program::build(device, &mode_of(params).info().sources(variant), &defines)?;
+        let program = Program::build(device, &params.info().sources(recipe.variant), &defines)?;
         let (count, substeps) = (bodies.len(), params.substeps.fixed().unwrap_or(1));
-        let setup = Setup { device, program: &program, recipe, bodies: count };
-        let builder: &Builder = variant.solver()?;
+        let setup = Setup { device, program: &program, recipe: *recipe, bodies: count };
+        let builder: &Builder = recipe.variant.solver()?;
         let solver = (builder.0)(&setup)?;
         let second = match params.contact_law {
             ContactLaw::Match => Some(SecondPass::new(&setup, solver.second_kernel())?),
@@ -137,25 +118,25 @@ impl AsteroidSimulation {
             substeps,
             schedule: Schedule::default(),
             motion: program.kernel("motion")?,
-            seen: Buffer::new(device, 2)?,
-            seen_here: Memory::default(),
+            motion_bits: Buffer::new(device, 2)?,
+            motion_memory: Memory::default(),
             count,
-            recipe,
+            recipe: *recipe,
             solver,
             second,
-            pack: reduction.program().kernel("pack")?,
+            packed: PackedPoints::new(device, reduction.program().kernel("pack")?, count)?,
             reduction,
             x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
             stepped: false,
-            was_pulled: false,
+            was_attracted: false,
             contact: Buffer::from_slice(device, &vec![[0.0, 0.0, NEVER, 0.0]; count])?,
             origin: Buffer::from_slice(device, &bodies.origins().collect::<Vec<_>>())?,
-            packed: PackedPoints::new(device, count)?,
             radii,
             burst: Burst::default(),
-            share: Share::default(),
-            pull: None,
+            cursor: Cursor::default(),
+            grain,
+            attract: AttractKernel::default(),
         })
     }
 
@@ -182,14 +163,14 @@ impl AsteroidSimulation {
             Some(count) => count,
             None => {
                 let due = self.schedule.next();
-                if due.look {
-                    self.schedule.look = Some(self.look()?);
+                if due.measure {
+                    self.schedule.measurement = Some(self.measure()?);
                 }
-                if due.answer
-                    && let Some(look) = self.schedule.look.take()
+                if due.apply
+                    && let Some([rate, lands]) = self.last_measurement()?
                 {
-                    let [rate, lands] = self.told(look)?;
                     let motion = Motion { rate: f64::from(rate), lands: lands > 0.0 };
+                    self.schedule.measurement = None;
                     self.schedule.substeps = motion.substeps(&self.params, f64::from(self.least_radius()));
                 }
                 self.schedule.substeps
@@ -210,14 +191,15 @@ impl AsteroidSimulation {
         self.substep = self.params.substep(count);
     }
 
-    fn look(&mut self) -> Result<Look> {
-        if self.radii[1] == 0.0 {
-            // Bodies without size cannot touch.
-            return Ok(Look::Told([0.0, 0.0]));
-        }
+    /// Queues a measurement of the bodies' motion.
+    fn measure(&mut self) -> Result<Measurement> {
         /// Number of work-items, enough to keep a device busy.
         const ITEMS: usize = 1 << 14;
-        self.seen.clear()?;
+        if self.radii[1] == 0.0 {
+            // Bodies without size cannot touch.
+            return Ok(Measurement::Done([0.0, 0.0]));
+        }
+        self.motion_bits.clear()?;
         let args = [
             Arg::Uint(self.count as u32),
             self.coefficients(),
@@ -225,31 +207,26 @@ impl AsteroidSimulation {
             Arg::Float(self.least_radius()),
             (&self.x[0]).into(),
             (&self.v[0]).into(),
-            (&self.seen).into(),
+            (&self.motion_bits).into(),
         ];
         self.lane.whole(Pass::cheap(&self.motion, &args, ITEMS.min(self.count)))?;
-        Ok(Look::Asked(self.seen.read_into(std::mem::take(&mut self.seen_here))?))
-    }
-
-    /// Returns the result of a measurement. Waits for the device.
-    fn told(&mut self, look: Look) -> Result<[f32; 2]> {
-        Ok(match look {
-            Look::Asked(answer) => {
-                let (seen, _) = answer.wait()?;
-                let told = [f32::from_bits(seen[0]).min(f32::MAX), seen[1] as f32];
-                self.seen_here = seen;
-                told
-            }
-            Look::Told(told) => told,
-        })
+        Ok(Measurement::Queued(self.motion_bits.read_into(std::mem::take(&mut self.motion_memory))?))
     }
 
     /// Returns the result of the last measurement if it does not apply yet. Waits for a queued measurement.
-    pub(super) fn last_look(&mut self) -> Result<Option<[f32; 2]>> {
-        let Some(look) = self.schedule.look.take() else { return Ok(None) };
-        let told = self.told(look)?;
-        self.schedule.look = Some(Look::Told(told));
-        Ok(Some(told))
+    pub(super) fn last_measurement(&mut self) -> Result<Option<[f32; 2]>> {
+        let result = match self.schedule.measurement.take() {
+            None => return Ok(None),
+            Some(Measurement::Done(result)) => result,
+            Some(Measurement::Queued(pending)) => {
+                let (bits, _) = pending.wait()?;
+                let result = [f32::from_bits(bits[0]).min(f32::MAX), bits[1] as f32];
+                self.motion_memory = bits;
+                result
+            }
+        };
+        self.schedule.measurement = Some(Measurement::Done(result));
+        Ok(Some(result))
     }
 
     /// Returns the reading of the longest move in a substep, divided by the radius, with a warning if it is too long.
@@ -277,68 +254,30 @@ impl AsteroidSimulation {
         }
     }
 
-    /// Makes the next step begin with a measurement of the bodies, since bodies or parameters have changed.
-    fn look_again(&mut self) {
-        self.schedule = Schedule::default();
-    }
-
-    /// Queues a slice of the next substep.
-    fn slice(&mut self) -> Result<()> {
-        if self.burst.is_at_step() {
-            self.begin_step()?;
-        }
-        let items = if self.burst.is_second { self.count } else { self.solver.items() };
-        match self.burst.is_second {
-            true => self.slice_of_second(items)?,
-            false => {
-                let from = self.burst.from;
-                let (lane, solver, pass) = self.pass();
-                self.burst.from = solver.evaluate(lane, &pass, from..items)?;
+    /// Queues a slice of the first or second pass of a substep.
+    pub(super) fn slice_of_pass(
+        &mut self,
+        stage: usize,
+        assignment: &Assignment,
+        range: Range<usize>,
+    ) -> Result<usize> {
+        let group = self.recipe.work_group;
+        let (lane, solver, pass) = self.pass(assignment);
+        match pass.second.filter(|_| stage > 0) {
+            None => solver.evaluate(lane, &pass, range),
+            Some(SecondPass { kernel, .. }) => {
+                let args = solver.second_args(&pass);
+                let pass = Pass { kernel, args: &args, items: range.end, group, cost: SecondPass::COST };
+                lane.slice(pass, range.start)
             }
         }
-        if self.burst.from >= items {
-            if self.second.is_some() && !self.burst.is_second {
-                (self.burst.is_second, self.burst.from) = (true, 0);
-            } else {
-                self.end_substep();
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn end_substep(&mut self) {
-        self.x.swap(0, 1);
-        self.v.swap(0, 1);
-        self.burst.substep += 1;
-        self.burst.substeps += 1;
-        if self.burst.substep >= self.substeps {
-            (self.burst.step, self.burst.substep) = (self.burst.step + 1, 0);
-        }
-        (self.burst.is_second, self.burst.from) = (false, 0);
-    }
-
-    /// Queues a slice of the second pass up to the body `end`.
-    pub(super) fn slice_of_second(&mut self, end: usize) -> Result<()> {
-        let (from, group) = (self.burst.from, self.recipe.work_group);
-        let (lane, solver, pass) = self.pass();
-        let Some(second) = pass.second else { return Ok(()) };
-        let args = solver.second_args(&pass);
-        let pass = Pass { kernel: &second.kernel, args: &args, items: end, group, cost: SecondPass::COST };
-        self.burst.from = lane.slice(pass, from)?;
-        Ok(())
-    }
-
-    /// Queues a slice of the first pass over the device's own bodies, up to the work-item `end`; `is_first` if it is the
-    /// first slice.
-    pub(super) fn slice_of_share(&mut self, is_first: bool, end: usize) -> Result<()> {
-        let from = self.burst.from;
-        let (lane, solver, pass) = self.pass();
-        self.burst.from = solver.evaluate_share(lane, &pass, is_first, from..end)?;
-        Ok(())
     }
 
     /// Returns the next pass over the bodies, with the solver and the lane that queue it.
-    fn pass(&mut self) -> (&mut Lane, &mut dyn Solver, ContactPass<'_>) {
+    fn pass<'a>(
+        &'a mut self,
+        assignment: &'a Assignment,
+    ) -> (&'a mut Lane, &'a mut dyn Solver, ContactPass<'a>) {
         let coefficients = self.coefficients();
         let Self { lane, solver, x, v, contact, second, params, radii, count, .. } = self;
         let pass = ContactPass {
@@ -349,13 +288,10 @@ impl AsteroidSimulation {
             from: [&x[0], &v[0]],
             to: [&x[1], &v[1], &*contact].map(Arg::from),
             second: second.as_ref(),
+            assignment,
         };
         (lane, solver.as_mut(), pass)
     }
-}
-
-fn mode_of(params: &Asteroids) -> &dyn Mode {
-    params
 }
 
 /// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ in the layout of `kernels/asteroids/contact.cl`, where ρ
@@ -375,34 +311,30 @@ fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
 impl Simulation for AsteroidSimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
         let params = mode.of::<Asteroids>()?;
-        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
+        let effect = mode.change_from(&self.params);
         if self.params.divided_by() != params.divided_by() {
-            self.look_again();
+            self.schedule = Schedule::default();
         }
         self.params = params.clone();
-        self.stepped &= cost <= Some(Cost::View);
+        self.stepped &= effect <= Some(ChangeEffect::View);
         self.divide(if self.stepped { self.substeps } else { self.planned_substeps() });
         Ok(())
     }
 
     fn start(&mut self, steps: u32) {
         self.stepped |= steps > 0;
-        self.was_pulled &= steps == 0;
-        self.burst = Burst { steps, ..Burst::default() };
+        self.was_attracted &= steps == 0;
+        (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());
     }
 
     fn advance(&mut self) -> Result<bool> {
-        while self.burst.step < self.burst.steps && !self.lane.is_full() {
-            self.slice()?;
-        }
-        self.lane.flush()?;
-        Ok(self.burst.step < self.burst.steps)
+        self.advance_alone()
     }
 
     fn progress(&self) -> f32 {
-        let Burst { steps, step, substep, is_second, from, .. } = self.burst;
+        let Burst { steps, step, substep, .. } = self.burst;
         // The second pass takes little time compared with the search for contacts.
-        let begun = if is_second { 1.0 } else { from as f32 / self.solver.items().max(1) as f32 };
+        let begun = if self.cursor.stage > 0 { 1.0 } else { self.cursor.progress() };
         (step as f32 + (substep as f32 + begun) / self.substeps as f32) / steps.max(1) as f32
     }
 
@@ -432,14 +364,14 @@ impl Simulation for AsteroidSimulation {
 
     /// Returns sizes and masses, also of bodies that are held out, contacts, and the schedule of substeps.
     fn extra(&mut self) -> Result<Extra> {
-        let look = self.last_look()?.unwrap_or_default();
+        let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
         Ok([
             (SIZES, fourth(self.x[0].read()?)),
             (MASSES, fourth(self.v[0].read()?)),
             (CONTACT, self.contact.read()?.into_flattened()),
             (RADII, self.radii.to_vec()),
-            (SUBSTEPS, self.schedule.to_list(look, &self.params)),
+            (SUBSTEPS, self.schedule.to_list(measured, &self.params)),
         ]
         .map(|(name, list)| (name.to_owned(), list))
         .into())
@@ -463,7 +395,7 @@ impl Simulation for AsteroidSimulation {
             )));
         }
         let schedule = match extra.get(SUBSTEPS) {
-            Some(list) => Schedule::from_list(list, &self.params, Look::Told)
+            Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
                 .ok_or_else(|| Error::Invalid(format!("the list of substeps is not valid: {list:?}")))?,
             None => Schedule::default(),
         };
@@ -475,20 +407,20 @@ impl Simulation for AsteroidSimulation {
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let Asteroids { radius, planet_mass, planet_radius: planet, g, colour, .. } = self.params;
-        let head = [
+        let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
+        let args = [
             Arg::Uint(self.count as u32),
             Arg::Float(radius),
             Arg::Uint(colour.index() as u32),
             Arg::Float(if self.stepped { self.substep.dt } else { 0.0 }),
             Arg::Float(g * planet_mass),
+            (&self.x[0]).into(),
+            now,
+            before,
+            (&self.contact).into(),
+            (&self.origin).into(),
         ];
-        let [now, before] = [&self.v[0], &self.v[1]].map(Arg::from);
-        let from = [(&self.x[0]).into(), now, before, (&self.contact).into(), (&self.origin).into()];
-        let PackedPoints { positions, values } = &self.packed;
-        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
-        self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
-        self.lane.flush()?;
-        self.packed.read(points, Shape::Spheres { planet })
+        self.packed.publish(&mut self.lane, &args, points, Shape::Spheres { planet })
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
@@ -498,19 +430,14 @@ impl Simulation for AsteroidSimulation {
     }
 
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
-        self.was_pulled = true;
-        self.look_again();
-        if self.pull.is_none() {
-            self.pull = Some(edits::kernel(&self.device)?);
-        }
-        match &self.pull {
-            Some(kernel) => edits::queue(&mut self.lane, kernel, (attractor, time), &self.x[0], &self.v[0]),
-            None => Ok(()),
-        }
+        self.was_attracted = true;
+        // The next step begins with a measurement of the bodies.
+        self.schedule = Schedule::default();
+        self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v[0])
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        if !self.stepped || self.was_pulled || self.burst.step < self.burst.steps {
+        if !self.stepped || self.was_attracted || self.burst.step < self.burst.steps {
             return Ok(None);
         }
         let read = |at: usize| -> Result<(Bodies, Vec<f64>)> {

@@ -5,27 +5,22 @@ use std::ops::Range;
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::Recipe;
+use crate::modes::fleet::Assignment;
 
 /// Finds the contacts of bodies and takes a step with them. One implementation per family of kernels.
 pub(super) trait Solver {
-    /// Returns the number of work-items of the first pass over all bodies.
-    fn items(&self) -> usize;
+    /// Returns the kernel `advance`, which makes the first pass.
+    fn advance(&self) -> &Advance;
 
-    /// Queues the next slice of the work-items `range` of the first pass over all bodies, without waiting for the device.
-    /// Returns the work-item at which the slice after it begins.
-    fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
-
-    /// Queues the next slice of the work-items `range` of the first pass over the bodies of one of several devices;
-    /// `is_first` if no slice of the pass is queued yet.
-    fn evaluate_share(
-        &mut self,
-        lane: &mut Lane,
-        pass: &ContactPass,
-        _is_first: bool,
-        range: Range<usize>,
-    ) -> Result<usize> {
-        self.evaluate(lane, pass, range)
+    /// Returns the work-items of the first pass that belong to `assignment`.
+    fn share(&self, assignment: &Assignment) -> Range<usize> {
+        let recipe = self.advance().recipe;
+        recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
+
+    /// Queues the next slice of the work-items `range` of the first pass, without waiting for the device. Returns the
+    /// work-item at which the slice after it begins.
+    fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel of the second pass.
     fn second_kernel(&self) -> &'static str {
@@ -53,6 +48,8 @@ pub(super) struct ContactPass<'a> {
     pub to: [Arg<'a>; 3],
     /// The second pass, under the contact law `match`.
     pub second: Option<&'a SecondPass>,
+    /// The share of the device; all bodies if the device is alone.
+    pub assignment: &'a Assignment,
 }
 
 impl<'a> ContactPass<'a> {
@@ -109,13 +106,13 @@ pub(super) struct Setup<'a> {
     pub bodies: usize,
 }
 
-/// Constructor of a variant's solver; [`Variant::solver`](crate::modes::Variant::solver) holds it.
+/// The constructor of a variant's solver, which [`Variant::solver`](crate::modes::Variant::solver) holds.
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
 /// The kernel `advance`, which makes the first pass.
 pub(super) struct Advance {
     kernel: Kernel,
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
 }
 
 impl Advance {
@@ -123,11 +120,6 @@ impl Advance {
         let (kernel, recipe) = (setup.program.kernel("advance")?, setup.recipe);
         kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
         Ok(Self { kernel, recipe })
-    }
-
-    /// Returns the number of work-items of a pass over `bodies`.
-    pub(super) fn items(&self, bodies: usize) -> usize {
-        self.recipe.items(bodies)
     }
 
     /// Returns the number of pairs that a work-item tests if it tests all pairs.
@@ -149,24 +141,21 @@ impl Advance {
 }
 
 /// Tests all pairs with one kernel.
-pub(super) struct AllPairs {
-    advance: Advance,
-    bodies: usize,
-}
+pub(super) struct AllPairs(Advance);
 
 impl AllPairs {
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
-        Ok(Box::new(Self { advance: Advance::new(setup)?, bodies: setup.bodies }))
+        Ok(Box::new(Self(Advance::new(setup)?)))
     }
 }
 
 impl Solver for AllPairs {
-    fn items(&self) -> usize {
-        self.advance.items(self.bodies)
+    fn advance(&self) -> &Advance {
+        &self.0
     }
 
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
         let args = pass.args(pass.from.map(Arg::from));
-        self.advance.slice(lane, &args, self.advance.pairs_per_item(self.bodies), range)
+        self.0.slice(lane, &args, self.0.pairs_per_item(pass.bodies), range)
     }
 }

@@ -49,28 +49,28 @@ impl Motion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
     /// Whether the bodies are measured.
-    pub look: bool,
+    pub measure: bool,
     /// Whether the last measurement applies from this step on. A measurement due in this step comes first.
-    pub answer: bool,
+    pub apply: bool,
 }
 
-/// Schedule of the measurements. `L` is a measurement that does not apply yet.
-pub(super) struct Schedule<L> {
+/// Schedule of the measurements. `M` is a measurement.
+pub(super) struct Schedule<M> {
     /// Current number of substeps; 0 if the bodies must be measured first.
     pub substeps: u32,
     /// Steps since the last measurement.
     pub phase: u32,
     /// The last measurement, until it applies.
-    pub look: Option<L>,
+    pub measurement: Option<M>,
 }
 
-impl<L> Default for Schedule<L> {
+impl<M> Default for Schedule<M> {
     fn default() -> Self {
-        Self { substeps: 0, phase: 0, look: None }
+        Self { substeps: 0, phase: 0, measurement: None }
     }
 }
 
-impl<L> Schedule<L> {
+impl<M> Schedule<M> {
     /// Length of the list that [`Schedule::to_list`] returns.
     pub(super) const NUMBERS: usize = 10;
 
@@ -80,17 +80,17 @@ impl<L> Schedule<L> {
         if is_new || self.phase >= PERIOD {
             self.phase = 0;
         }
-        let look = self.phase == 0;
-        let answer = is_new || (self.phase == LAG && self.look.is_some());
+        let measure = self.phase == 0;
+        let apply = is_new || (self.phase == LAG && self.measurement.is_some());
         self.phase += 1;
-        Due { look, answer }
+        Due { measure, apply }
     }
 
-    /// Returns the schedule as a list of numbers; `look` is the last measurement.
-    pub(super) fn to_list(&self, look: [f32; 2], params: &Asteroids) -> Vec<f32> {
-        let has_look = u8::from(self.look.is_some());
-        let own = [self.substeps as f32, self.phase as f32, f32::from(has_look)];
-        [&own[..], &look, &params.divided_by()].concat()
+    /// Returns the schedule as a list of numbers; `measured` is the result of the last measurement.
+    pub(super) fn to_list(&self, measured: [f32; 2], params: &Asteroids) -> Vec<f32> {
+        let is_measured = u8::from(self.measurement.is_some());
+        let own = [self.substeps as f32, self.phase as f32, f32::from(is_measured)];
+        [&own[..], &measured, &params.divided_by()].concat()
     }
 
     /// Restores a schedule from the list of [`Schedule::to_list`]. Returns a new schedule if the list belongs to other
@@ -98,9 +98,9 @@ impl<L> Schedule<L> {
     pub(super) fn from_list(
         list: &[f32],
         params: &Asteroids,
-        look: impl FnOnce([f32; 2]) -> L,
+        measurement: impl FnOnce([f32; 2]) -> M,
     ) -> Option<Self> {
-        let &[substeps, phase, has_look, rate, lands, ref divided_by @ ..] = list else { return None };
+        let &[substeps, phase, is_measured, rate, lands, ref divided_by @ ..] = list else { return None };
         let now = params.divided_by();
         if divided_by.len() != now.len() {
             return None;
@@ -111,11 +111,12 @@ impl<L> Schedule<L> {
         let is_count =
             substeps == 0.0 || Substeps::OPTIONS.iter().any(|(it, _)| it.fixed() == Some(substeps as u32));
         let whole = [substeps, phase].iter().all(|x| x.fract() == 0.0 && (0.0..=64.0).contains(x));
-        let is_look = rate >= 0.0 && (lands == 0.0 || lands == 1.0) && (has_look == 0.0 || has_look == 1.0);
-        (is_count && whole && phase <= PERIOD as f32 && is_look).then(|| Self {
+        let is_motion =
+            rate >= 0.0 && (lands == 0.0 || lands == 1.0) && (is_measured == 0.0 || is_measured == 1.0);
+        (is_count && whole && phase <= PERIOD as f32 && is_motion).then(|| Self {
             substeps: substeps as u32,
             phase: phase as u32,
-            look: (has_look == 1.0).then(|| look([rate, lands])),
+            measurement: (is_measured == 1.0).then(|| measurement([rate, lands])),
         })
     }
 }
@@ -138,14 +139,14 @@ impl Asteroids {
 mod tests {
     use super::*;
 
-    fn looks(schedule: &mut Schedule<u32>, steps: u32) -> Vec<Due> {
+    fn measured(schedule: &mut Schedule<u32>, steps: u32) -> Vec<Due> {
         let take = |_| {
             let due = schedule.next();
-            if due.look {
-                schedule.look = Some(1);
+            if due.measure {
+                schedule.measurement = Some(1);
             }
-            if due.answer {
-                schedule.substeps = schedule.look.take().unwrap();
+            if due.apply {
+                schedule.substeps = schedule.measurement.take().unwrap();
             }
             due
         };
@@ -154,25 +155,25 @@ mod tests {
 
     #[test]
     fn the_first_measurement_applies_at_once_and_others_some_steps_later() {
-        let due = looks(&mut Schedule::default(), 30);
+        let due = measured(&mut Schedule::default(), 30);
         let at = |wanted: fn(&Due) -> bool| -> Vec<usize> {
             due.iter().enumerate().filter(|(_, due)| wanted(due)).map(|(step, _)| step).collect()
         };
-        assert_eq!(at(|due| due.look), [0, 8, 16, 24]);
-        assert_eq!(at(|due| due.answer), [0, 12, 20, 28]);
+        assert_eq!(at(|due| due.measure), [0, 8, 16, 24]);
+        assert_eq!(at(|due| due.apply), [0, 12, 20, 28]);
     }
 
     #[test]
     fn a_schedule_continues_from_its_list_and_refuses_invalid_lists() {
         let mut whole = Schedule::default();
-        let all = looks(&mut whole, 40);
+        let all = measured(&mut whole, 40);
         let params = Asteroids::default();
         for cut in 0..40 {
             let mut first = Schedule::default();
-            let mut due = looks(&mut first, cut);
+            let mut due = measured(&mut first, cut);
             let list = first.to_list([1.0, 0.0], &params);
             let mut second = Schedule::from_list(&list, &params, |[rate, _]| rate as u32).unwrap();
-            due.extend(looks(&mut second, 40 - cut));
+            due.extend(measured(&mut second, 40 - cut));
             assert_eq!(due, all, "cut at {cut}");
         }
         for wrong in [

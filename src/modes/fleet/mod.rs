@@ -1,8 +1,8 @@
-//! A simulation on several devices: each has a whole one of its own, of which it steps a share.
+//! A simulation on several devices. Each device has a whole simulation, and steps a share of it.
 //!
-//! After each stage of a step the devices exchange what the others need, through the host. Shares follow the speeds that
-//! were measured, and who only slows the others gets none: where one device alone is quickest it steps as if there were no
-//! others. Long bursts are cut, since shares change between two bursts only.
+//! After each stage of a pass, the devices exchange what the others need, through the host. Shares follow measured speeds.
+//! A device that only slows the others gets no share. If one device alone is the fastest, it steps as if there were no
+//! others. Long bursts are cut, because shares change only between bursts.
 
 mod search;
 mod shared;
@@ -11,5 +11,5 @@ mod simulation;
 mod transfers;
 mod trials;
 
-pub(super) use self::shared::{Assignment, Need, Plan, SharedSimulation, Traffic};
-pub(super) use self::simulation::Fleet;
+pub(super) use self::shared::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
+pub(super) use self::simulation::together;

@@ -18,6 +18,24 @@ pub(in crate::modes) struct Assignment {
     pub of: usize,
 }
 
+/// The stage of a pass in progress.
+#[derive(Debug, Clone, Default)]
+pub(in crate::modes) struct Cursor {
+    pub stage: usize,
+    /// Whether the stage has begun.
+    pub begun: bool,
+    pub assignment: Assignment,
+    /// Work-items of the stage that are not queued yet.
+    pub items: Range<usize>,
+}
+
+impl Cursor {
+    /// Returns the fraction of the stage that is queued, 0 to 1, if the stage starts at work-item 0.
+    pub(in crate::modes) fn progress(&self) -> f32 {
+        (self.items.start as f32 / self.items.end.max(1) as f32).min(1.0)
+    }
+}
+
 /// How the work of a step can be divided.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::modes) struct Plan {
@@ -48,7 +66,8 @@ pub(in crate::modes) enum Traffic<'a> {
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
-/// A complete simulation on one device that can step a part of its bodies or rows.
+/// A complete simulation on one device that can step a part of its bodies or rows. A pass over the bodies or rows has
+/// stages, and devices exchange data after each. A simulation that runs alone steps all of them.
 pub(in crate::modes) trait SharedSimulation: Simulation {
     /// State that is not stored in buffers.
     type HostState;
@@ -62,13 +81,16 @@ pub(in crate::modes) trait SharedSimulation: Simulation {
     /// Returns the queue of the device.
     fn lane(&mut self) -> &mut Lane;
 
+    /// Returns the stage in progress; the default before the first pass of a burst.
+    fn cursor(&mut self) -> &mut Cursor;
+
     /// Returns how a step can be divided.
     fn plan(&self) -> Plan;
 
     /// Returns whether passes of the burst remain.
     fn remains(&self) -> bool;
 
-    /// Returns the number of stages of the next pass.
+    /// Returns the number of stages of the pass in progress.
     fn stages(&self) -> usize;
 
     /// Makes decisions before a pass that all participants must share; the first participant decides.
@@ -76,17 +98,66 @@ pub(in crate::modes) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Begins a stage of the pass.
-    fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<()>;
+    /// Begins a stage of the pass and returns its work-items; queues the whole stage and returns none if it is cheap.
+    fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Queues more of the stage; returns whether all of it is queued.
-    fn feed(&mut self) -> Result<bool>;
-
-    /// Returns what is exchanged after a stage.
-    fn traffic(&self, stage: usize) -> Traffic<'_>;
+    /// Queues the next slice of the work-items `range` of a stage without waiting. Returns the work-item at which the slice
+    /// after it begins.
+    fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
     /// Ends the pass.
     fn end_pass(&mut self) -> Result<()>;
+
+    /// Begins the stage at the cursor.
+    fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
+        let stage = self.cursor().stage;
+        let items = self.begin(stage, assignment)?;
+        *self.cursor() = Cursor { stage, begun: true, assignment: assignment.clone(), items };
+        Ok(())
+    }
+
+    /// Queues more of the stage until the lane is full; returns whether all of the stage is queued.
+    fn feed(&mut self) -> Result<bool> {
+        let Cursor { stage, assignment, mut items, .. } = self.cursor().clone();
+        while !items.is_empty() && !self.lane().is_full() {
+            items.start = self.slice(stage, &assignment, items.clone())?;
+        }
+        self.cursor().items = items.clone();
+        Ok(items.is_empty())
+    }
+
+    /// Moves the cursor to the next stage, or to the next pass after the last stage.
+    fn end_stage(&mut self) -> Result<()> {
+        let next = self.cursor().stage + 1;
+        let is_last = next == self.stages();
+        *self.cursor() = Cursor { stage: if is_last { 0 } else { next }, ..Cursor::default() };
+        if is_last { self.end_pass() } else { Ok(()) }
+    }
+
+    /// Does the work of [`Simulation::advance`] on a single device.
+    fn advance_alone(&mut self) -> Result<bool>
+    where
+        Self: Sized,
+    {
+        let Plan { units, count, .. } = self.plan();
+        let whole = Assignment { work: 0..units, own: 0..count, nth: 0, of: 1 };
+        while self.remains() && !self.lane().is_full() {
+            if !self.cursor().begun {
+                if self.cursor().stage == 0 {
+                    Self::agree(&mut [self])?;
+                }
+                self.begin_stage(&whole)?;
+            }
+            if self.feed()? {
+                self.end_stage()?;
+            }
+        }
+        self.lane().flush()?;
+        Ok(self.remains())
+    }
+
+    /// Returns what is exchanged after a stage.
+    fn traffic(&self, stage: usize) -> Traffic<'_>;
 
     /// Returns the buffers that only owners keep up to date and that `need` requires.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::search::Search;
-use super::shared::{Assignment, Need, Plan, SharedSimulation};
+use super::shared::{Assignment, Cursor, Need, Plan, SharedSimulation};
 use super::shares::{Speeds, split};
 use super::trials::Trials;
 use crate::base::bodies::Points;
@@ -22,8 +22,16 @@ const BURST_SECONDS: f64 = 0.25;
 /// Longest time to feed devices before commands are read, in seconds.
 const LOOK_SECONDS: f64 = 0.1;
 
+/// Returns simulations of the same state, one for each device, as one simulation.
+pub(in crate::modes) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
+    match <[P; 1]>::try_from(parts) {
+        Ok([only]) => Box::new(only),
+        Err(parts) => Box::new(Fleet::new(parts)),
+    }
+}
+
 /// Simulations on several devices that step as one.
-pub(in crate::modes) struct Fleet<P> {
+pub(super) struct Fleet<P> {
     pub(super) parts: Vec<P>,
     pub(super) plan: Plan,
     pub(super) staging: Staging,
@@ -40,7 +48,7 @@ pub(in crate::modes) struct Fleet<P> {
     /// What the first participant has received from the others since the last step.
     pub(super) gathered: Option<Need>,
     /// Steps of the requested burst, and those not yet begun.
-    asked: u32,
+    requested: u32,
     left: u32,
     burst: Option<Burst>,
     /// Sum of `rounds` over the steps of the requested burst so far.
@@ -57,14 +65,11 @@ pub(in crate::modes) struct Fleet<P> {
 struct Burst {
     steps: u32,
     start: Instant,
-    /// The next stage, and whether it has begun.
-    stage: usize,
-    begun: bool,
 }
 
 impl<P: SharedSimulation> Fleet<P> {
     /// Creates a fleet from simulations of the same state.
-    pub(crate) fn new(mut parts: Vec<P>) -> Self {
+    fn new(mut parts: Vec<P>) -> Self {
         let devices: Vec<Device> = parts.iter_mut().map(|part| part.lane().device().clone()).collect();
         let plan = parts[0].plan();
         let guesses: Vec<f64> = parts.iter_mut().map(|part| part.lane().rate()).collect();
@@ -85,7 +90,7 @@ impl<P: SharedSimulation> Fleet<P> {
             assignments: vec![Assignment { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
             wanted: None,
             gathered: Some(Need::LastStep),
-            asked: 0,
+            requested: 0,
             left: 0,
             burst: None,
             rounds: 0.0,
@@ -129,12 +134,16 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().filter_map(|&device| places[device].take()).collect()
     }
 
+    /// Applies `act` to the simulation of each participant, in order.
+    fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
+        self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
+    }
+
     /// Makes `participants` take part with shares by the known speeds, and sends each the data that it lacks.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = self.arranged(participants);
-        let owned = |assignments: &[Assignment]| {
-            assignments.iter().map(|assignment| assignment.own.clone()).collect::<Vec<_>>()
-        };
+        let owned =
+            |of: &[Assignment]| of.iter().map(|assignment| assignment.own.clone()).collect::<Vec<_>>();
         if participants != self.participants || owned(&assignments) != owned(&self.assignments) {
             self.spread(&participants, &assignments)?;
             for &device in &participants {
@@ -162,94 +171,103 @@ impl<P: SharedSimulation> Fleet<P> {
         let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
         let steps = self.left.min(most);
         self.left -= steps;
-        for &device in &self.participants {
-            self.parts[device].start(steps);
-        }
+        self.each(|part| {
+            part.start(steps);
+            Ok(())
+        })?;
         self.gathered = None;
-        Ok(Burst { steps, start: Instant::now(), stage: 0, begun: false })
+        Ok(Burst { steps, start: Instant::now() })
     }
 
     /// Feeds all participants; returns whether the burst has ended.
-    fn feed(&mut self, burst: &mut Burst) -> Result<bool> {
-        let is_alone = self.participants.len() == 1;
-        if is_alone {
+    fn feed(&mut self) -> Result<bool> {
+        if self.participants.len() == 1 {
             return Ok(!self.lead().advance()?);
         }
         if !self.lead().remains() {
             return Ok(true);
         }
-        let all = self.feed_stage(burst)?;
-        if !all {
-            for &device in &self.participants {
-                self.parts[device].lane().throttle()?;
-            }
+        if !self.feed_stage()? {
+            self.each(|part| part.lane().throttle())?;
             return Ok(false);
         }
-        self.exchange(burst.stage)?;
-        (burst.stage, burst.begun) = (burst.stage + 1, false);
-        if burst.stage == self.lead().stages() {
-            burst.stage = 0;
-            for &device in &self.participants {
-                self.parts[device].end_pass()?;
-            }
-        }
+        let stage = self.lead().cursor().stage;
+        self.exchange(stage)?;
+        self.each(P::end_stage)?;
         Ok(!self.lead().remains())
     }
 
     /// Queues more of the stage on each participant; returns whether all of it is queued.
-    fn feed_stage(&mut self, burst: &mut Burst) -> Result<bool> {
-        if burst.stage == 0 && !burst.begun {
-            P::agree(&mut self.participating())?;
+    fn feed_stage(&mut self) -> Result<bool> {
+        let Cursor { stage, begun, .. } = *self.lead().cursor();
+        if !begun {
+            if stage == 0 {
+                P::agree(&mut self.participating())?;
+            }
+            for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
+                self.parts[device].begin_stage(assignment)?;
+            }
         }
         let mut all = true;
-        for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
-            let part = &mut self.parts[device];
-            if !burst.begun {
-                part.begin(burst.stage, assignment)?;
-            }
+        self.each(|part| {
             all &= part.feed()?;
-        }
-        burst.begun = true;
-        for &device in &self.participants {
-            self.parts[device].lane().submit()?;
-        }
+            part.lane().submit()
+        })?;
         Ok(all)
     }
 
     /// Records the speeds of a burst, and plans changes of shares or participants.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
-        if let Some(joins) = trials.look(parts, plan, speeds, participants)? {
+        if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
             self.wanted = Some(self.search.join(joins));
         }
         let is_alone = self.participants.len() == 1;
-        let (goes_on, is_whole) = (self.left + burst.steps < self.asked, burst.steps == self.asked);
+        let (goes_on, is_whole) = (self.left + burst.steps < self.requested, burst.steps == self.requested);
         P::sum_up(&mut self.participating(), goes_on, is_whole)?;
-        let rounds = self.lead().rounds();
-        self.rounds += rounds * f64::from(burst.steps);
+        let (rounds, steps) = (self.lead().rounds(), f64::from(burst.steps));
+        self.rounds += rounds * steps;
         if is_alone && self.search.is_settled() {
-            let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
-            self.seconds += seconds;
-            for (device, member) in self.sharing.members.iter_mut().enumerate() {
-                member.share = f64::from(u8::from(device == only));
-                member.step_ms *= member.share;
-            }
-            // This does not wait: it counts the work that has ended.
-            if seconds > 0.0 {
-                self.sharing.members[only].step_ms = seconds / f64::from(burst.steps) * 1e3;
-            }
-            (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
+            self.measure_alone(steps);
             return Ok(());
         }
-        for &device in &self.participants {
-            self.parts[device].lane().finish()?;
-        }
+        self.each(|part| part.lane().finish())?;
+        let all = burst.start.elapsed().as_secs_f64();
+        self.seconds += all;
+        self.step_seconds = all / steps;
+        self.measure(steps, rounds);
         // Speeds are compared by rounds, because a later burst may have more of them in a step.
-        let steps = f64::from(burst.steps);
-        let step = burst.start.elapsed().as_secs_f64() / steps;
-        self.seconds += step * steps;
-        self.step_seconds = step;
-        let round = step / rounds;
+        let round = self.step_seconds / rounds;
+        let possible = self.plan.units as f64 / self.speeds.together(&self.participants);
+        self.sharing.efficiency = (possible / round).min(1.0);
+        let participants = self.search.note(round, &self.speeds, self.plan.units);
+        self.sharing.is_settled = self.search.is_settled();
+        let shares: Vec<_> = self.assignments.iter().map(|assignment| assignment.work.clone()).collect();
+        if participants.is_some() {
+            self.wanted = participants;
+        } else if !is_alone && self.speeds.is_uneven(&self.participants, &shares) {
+            self.wanted = Some(self.participants.clone());
+        }
+        Ok(())
+    }
+
+    /// Records the time of the work of a device alone that has ended in a burst of `steps` steps. Does not wait.
+    fn measure_alone(&mut self, steps: f64) {
+        let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
+        self.seconds += seconds;
+        for (device, member) in self.sharing.members.iter_mut().enumerate() {
+            member.share = f64::from(u8::from(device == only));
+            member.step_ms *= member.share;
+        }
+        if seconds > 0.0 {
+            self.sharing.members[only].step_ms = seconds / steps * 1e3;
+        }
+        (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
+    }
+
+    /// Records the time that each participant took for its share in a burst of `steps` steps, which has ended.
+    fn measure(&mut self, steps: f64, rounds: f64) {
+        let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;
         self.sharing.members.iter_mut().for_each(|member| (member.share, member.step_ms) = (0.0, 0.0));
         for (nth, &device) in self.participants.iter().enumerate() {
@@ -260,20 +278,8 @@ impl<P: SharedSimulation> Fleet<P> {
             let member = &mut self.sharing.members[device];
             (member.share, member.step_ms) = (units as f64 / self.plan.units as f64, seconds * 1e3);
         }
-        self.sharing.exchange_ms = if is_alone { 0.0 } else { (step - slowest).max(0.0) * 1e3 };
-        self.sharing.efficiency =
-            (self.plan.units as f64 / self.speeds.together(&self.participants) / round).min(1.0);
-        let participants = self.search.note(round, &self.speeds, self.plan.units);
-        self.sharing.is_settled = self.search.is_settled();
-        if participants.is_some() {
-            self.wanted = participants;
-            return Ok(());
-        }
-        let shares: Vec<_> = self.assignments.iter().map(|assignment| assignment.work.clone()).collect();
-        if !is_alone && self.speeds.is_uneven(&self.participants, &shares) {
-            self.wanted = Some(self.participants.clone());
-        }
-        Ok(())
+        let exchange = if is_alone { 0.0 } else { (self.step_seconds - slowest).max(0.0) };
+        self.sharing.exchange_ms = exchange * 1e3;
     }
 }
 
@@ -285,25 +291,25 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn start(&mut self, steps: u32) {
-        (self.asked, self.left, self.burst, self.may_wait) = (steps, steps, None, false);
+        (self.requested, self.left, self.burst, self.may_wait) = (steps, steps, None, false);
         self.rounds = 0.0;
     }
 
     fn advance(&mut self) -> Result<bool> {
         let clock = Instant::now();
         loop {
-            let mut burst = match self.burst.take() {
+            let burst = match self.burst.take() {
                 Some(burst) => burst,
                 None if self.left == 0 => return Ok(false),
                 None => self.begin_burst()?,
             };
             if !std::mem::replace(&mut self.may_wait, true) && self.participants.len() > 1 {
                 // The caller can do other work while the devices compute.
-                self.feed_stage(&mut burst)?;
+                self.feed_stage()?;
                 self.burst = Some(burst);
                 return Ok(true);
             }
-            match self.feed(&mut burst)? {
+            match self.feed()? {
                 true => self.end_burst(&burst)?,
                 false => self.burst = Some(burst),
             }
@@ -315,16 +321,14 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn progress(&self) -> f32 {
-        let done = self.asked - self.left - self.burst.as_ref().map_or(0, |burst| burst.steps);
-        let under_way = self
-            .burst
-            .as_ref()
-            .map_or(0.0, |burst| burst.steps as f32 * self.parts[self.participants[0]].progress());
-        (done as f32 + under_way) / self.asked.max(1) as f32
+        let under_way = self.burst.as_ref().map_or(0, |burst| burst.steps);
+        let done = (self.requested - self.left - under_way) as f32;
+        let progress = self.parts[self.participants[0]].progress();
+        (done + under_way as f32 * progress) / self.requested.max(1) as f32
     }
 
     fn rounds(&self) -> f64 {
-        match self.asked - self.left {
+        match self.requested - self.left {
             0 => 1.0,
             steps => self.rounds / f64::from(steps),
         }
@@ -335,9 +339,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn finish(&mut self) -> Result<()> {
-        for &device in &self.participants {
-            self.parts[device].finish()?;
-        }
+        self.each(Simulation::finish)?;
         if self.participants.len() == 1 {
             self.seconds += self.lead().take_seconds();
         }
@@ -385,7 +387,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     /// receives the others before they matter.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
-        self.participants.iter().try_for_each(|&device| self.parts[device].attract(attractor, time))
+        self.each(|part| part.attract(attractor, time))
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {

@@ -26,7 +26,7 @@ impl Trials {
     }
 
     /// Checks the trials without waiting; returns devices that should take part.
-    pub(super) fn look<P: SharedSimulation>(
+    pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],
         plan: &Plan,
@@ -53,7 +53,7 @@ impl Trials {
             // The results are discarded: a device that joins receives the state of the others.
             let own = 0..plan.grain.map_or(0, |grain| (sliver * grain).min(plan.count));
             part.start(1);
-            part.begin(0, &Assignment { work: 0..sliver, own, nth: 1, of: 2 })?;
+            part.begin_stage(&Assignment { work: 0..sliver, own, nth: 1, of: 2 })?;
             while !part.feed()? {
                 part.lane().submit()?;
             }

@@ -11,7 +11,7 @@ pub(super) const SERIES: usize = 1 << 20;
 /// Positions of the tracers.
 pub(super) const TRACERS: &str = "tracers";
 /// Mean speeds of the last burst.
-pub(super) const SPEEDS_TOLD: &str = "mean_speeds";
+pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Packed cells of `half`, in old snapshots, whose whole populations in f32 cannot represent every 16-bit deviation.
 pub(super) const HALVES: &str = "halves";
 
@@ -27,7 +27,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
         },
     },
     CarriedList {
-        name: SPEEDS_TOLD,
+        name: MEAN_SPEEDS,
         most: |_| SERIES,
         check: |with, list| match list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed))
             || flow_of(with)?.has_blown_up()

@@ -3,9 +3,9 @@
 mod carried;
 pub mod check;
 mod grid;
-mod look;
 mod mode;
 mod parameters;
+mod picture;
 mod reference;
 mod share;
 mod simulation;

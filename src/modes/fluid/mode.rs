@@ -1,16 +1,18 @@
 //! Row of the fluid mode in the table of modes.
 
 use super::carried::CARRIES;
-use super::grid::{CELL, GRID, check_walls};
+use super::grid::{CELL, GRID};
 use super::parameters::Fluid;
 use super::simulation::FluidSimulation;
-use super::variants::{VARIANTS, auto_variant};
-use super::{check, reference, share};
+use super::variants::{VARIANTS, auto_variant, steps_of_launch};
+use super::{check, reference};
 use crate::base::error::Result;
 use crate::base::flow::{Flow, SPEEDS};
 use crate::base::state::State;
 use crate::compute::Device;
-use crate::modes::{DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Work};
+use crate::modes::{
+    DeviceRecipe, Diagnostics, Limit, Mode, ModeInfo, Recipe, Series, Simulation, Work, fleet,
+};
 use crate::scene;
 
 /// The mode's row.
@@ -52,16 +54,18 @@ impl Mode for Fluid {
     }
 
     /// Takes the tracers of the flow, cut or filled up with new ones to the number in the parameters.
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        let flow = state.flow()?;
-        check_walls(&flow.walls)?;
-        Ok(Box::new(FluidSimulation::new(device, self, recipe, flow, &self.tracers_of(flow))?))
-    }
-
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
-        check_walls(&flow.walls)?;
-        Ok(Box::new(share::together(self, device_recipes, flow, &self.tracers_of(flow))?))
+        let mut tracers = flow.tracers.clone();
+        tracers.resize(self.tracers as usize, [-1.0; 2]);
+        // All devices must take the same number of steps per launch.
+        let steps = device_recipes.iter().map(|own| steps_of_launch(&own.recipe)).min().unwrap_or(1);
+        let build = |DeviceRecipe { device, recipe }: &DeviceRecipe| {
+            FluidSimulation::new(device, self, recipe.with_knob("steps", steps as u32), flow, &tracers)
+        };
+        let mut parts = device_recipes.iter().map(build).collect::<Result<Vec<_>>>()?;
+        FluidSimulation::agree_on_units(&mut parts, steps);
+        Ok(fleet::together(parts))
     }
 
     fn time_step(&self) -> f64 {
@@ -100,18 +104,11 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
-    fn tracers_of(&self, flow: &Flow) -> Vec<[f32; 2]> {
-        let mut tracers = flow.tracers.clone();
-        tracers.resize(self.tracers as usize, [-1.0; 2]);
-        tracers
-    }
-
     /// Builds the simulation of a flow with the flow's own tracers on `device`, stepped by `recipe`.
     ///
     /// # Errors
     /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.
     pub fn build(&self, device: &Device, recipe: Recipe, flow: &Flow) -> Result<FluidSimulation> {
-        check_walls(&flow.walls)?;
         FluidSimulation::new(device, self, recipe, flow, &flow.tracers)
     }
 }

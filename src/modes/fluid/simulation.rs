@@ -1,9 +1,9 @@
-//! Fluid on a device: buffers, kernels and steps. Picture and readings are in `look.rs`.
+//! Fluid on a device: buffers, kernels and steps. Picture and readings are in `picture.rs`.
 
 use std::ops::Range;
 
-use super::carried::{HALVES, SERIES, SPEEDS_TOLD, TRACERS};
-use super::grid::{CELL, GRID, Grid};
+use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
+use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
 use super::variants::{Stages, cells_of_group, steps_of_launch};
 use crate::base::bodies::Points;
@@ -13,6 +13,7 @@ use crate::base::state::State;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::Sample;
 use crate::modes::carried::list;
+use crate::modes::fleet::{Cursor, SharedSimulation};
 use crate::modes::kernels::{source, sources};
 use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
@@ -22,7 +23,7 @@ const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
 
 /// Steps between two moves of the tracers, in which a tracer travels a cell or two.
-pub(super) const CARRY: u32 = 16;
+pub(super) const MOVE_STEPS: u32 = 16;
 /// Largest number of steps between two passes that add up the sums of speeds.
 const SUMMED_STEPS: usize = 1024;
 /// Largest number of sums of speeds in the buffer.
@@ -33,19 +34,19 @@ const SUM_GROUP: usize = 256;
 /// A flow on a device with the kernels that step it.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
-    pub(super) device: Device,
+    device: Device,
     pub(super) params: Fluid,
     pub(super) walls: Walls,
     pub(super) free: usize,
     pub(super) recipe: Recipe,
     pub(super) grid: Grid,
-    pub(super) stages: Vec<Kernel>,
-    pub(super) open_burst: Kernel,
-    pub(super) add_sums: Kernel,
+    /// The kernels of a launch, in order.
+    pub(super) kernels: Vec<Kernel>,
+    open_burst: Kernel,
+    add_sums: Kernel,
     pub(super) paint: Kernel,
     pub(super) survey: Kernel,
     pub(super) carry: Kernel,
-    pub(super) pack: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
     /// The current cells, and the destination of the next step; swapped after each step. The variant `split` keeps the
@@ -56,13 +57,14 @@ pub struct FluidSimulation {
     pub(super) sums: Buffer<f32>,
     /// The mean |u| after each step of this burst and of the previous burst, whose copy to the host may still be pending.
     pub(super) series: [Buffer<f32>; 2],
-    /// (ux, uy, ρ, free) of each cell at the last call of `look`.
+    /// (ux, uy, ρ, free) of each cell at the last update.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) tracer_count: usize,
     pub(super) packed: PackedPoints,
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
+    pub(super) cursor: Cursor,
     /// Whether the second buffer holds the origin of the last step, taken with the current parameters and walls.
     pub(super) stepped: bool,
     /// Number of steps so far; seeds the random numbers of the tracers.
@@ -80,21 +82,14 @@ pub(super) struct Share {
     pub(super) edge: usize,
     /// Smallest `FluidSimulation::summed_steps` of all devices.
     pub(super) summed_steps: Option<u32>,
-    pub(super) stage: usize,
-    pub(super) own: Range<usize>,
-    pub(super) is_first: bool,
-    /// Whether a launch is under way.
-    pub(super) in_step: bool,
-    /// Steps of the launch.
+    /// Steps of the launch under way.
     pub(super) steps: u32,
-    /// Whether the tracers move after the launch.
-    pub(super) carries: bool,
-    /// Whether the current stage is completely queued.
-    pub(super) is_fed: bool,
+    /// Whether the tracers move after the launch under way.
+    pub(super) moves_tracers: bool,
     /// Whether the field of all devices is gathered on this device.
-    pub(super) is_shown: bool,
+    pub(super) has_all_fields: bool,
     /// Mean speeds of the burst, if several devices added them up.
-    pub(super) told: Option<Vec<f32>>,
+    pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
 /// A burst under way.
@@ -103,14 +98,10 @@ pub(super) struct Burst {
     pub(super) steps: u32,
     /// The next step.
     pub(super) step: u32,
-    /// The next stage of the step.
-    pub(super) stage: usize,
-    /// The next work-item of the stage.
-    pub(super) from: usize,
     /// Steps whose speeds are added up.
     pub(super) summed: u32,
     /// Steps over which the tracers have moved.
-    pub(super) carried: u32,
+    pub(super) moved: u32,
 }
 
 /// Returns the macros that select a collision operator.
@@ -131,6 +122,7 @@ impl FluidSimulation {
         tracers: &[[f32; 2]],
     ) -> Result<Self> {
         let Stages { entries, layout } = recipe.variant.solver()?;
+        check_walls(&flow.walls)?;
         let walls = flow.walls.clone();
         let grid = Grid::new(*layout, &walls, flow.rest, params.drive == Drive::Inlet);
         let bytes = (grid.len() * size_of::<u32>()) as u64;
@@ -155,9 +147,9 @@ impl FluidSimulation {
             )
         };
         let stepping = build(recipe.variant.source(), &recipe.defines())?;
-        let stages = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
-        for stage in &stages {
-            stage.check_work_group(recipe.variant.name, recipe.work_group)?;
+        let kernels = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
+        for kernel in &kernels {
+            kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
         }
         let program = build(FLOW, &[])?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
@@ -170,13 +162,12 @@ impl FluidSimulation {
             free: walls.free(),
             recipe,
             grid,
-            stages,
+            kernels,
             open_burst: program.kernel("open_burst")?,
             add_sums: program.kernel("add_sums")?,
             paint: program.kernel("paint")?,
             survey: program.kernel("survey")?,
             carry: program.kernel("carry")?,
-            pack: program.kernel("pack")?,
             image: program.kernel("image")?,
             reduction,
             // Both buffers get the initial values, since padding may be read but is never written.
@@ -187,9 +178,10 @@ impl FluidSimulation {
             field: Buffer::new(device, walls.cells())?,
             tracers: Buffer::from_slice(device, tracers)?,
             tracer_count,
-            packed: PackedPoints::new(device, tracer_count)?,
+            packed: PackedPoints::new(device, program.kernel("pack")?, tracer_count)?,
             pixels: Buffer::new(device, 0)?,
             burst: Burst::default(),
+            cursor: Cursor::default(),
             stepped: false,
             now: flow.step,
             share: Share::default(),
@@ -199,8 +191,8 @@ impl FluidSimulation {
         let (width, height, _) = simulation.image_size();
         simulation.pixels = Buffer::new(device, width * height)?;
         if tracer_count > 0 {
-            simulation.look()?;
-            simulation.carry_tracers(0)?;
+            simulation.update_whole_field()?;
+            simulation.move_tracers()?;
         }
         Ok(simulation)
     }
@@ -213,8 +205,8 @@ impl FluidSimulation {
     /// Returns the number of steps of the next launch. A launch ends where sums are added up or tracers move. The last step
     /// of a burst has its own launch, so that the second buffer holds the step's origin.
     pub(super) fn steps_of_launch(&self) -> u32 {
-        let Burst { steps, step, summed, carried, .. } = self.burst;
-        let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), carried + CARRY];
+        let Burst { steps, step, summed, moved } = self.burst;
+        let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
         let room = ends.into_iter().min().map_or(1, |end| end - step);
         room.min(steps_of_launch(&self.recipe) as u32)
     }
@@ -250,37 +242,15 @@ impl FluidSimulation {
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues a slice of the next stage, and the passes before and after each step.
-    fn slice(&mut self) -> Result<()> {
-        if self.burst.stage == 0 && self.burst.from == 0 {
-            self.before_step()?;
-        }
-        let (items, steps) = (self.items(self.walls.ny), self.steps_of_launch());
-        self.slice_of_stage(items, steps)?;
-        if self.burst.from >= items {
-            self.burst.from = 0;
-            self.burst.stage += 1;
-            if self.burst.stage == self.stages.len() {
-                self.burst.stage = 0;
-                let carries = self.carries(steps);
-                self.after(steps)?;
-                if carries {
-                    self.look()?;
-                    self.carry()?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Queues a slice of the next stage up to the work-item `items`.
-    pub(super) fn slice_of_stage(&mut self, items: usize, steps: u32) -> Result<()> {
+    /// Queues a slice of one of the kernels of a launch.
+    pub(super) fn slice_of_kernel(&mut self, kernel: usize, range: Range<usize>) -> Result<usize> {
+        let steps = self.share.steps;
         let (c, grid) = (self.coefficients(), self.grid.args());
         let [f, other] = [&self.f[0], &self.f[1]].map(Arg::from);
         let solid = Arg::from(&self.solid);
         let (sums, from) = (Arg::from(&self.sums), self.burst.step - self.burst.summed);
         let from = Arg::Uint((from as usize * self.groups()) as u32);
-        let own = match (self.stages.len(), self.burst.stage) {
+        let own = match (self.kernels.len(), kernel) {
             (1, _) => {
                 let [first, rows] = self.driven_rows();
                 let is_last = self.burst.step + steps == self.burst.steps;
@@ -296,15 +266,14 @@ impl FluidSimulation {
         };
         let args = [grid.as_slice(), &own].concat();
         let (group, cost) = (self.recipe.work_group, self.recipe.bodies_per_item() * f64::from(steps));
-        let pass = Pass { kernel: &self.stages[self.burst.stage], args: &args, items, group, cost };
-        self.burst.from = self.lane.slice(pass, self.burst.from)?;
-        Ok(())
+        let pass = Pass { kernel: &self.kernels[kernel], args: &args, items: range.end, group, cost };
+        self.lane.slice(pass, range.start)
     }
 
     /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs it, since each step
     /// ends with the push of the next.
     pub(super) fn before_step(&mut self) -> Result<()> {
-        let is_split = self.stages.len() > 1;
+        let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {
             self.reserve_series()?;
         }
@@ -325,7 +294,7 @@ impl FluidSimulation {
 
     /// Completes a launch of `steps` steps: swaps the grids and adds up the sums if due.
     pub(super) fn after(&mut self, steps: u32) -> Result<()> {
-        if self.stages.len() == 1 {
+        if self.kernels.len() == 1 {
             self.f.swap(0, 1);
         }
         self.burst.step += steps;
@@ -347,22 +316,16 @@ impl FluidSimulation {
             self.burst.summed = self.burst.step;
         }
         if self.tracer_count == 0 {
-            self.burst.carried = self.burst.step;
+            self.burst.moved = self.burst.step;
         }
         Ok(())
     }
 
     /// Returns whether the tracers move after the next `steps` steps.
-    pub(super) fn carries(&self, steps: u32) -> bool {
+    pub(super) fn moves_tracers(&self, steps: u32) -> bool {
         let after = self.burst.step + steps;
-        let is_due = after == self.burst.steps || after - self.burst.carried == CARRY;
+        let is_due = after == self.burst.steps || after - self.burst.moved == MOVE_STEPS;
         is_due && self.tracer_count > 0
-    }
-
-    /// Queues the move of the tracers up to the current step.
-    pub(super) fn carry(&mut self) -> Result<()> {
-        let steps = self.burst.step - std::mem::replace(&mut self.burst.carried, self.burst.step);
-        self.carry_tracers(steps)
     }
 
     fn reserve_series(&mut self) -> Result<()> {
@@ -379,8 +342,8 @@ impl FluidSimulation {
     /// # Errors
     /// Returns an error if the device fails.
     pub fn mean_speeds(&mut self) -> Result<Vec<f64>> {
-        if let Some(told) = &self.share.told {
-            return Ok(told.iter().copied().map(f64::from).collect());
+        if let Some(means) = &self.share.mean_speeds {
+            return Ok(means.iter().copied().map(f64::from).collect());
         }
         if self.burst.steps == 0 {
             return Ok(Vec::new());
@@ -411,22 +374,18 @@ impl Simulation for FluidSimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
         let params = mode.of::<Fluid>()?;
         self.params = params.clone();
-        (self.stepped, self.share.is_shown) = (false, false);
+        (self.stepped, self.share.has_all_fields) = (false, false);
         Ok(())
     }
 
     fn start(&mut self, steps: u32) {
         self.stepped |= steps > 0;
-        self.share.is_shown = false;
-        self.burst = Burst { steps, ..Burst::default() };
+        self.share.has_all_fields = false;
+        (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());
     }
 
     fn advance(&mut self) -> Result<bool> {
-        while self.burst.step < self.burst.steps && !self.lane.is_full() {
-            self.slice()?;
-        }
-        self.lane.flush()?;
-        Ok(self.burst.step < self.burst.steps)
+        self.advance_alone()
     }
 
     fn progress(&self) -> f32 {
@@ -450,7 +409,7 @@ impl Simulation for FluidSimulation {
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();
-        Ok(Extra::from([(TRACERS.to_owned(), tracers), (SPEEDS_TOLD.to_owned(), series)]))
+        Ok(Extra::from([(TRACERS.to_owned(), tracers), (MEAN_SPEEDS.to_owned(), series)]))
     }
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
@@ -461,10 +420,10 @@ impl Simulation for FluidSimulation {
             let f = || Buffer::from_slice(&self.device, words);
             self.f = [f()?, f()?];
         }
-        let told = extra.get(SPEEDS_TOLD).map_or(&[][..], |told| &told[..told.len().min(SERIES)]);
-        let steps = told.len() as u32;
-        self.series[0] = Buffer::from_slice(&self.device, told)?;
-        self.burst = Burst { steps, step: steps, summed: steps, carried: steps, ..Burst::default() };
+        let means = extra.get(MEAN_SPEEDS).map_or(&[][..], |means| &means[..means.len().min(SERIES)]);
+        let steps = means.len() as u32;
+        self.series[0] = Buffer::from_slice(&self.device, means)?;
+        self.burst = Burst { steps, step: steps, summed: steps, moved: steps };
         Ok(())
     }
 

@@ -36,20 +36,12 @@ impl AllPairs {
 }
 
 impl Solver for AllPairs {
-    fn items(&self) -> usize {
-        self.recipe.items(self.bodies)
-    }
-
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let coefficients = pass.coefficients(self.common_mass.unwrap_or(1.0));
         let args = [&[Arg::Uint(self.bodies as u32), pass.eps2, coefficients], &pass.state[..]].concat();
         let cost = self.bodies as f64 * self.recipe.bodies_per_item();
         let group = self.recipe.work_group;
         lane.slice(Pass { kernel: &self.advance, args: &args, items: range.end, group, cost }, range.start)
-    }
-
-    fn work(&self) -> f64 {
-        (self.bodies as f64).powi(2)
     }
 
     fn carried(&self) -> Extra {

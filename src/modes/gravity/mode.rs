@@ -1,20 +1,21 @@
 //! Gravity's row in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
+use super::mutual;
 use super::parameters::Gravity;
 use super::simulation::GravitySimulation;
+use super::solver::Setup;
 use super::step::{FORCE, planes};
 use super::variants::{VARIANTS, auto_variant};
-use super::{mutual, share};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::state::State;
-use crate::compute::{Device, KernelSource};
+use crate::compute::KernelSource;
 use crate::modes::kernels::source;
 use crate::modes::packed::PackedPoints;
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Recipe, Simulation, Work, checks, edits,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Simulation, Work, checks, edits, fleet,
 };
 use crate::scene;
 
@@ -54,13 +55,13 @@ impl Mode for Gravity {
         Box::new(self.clone())
     }
 
-    fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
-        let bodies = state.bodies()?;
-        Ok(Box::new(GravitySimulation::new(device, self, (recipe, &[recipe]), bodies)?))
-    }
-
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
-        Ok(Box::new(share::together(self, device_recipes, state.bodies()?)?))
+        let recipes: Vec<_> = device_recipes.iter().map(|own| own.recipe).collect();
+        let (params, recipes, bodies) = (self, &recipes[..], state.bodies()?);
+        let build = |DeviceRecipe { device, recipe }: &DeviceRecipe| {
+            GravitySimulation::new(&Setup { device, params, recipe: *recipe, recipes, bodies })
+        };
+        Ok(fleet::together(device_recipes.iter().map(build).collect::<Result<_>>()?))
     }
 
     fn time_step(&self) -> f64 {

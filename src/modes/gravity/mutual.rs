@@ -7,7 +7,7 @@ use super::solver::{ForcePass, Setup, Solver, program};
 use super::step::{FORCE, step_defines};
 use crate::base::bodies::Bodies;
 use crate::base::error::Result;
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program, Rows};
+use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program, Rows};
 use crate::modes::Recipe;
 use crate::modes::fleet::{Assignment, Plan, Traffic};
 use crate::modes::kernels::{source, sources};
@@ -54,32 +54,25 @@ pub(super) struct Mutual {
 
 impl Mutual {
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
-        let Setup { device, params, recipe, recipes, bodies } = *setup;
-        let (count, side) = (bodies.len(), side(recipes, bodies.len()));
-        let program = program(device, recipe, params, false)?;
-        let sums = match recipes.len() {
-            1 => None,
-            devices => Some(Sums::new(device, &step_defines(params), count, devices)?),
-        };
-        Ok(Box::new(Self {
-            advance: program.kernel("advance")?,
-            tiles: Tiles::new(device, &program, (recipe, side), (count, mass_unit(bodies)))?,
-            sums,
-        }))
+        let program = program(setup.device, setup.recipe, setup.params, false)?;
+        let sums = if setup.recipes.len() > 1 { Some(Sums::new(setup)?) } else { None };
+        Ok(Box::new(Self { advance: program.kernel("advance")?, tiles: Tiles::new(setup, &program)?, sums }))
     }
 }
 
 impl Solver for Mutual {
-    fn items(&self) -> usize {
-        self.tiles.items()
-    }
-
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let tiles = &self.tiles;
+        if let Some(sums) = self.sums.as_ref().filter(|_| pass.assignment.of > 1) {
+            return match pass.stage {
+                0 => sums.meet(lane, tiles, pass, range),
+                _ => sums.finish(lane, pass.coefficients(tiles.mass_unit), pass).map(|()| range.end),
+            };
+        }
         if range.start == 0 {
             tiles.prepare(lane, pass.state[0])?;
         }
-        let to = tiles.meet(lane, pass.eps2, range.start, range.end)?;
+        let to = tiles.meet(lane, pass.eps2, &range)?;
         if to >= range.end {
             let [n, length, depth] = tiles.sizes();
             let head = [n, length, depth, pass.coefficients(tiles.mass_unit), (&tiles.slots).into()];
@@ -87,10 +80,6 @@ impl Solver for Mutual {
             lane.whole(Pass::cheap(&self.advance, &args, tiles.bodies))?;
         }
         Ok(to)
-    }
-
-    fn work(&self) -> f64 {
-        (self.tiles.bodies as f64).powi(2)
     }
 
     fn plan(&self) -> Plan {
@@ -106,26 +95,6 @@ impl Solver for Mutual {
         match stage {
             0 => assignment.work.start * team..assignment.work.end * team,
             _ => assignment.own.clone(),
-        }
-    }
-
-    fn evaluate_share(
-        &mut self,
-        lane: &mut Lane,
-        pass: &ForcePass,
-        (stage, assignment): (usize, &Assignment),
-        range: Range<usize>,
-    ) -> Result<usize> {
-        match &self.sums {
-            Some(sums) if stage == 0 => {
-                sums.meet(lane, &self.tiles, (pass.eps2, pass.state[0]), (&assignment.work, range.start))
-            }
-            Some(sums) => {
-                let coefficients = pass.coefficients(self.tiles.mass_unit);
-                sums.finish(lane, coefficients, (&assignment.own, assignment.of), pass.state)?;
-                Ok(range.end)
-            }
-            None => self.evaluate(lane, pass, range),
         }
     }
 
@@ -175,12 +144,9 @@ fn side(recipes: &[Recipe], bodies: usize) -> usize {
 }
 
 impl Tiles {
-    fn new(
-        device: &Device,
-        program: &Program,
-        (recipe, side): (Recipe, usize),
-        (bodies, mass_unit): (usize, f32),
-    ) -> Result<Self> {
+    fn new(setup: &Setup, program: &Program) -> Result<Self> {
+        let Setup { device, recipe, recipes, bodies: all, .. } = *setup;
+        let (bodies, side) = (all.len(), side(recipes, all.len()));
         let meet = program.kernel("meet_blocks")?;
         meet.check_work_group(recipe.variant.name, recipe.work_group)?;
         let blocks = bodies.div_ceil(side);
@@ -200,18 +166,13 @@ impl Tiles {
             places: Buffer::new(device, 4 * length)?,
             // With an even number of blocks, half of the slots of the largest distance are never written.
             slots: Buffer::zeroed(device, a_distance * depth)?,
-            mass_unit,
+            mass_unit: mass_unit(all),
         })
     }
 
     /// Returns the number of tiles.
     fn count(&self) -> usize {
         self.blocks * (self.blocks + 1) / 2
-    }
-
-    /// Returns the number of work-items of all tiles.
-    fn items(&self) -> usize {
-        self.count() * team(&self.recipe)
     }
 
     fn sizes(&self) -> [Arg<'static>; 3] {
@@ -225,12 +186,12 @@ impl Tiles {
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the next slice of the tiles up to the work-item `last`.
-    fn meet(&self, lane: &mut Lane, eps2: Arg, from: usize, last: usize) -> Result<usize> {
+    /// Queues the next slice of the work-items `range`.
+    fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
-        let (items, team) = (self.items(), team(&self.recipe));
+        let team = team(&self.recipe);
         // Tiles of the next `depth` distances add to the sums of these.
-        let end = (from + 1).next_multiple_of(self.depth * self.blocks * team).min(last);
+        let end = (range.start + 1).next_multiple_of(self.depth * self.blocks * team).min(range.end);
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         let side = Arg::Uint(self.side as u32);
         let pass = Pass {
@@ -239,9 +200,9 @@ impl Tiles {
             items: end,
             group: self.recipe.work_group,
             // Both sides of a pair count.
-            cost: (self.length * self.length) as f64 / items as f64,
+            cost: (self.length * self.length) as f64 / (self.count() * team) as f64,
         };
-        Ok(lane.slice(pass, from)?.min(end))
+        Ok(lane.slice(pass, range.start)?.min(end))
     }
 }
 
@@ -259,60 +220,46 @@ struct Sums {
 }
 
 impl Sums {
-    /// Creates the buffers for one of `devices` devices.
-    fn new(device: &Device, defines: &[(&str, String)], bodies: usize, devices: usize) -> Result<Self> {
-        let program = Program::build(device, &sources(&[FORCE, SHARES]), defines)?;
+    fn new(setup: &Setup) -> Result<Self> {
+        let Setup { device, params, recipes, bodies, .. } = *setup;
+        let program = Program::build(device, &sources(&[FORCE, SHARES]), &step_defines(params))?;
         // A device may own up to half of the bodies plus one.
-        let stride = bodies.div_ceil(2);
+        let (bodies, stride) = (bodies.len(), bodies.len().div_ceil(2));
         Ok(Self {
             clear: program.kernel("clear")?,
             collect: program.kernel("collect")?,
             finish: program.kernel("finish")?,
             parts: Buffer::new(device, 3 * bodies)?,
-            others: Buffer::new(device, 3 * stride * devices.saturating_sub(1))?,
+            others: Buffer::new(device, 3 * stride * (recipes.len() - 1))?,
             stride,
         })
     }
 
-    /// Queues the next slice of the tiles `share` from the work-item `from`, and the sum after the last. Returns the
-    /// work-item at which the slice after it begins.
-    fn meet(
-        &self,
-        lane: &mut Lane,
-        tiles: &Tiles,
-        (eps2, x): (Arg, Arg),
-        (share, from): (&Range<usize>, usize),
-    ) -> Result<usize> {
-        let team = team(&tiles.recipe);
+    /// Queues the next slice of the work-items `range`, and the sum after the last. Returns the work-item at which the
+    /// slice after it begins.
+    fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
-        if from == share.start * team {
+        if range.start == pass.assignment.work.start * team(&tiles.recipe) {
             let floats = tiles.slots.len();
             let args = [Arg::Uint((floats / 2) as u32), (&tiles.slots).into()];
             lane.whole(Pass::cheap(&self.clear, &args, floats / 2))?;
-            tiles.prepare(lane, x)?;
+            tiles.prepare(lane, pass.state[0])?;
         }
-        let end = share.end * team;
-        let to = if from < end { tiles.meet(lane, eps2, from, end)? } else { end };
-        if to >= end {
+        let to = tiles.meet(lane, pass.eps2, &range)?;
+        if to >= range.end {
             let args = [n, length, depth, (&tiles.slots).into(), (&self.parts).into()];
             lane.whole(Pass::cheap(&self.collect, &args, tiles.bodies))?;
         }
         Ok(to)
     }
 
-    /// Queues the end of the step for the bodies `own`, from the sums of `devices` devices.
-    fn finish(
-        &self,
-        lane: &mut Lane,
-        coefficients: Arg,
-        (own, devices): (&Range<usize>, usize),
-        state: [Arg; 4],
-    ) -> Result<()> {
-        let bodies = self.parts.len() / 3;
+    /// Queues the end of the step for the device's own bodies, from the sums of all devices.
+    fn finish(&self, lane: &mut Lane, coefficients: Arg, pass: &ForcePass) -> Result<()> {
+        let (bodies, Assignment { own, of, .. }) = (self.parts.len() / 3, pass.assignment);
         let [n, first, count, others, stride] =
-            [bodies, own.start, own.len(), devices - 1, self.stride].map(|count| Arg::Uint(count as u32));
+            [bodies, own.start, own.len(), of - 1, self.stride].map(|count| Arg::Uint(count as u32));
         let sums = [(&self.parts).into(), (&self.others).into()];
-        let args = [&[n, first, count, others, stride, coefficients], &sums[..], &state].concat();
+        let args = [&[n, first, count, others, stride, coefficients], &sums[..], &pass.state].concat();
         lane.whole(Pass::cheap(&self.finish, &args, own.len()))
     }
 }

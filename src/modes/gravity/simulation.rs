@@ -1,5 +1,7 @@
 //! Gravity on a device.
 
+use std::ops::Range;
+
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
 use super::solver::{Builder, ForcePass, Setup, Solver, softening};
@@ -7,16 +9,17 @@ use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::base::edit::Attractor;
 use crate::base::error::Result;
-use crate::base::params::{ChangeEffect as Cost, Choice};
+use crate::base::params::{ChangeEffect, Choice};
 use crate::base::state::State;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::carried::list;
-use crate::modes::fleet::Assignment;
+use crate::modes::edits::AttractKernel;
+use crate::modes::fleet::{Assignment, Cursor, SharedSimulation};
 use crate::modes::kernels::{source, sources};
 use crate::modes::packed::PackedPoints;
 use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Recipe, Simulation, edits};
+use crate::modes::{Diagnostics, Extra, Mode, Reading, Simulation};
 
 const DRIFT: KernelSource = source!("gravity/drift.cl");
 const MEASURE: KernelSource = source!("gravity/measure.cl");
@@ -26,12 +29,11 @@ pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
     pub(super) count: usize,
-    pub(super) device: Device,
+    device: Device,
     pub(super) solver: Box<dyn Solver>,
-    pub(super) drift: Kernel,
-    pub(super) pack: Kernel,
-    pub(super) reduction: Reduction,
-    pub(super) potential: Kernel,
+    drift: Kernel,
+    reduction: Reduction,
+    potential: Kernel,
     /// Positions before and after the pass; swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities, followed by the low parts of positions and velocities if they are compensated.
@@ -41,30 +43,25 @@ pub(super) struct GravitySimulation {
     pub(super) a: Buffer<[f32; 4]>,
     /// Kinetic energy plus |potential energy| at the first measurement with the current parameters.
     energy_scale: Option<f64>,
-    pub(super) packed: PackedPoints,
+    packed: PackedPoints,
     /// Potential at each body: a double, or two floats.
-    pub(super) phi: Buffer<[f32; 2]>,
-    /// Whether `a` belongs to `x[0]` with the current parameters.
-    pub(super) a_is_current: bool,
-    /// Whether `a` has been computed.
-    pub(super) a_is_there: bool,
-    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the
-    /// positions before it, so that `a` then belongs to `x[1]`.
-    pub(super) stepped: bool,
+    phi: Buffer<[f32; 2]>,
+    pub(super) known: Known,
     pub(super) burst: Burst,
-    /// The stage in progress on several devices.
-    pub(super) share: Share,
-    /// The kernel that applies an attractor, built at the first use.
-    pull: Option<Kernel>,
+    pub(super) cursor: Cursor,
+    attract: AttractKernel,
 }
 
-/// The stage of a pass in progress on several devices.
-#[derive(Default)]
-pub(super) struct Share {
-    pub(super) stage: usize,
-    pub(super) assignment: Assignment,
-    /// The work-item at which the stage ends.
-    pub(super) end: usize,
+/// What is known from the steps so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// Whether `a` belongs to `x[0]` with the current parameters.
+    pub a_is_current: bool,
+    /// Whether `a` has been computed.
+    pub a_is_there: bool,
+    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the
+    /// positions before it, so that `a` then belongs to `x[1]`.
+    pub stepped: bool,
 }
 
 /// A burst in progress: consecutive passes, each over all bodies.
@@ -75,15 +72,9 @@ pub(super) struct Burst {
     pub(super) pass: u64,
     /// Number of passes; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
-    /// The work-item at which the pass continues.
-    pub(super) from: usize,
     /// Whether the first pass only evaluates the force, for an opening drift or for the energy error of the first
     /// step.
     pub(super) evaluates: bool,
-}
-
-fn mode_of(params: &Gravity) -> &dyn Mode {
-    params
 }
 
 /// Relative energy error of a step above which an encounter is too fast for the time step.
@@ -93,40 +84,31 @@ const ENCOUNTER_ADVICE: &str =
     "A close encounter was faster than the time step can follow: reduce Time step or raise Softening.";
 
 impl GravitySimulation {
-    /// Creates a simulation; `recipes` are those of all devices that step together, including `recipe`.
-    pub(super) fn new(
-        device: &Device,
-        params: &Gravity,
-        (recipe, recipes): (Recipe, &[Recipe]),
-        bodies: &Bodies,
-    ) -> Result<Self> {
-        let setup = Setup { device, params, recipe, recipes, bodies };
+    pub(super) fn new(setup: &Setup) -> Result<Self> {
+        let Setup { device, params, recipe, bodies, .. } = *setup;
         let builder: &Builder = recipe.variant.solver()?;
-        let solver = (builder.0)(&setup)?;
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))?;
         let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
+        let count = bodies.len();
         Ok(Self {
             lane: Lane::new(device),
             params: params.clone(),
-            count: bodies.len(),
+            count,
             device: device.clone(),
-            solver,
+            solver: (builder.0)(setup)?,
             drift: small.kernel("drift")?,
-            pack: small.kernel("pack")?,
             potential: reduction.program().kernel("potential")?,
             reduction,
-            phi: Buffer::new(device, bodies.len())?,
-            x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, bodies.len())?],
+            phi: Buffer::new(device, count)?,
+            x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, count)?],
             v: Self::velocities(device, params, bodies, &[])?,
-            a: Buffer::zeroed(device, bodies.len())?,
+            a: Buffer::zeroed(device, count)?,
             energy_scale: None,
-            packed: PackedPoints::new(device, bodies.len())?,
-            a_is_current: false,
-            a_is_there: false,
-            stepped: false,
+            packed: PackedPoints::new(device, small.kernel("pack")?, count)?,
+            known: Known::default(),
             burst: Burst::default(),
-            share: Share::default(),
-            pull: None,
+            cursor: Cursor::default(),
+            attract: AttractKernel::default(),
         })
     }
 
@@ -162,94 +144,60 @@ impl GravitySimulation {
         }
     }
 
-    /// Queues an evaluation of the accelerations without a step, for colors before the first step.
-    fn evaluate(&mut self) -> Result<()> {
-        self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
-        while self.burst.pass < self.burst.passes {
-            self.slice()?;
-        }
-        self.a_is_there = true;
-        Ok(())
-    }
-
-    /// Queues a slice of the next pass.
-    fn slice(&mut self) -> Result<()> {
-        let (forces, _) = self.step_of(self.burst.pass);
-        let items = if forces { self.solver.items() } else { self.count };
-        self.slice_of_pass(items, false)?;
-        if self.burst.from >= items {
-            self.end_pass();
-        }
-        Ok(())
-    }
-
-    /// Queues a slice of the next pass up to the work-item `end`; `is_shared` if several devices share the pass.
-    pub(super) fn slice_of_pass(&mut self, end: usize, is_shared: bool) -> Result<()> {
+    /// Queues a slice of a stage of the next pass.
+    pub(super) fn slice_of_pass(
+        &mut self,
+        stage: usize,
+        assignment: &Assignment,
+        range: Range<usize>,
+    ) -> Result<usize> {
         let (forces, step) = self.step_of(self.burst.pass);
-        let Self { lane, solver, x, v, a, burst, share, .. } = self;
+        let Self { lane, solver, x, v, a, params, .. } = self;
         let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
-        let pass = ForcePass { eps2: Arg::Float(self.params.eps * self.params.eps), step, state };
-        burst.from = match forces {
-            true if is_shared => {
-                solver.evaluate_share(lane, &pass, (share.stage, &share.assignment), burst.from..end)?
-            }
-            true => solver.evaluate(lane, &pass, burst.from..end)?,
-            false => {
-                let args = [&[Arg::Uint(self.count as u32), pass.coefficients(1.0)], &state[..]].concat();
-                lane.slice(Pass::cheap(&self.drift, &args, end), burst.from)?
-            }
-        };
-        Ok(())
-    }
-
-    pub(super) fn end_pass(&mut self) {
-        self.x.swap(0, 1);
-        self.burst.pass += 1;
-        self.burst.from = 0;
+        let pass = ForcePass { eps2: Arg::Float(params.eps * params.eps), step, state, stage, assignment };
+        if forces {
+            return solver.evaluate(lane, &pass, range);
+        }
+        let args = [&[Arg::Uint(self.count as u32), pass.coefficients(1.0)], &state[..]].concat();
+        lane.slice(Pass::cheap(&self.drift, &args, range.end), range.start)
     }
 }
 
 impl Simulation for GravitySimulation {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
         let params = mode.of::<Gravity>()?;
-        let (_, cost) = mode_of(&self.params).values().changes(&mode_of(params).values());
-        self.params = params.clone();
-        if cost > Some(Cost::View) {
-            (self.a_is_current, self.stepped, self.energy_scale) = (false, false, None);
+        if mode.change_from(&self.params) > Some(ChangeEffect::View) {
+            (self.known.a_is_current, self.known.stepped, self.energy_scale) = (false, false, None);
         }
+        self.params = params.clone();
         Ok(())
     }
 
     fn start(&mut self, steps: u32) {
-        self.burst = Burst { steps, ..Burst::default() };
+        (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());
         if steps > 0 {
             let integrator = self.params.integrator;
             let is_symmetric = integrator.is_symmetric();
-            self.burst.evaluates = if is_symmetric { !self.a_is_current } else { !self.stepped };
+            self.burst.evaluates = if is_symmetric { !self.known.a_is_current } else { !self.known.stepped };
             self.burst.passes = u64::from(steps) * u64::from(integrator.evaluations())
                 + u64::from(is_symmetric)
                 + u64::from(self.burst.evaluates);
             // The last step of `euler` and `taylor` leaves the acceleration at its starting positions.
-            (self.a_is_current, self.a_is_there, self.stepped) = (is_symmetric, true, true);
+            self.known = Known { a_is_current: is_symmetric, a_is_there: true, stepped: true };
         }
     }
 
     fn advance(&mut self) -> Result<bool> {
-        while self.burst.pass < self.burst.passes && !self.lane.is_full() {
-            self.slice()?;
-        }
-        self.lane.flush()?;
-        Ok(self.burst.pass < self.burst.passes)
+        self.advance_alone()
     }
 
     fn progress(&self) -> f32 {
-        let Burst { pass, passes, from, .. } = self.burst;
-        let done = from as f32 / self.solver.items().max(1) as f32;
-        (pass as f32 + done.min(1.0)) / passes.max(1) as f32
+        let Burst { pass, passes, .. } = self.burst;
+        (pass as f32 + self.cursor.progress()) / passes.max(1) as f32
     }
 
     fn rounds(&self) -> f64 {
-        self.solver.work() / (self.count as f64).powi(2)
+        self.solver.work()
     }
 
     fn take_seconds(&mut self) -> f64 {
@@ -270,7 +218,7 @@ impl Simulation for GravitySimulation {
     /// parts.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
-        if self.a_is_current {
+        if self.known.a_is_current {
             extra.insert(ACCELERATION.to_owned(), self.a.read()?.into_flattened());
         }
         if self.params.compensated {
@@ -283,7 +231,7 @@ impl Simulation for GravitySimulation {
         if extra.contains_key(ACCELERATION) {
             let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
             self.a = Buffer::from_slice(&self.device, rows)?;
-            (self.a_is_current, self.a_is_there) = (true, true);
+            (self.known.a_is_current, self.known.a_is_there) = (true, true);
         }
         if self.params.compensated && extra.contains_key(LOW_PARTS) {
             let low = list(extra, LOW_PARTS, 8 * self.count)?.as_chunks().0;
@@ -295,16 +243,16 @@ impl Simulation for GravitySimulation {
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let colour = self.params.colour;
-        if colour == Colour::Acceleration && !self.a_is_there {
-            self.evaluate()?;
+        if colour == Colour::Acceleration && !self.known.a_is_there {
+            // Evaluates the accelerations without a step, for colours before the first step.
+            self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
+            self.cursor = Cursor::default();
+            while self.advance()? {}
+            self.known.a_is_there = true;
         }
-        let PackedPoints { positions, values } = &self.packed;
-        let head = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32)];
-        let from = [&self.x[0], &self.v, &self.a].map(Arg::from);
-        let args = [&head[..], &from, &[positions.into(), values.into()]].concat();
-        self.lane.whole(Pass::cheap(&self.pack, &args, self.count))?;
-        self.lane.flush()?;
-        self.packed.read(points, Shape::Glow)
+        let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
+        let args = [Arg::Uint(self.count as u32), Arg::Uint(colour.index() as u32), x, v, a];
+        self.packed.publish(&mut self.lane, &args, points, Shape::Glow)
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
@@ -312,17 +260,11 @@ impl Simulation for GravitySimulation {
     }
 
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
-        if self.pull.is_none() {
-            self.pull = Some(edits::kernel(&self.device)?);
-        }
-        match &self.pull {
-            Some(kernel) => edits::queue(&mut self.lane, kernel, (attractor, time), &self.x[0], &self.v),
-            None => Ok(()),
-        }
+        self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v)
     }
 
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        if !self.stepped || self.burst.pass < self.burst.passes {
+        if !self.known.stepped || self.burst.pass < self.burst.passes {
             return Ok(None);
         }
         let (params, x, a) = (self.params.clone(), self.x[1].read()?, self.a.read()?);

@@ -12,11 +12,8 @@ use crate::modes::{Extra, Mode, Recipe};
 
 /// Evaluates the forces of a pass and takes a step with them. One implementation per family of kernels.
 pub(super) trait Solver {
-    /// Returns the number of work-items of a pass over all bodies.
-    fn items(&self) -> usize;
-
-    /// Queues the next slice of the work-items `range` of a pass over all bodies, without waiting for the device.
-    /// Returns the work-item at which the slice after it begins.
+    /// Queues the next slice of the work-items `range` of a stage of a pass, without waiting for the device. Returns the
+    /// work-item at which the slice after it begins.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
     /// Queues the sum over all others of mass × potential for each body, which the energy is computed from.
@@ -26,8 +23,10 @@ pub(super) trait Solver {
         lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })
     }
 
-    /// Returns the number of interactions that one evaluation of all forces computes.
-    fn work(&self) -> f64;
+    /// Returns the number of interactions that one evaluation of all forces computes, relative to N² for N bodies.
+    fn work(&self) -> f64 {
+        1.0
+    }
 
     /// Returns the lists that a snapshot must keep for the same bits.
     fn carried(&self) -> Extra {
@@ -45,25 +44,13 @@ pub(super) trait Solver {
     /// Returns how a pass is divided among devices.
     fn plan(&self) -> Plan;
 
-    /// Returns the number of stages of a pass that devices share.
+    /// Returns the number of stages of a pass that devices share. A pass on a single device has one stage.
     fn stages(&self) -> usize {
         1
     }
 
     /// Returns the work-items of a stage that belong to `assignment`.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
-
-    /// Queues the next slice of the work-items `range` of a stage of a pass that devices share, as [`Solver::evaluate`]
-    /// does for a whole pass.
-    fn evaluate_share(
-        &mut self,
-        lane: &mut Lane,
-        pass: &ForcePass,
-        _share: (usize, &Assignment),
-        range: Range<usize>,
-    ) -> Result<usize> {
-        self.evaluate(lane, pass, range)
-    }
 
     /// Returns what devices exchange after a stage; `None` for the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
@@ -79,6 +66,9 @@ pub(super) struct ForcePass<'a> {
     pub step: Step,
     /// Positions, positions after the step, velocities, and accelerations.
     pub state: [Arg<'a>; 4],
+    pub stage: usize,
+    /// The share of the device; all work if the device is alone.
+    pub assignment: &'a Assignment,
 }
 
 impl ForcePass<'_> {
@@ -88,7 +78,7 @@ impl ForcePass<'_> {
     }
 }
 
-/// What a solver is made from.
+/// What a simulation and its solver are made from.
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub params: &'a Gravity,
@@ -98,7 +88,7 @@ pub(super) struct Setup<'a> {
     pub bodies: &'a Bodies,
 }
 
-/// The constructor of a variant's solver, as it stands in the variant's row.
+/// The constructor of a variant's solver, which [`Variant::solver`](crate::modes::Variant::solver) holds.
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
 /// Builds the program of a recipe; `has_equal_masses` if all masses are equal and stand outside the sums.

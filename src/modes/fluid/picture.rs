@@ -26,17 +26,14 @@ const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Queues the update of the field of velocities and densities, which picture and readings are made from.
-    pub(super) fn look(&mut self) -> Result<()> {
-        // The field of all devices has been gathered already.
-        if self.share.is_shown {
-            return Ok(());
-        }
-        self.look_at(0..self.walls.ny)
+    /// Queues the update of the field of velocities and densities, which picture and readings are made from, unless the
+    /// fields of all devices have been gathered already.
+    pub(super) fn update_whole_field(&mut self) -> Result<()> {
+        if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
 
     /// Queues the update of the field in the rows `rows`.
-    pub(super) fn look_at(&mut self, rows: Range<usize>) -> Result<()> {
+    pub(super) fn update_field(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
         let (mut from, end) = (rows.start * self.walls.nx, rows.end * self.walls.nx);
@@ -50,8 +47,9 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the move of the tracers over `steps` steps through the current field.
-    pub(super) fn carry_tracers(&mut self, steps: u32) -> Result<()> {
+    /// Queues the move of the tracers through the current field, up to the current step.
+    pub(super) fn move_tracers(&mut self) -> Result<()> {
+        let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();
         let args = [
             Arg::Uint(self.tracer_count as u32),
@@ -78,7 +76,7 @@ impl FluidSimulation {
             return Ok(());
         }
         (self.free, self.walls, self.stepped) = (walls.free(), walls, false);
-        self.share.is_shown = false;
+        self.share.has_all_fields = false;
         for at in middles {
             let [x, y] =
                 at.map(|at| at.clamp(i64::from(i32::MIN / 2), i64::from(i32::MAX / 2)) as i32 as u32);
@@ -99,42 +97,29 @@ impl FluidSimulation {
 
     /// Queues the read-back of tracers, image and mean speeds into the memory of `points`.
     pub(super) fn picture(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.look()?;
+        self.update_whole_field()?;
         let [nx, ny] = self.sides();
         let colour = match self.params.colour {
             Colour::Speed => SPEED,
             Colour::Vorticity => VORTICITY,
         };
-        let args = [
-            Arg::Uint(self.tracer_count as u32),
-            nx,
-            ny,
-            Arg::Uint(colour),
-            (&self.field).into(),
-            (&self.tracers).into(),
-            (&self.packed.positions).into(),
-            (&self.packed.values).into(),
-        ];
-        if self.tracer_count > 0 {
-            self.lane.whole(Pass::cheap(&self.pack, &args, self.tracer_count))?;
-        }
         let (width, height, tones) = self.draw_image()?;
-        self.lane.flush()?;
-
+        let [field, tracers] = [(&self.field).into(), (&self.tracers).into()];
+        let args = [Arg::Uint(self.tracer_count as u32), nx, ny, Arg::Uint(colour), field, tracers];
         let Points { positions, values, image, series, .. } = points;
         let longest = self.walls.nx.max(self.walls.ny) as f32;
         let half = [self.walls.nx, self.walls.ny].map(|side| side as f32 / longest);
-        let tracers =
-            self.packed.read(Points { positions, values, ..Points::default() }, Shape::Tracers { half })?;
+        let memory = Points { positions, values, ..Points::default() };
+        let tracers = self.packed.publish(&mut self.lane, &args, memory, Shape::Tracers { half })?;
         let pixels = self.pixels.read_into(image.values)?;
         let sums = self.series[0].read_into(series)?;
         // The series of a longer burst has overwritten its beginning and is not shown.
         let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
-        let told = self.share.told.clone();
+        let mean_speeds = self.share.mean_speeds.clone();
         Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
             image: Image { width, height, values, tones },
-            series: match told {
-                Some(told) => told.into(),
+            series: match mean_speeds {
+                Some(mean_speeds) => mean_speeds.into(),
                 None if is_whole => series,
                 None => Default::default(),
             },
@@ -170,7 +155,7 @@ impl FluidSimulation {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
         // The variant `split` keeps the populations that arrived in the other grid.
-        let has_arrived = self.stages.len() > 1;
+        let has_arrived = self.kernels.len() > 1;
         let judge = move |i: usize| {
             if walls.solid[i] {
                 return None;
@@ -199,7 +184,7 @@ impl FluidSimulation {
 
     /// Computes energy, momentum and readings on the device. Waits.
     pub(super) fn readings(&mut self) -> Result<Diagnostics> {
-        self.look()?;
+        self.update_whole_field()?;
         self.lane.flush()?;
         let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
         let [free, mass, viscosity] = sums.extra;
