@@ -31,12 +31,17 @@ pub fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     Ok(())
 }
 
+/// The result of a check; the text says what is wrong and what is expected.
+pub type Checked = Result<(), String>;
+
+/// Returns an error with the text `what`, unless `is_right`.
+pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
+    if is_right { Ok(()) } else { Err(what()) }
+}
+
 /// Checks that a list has `expected` numbers.
-pub(super) fn has(list: &[f32], expected: usize) -> std::result::Result<(), String> {
-    match list.len() == expected {
-        true => Ok(()),
-        false => Err(format!("it has {} numbers; expected {expected}", list.len())),
-    }
+pub(super) fn has(list: &[f32], expected: usize) -> Checked {
+    ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }
 
 /// Checks that `list` has `W` numbers for each of `bodies`, and that `allows` accepts each body's numbers; its last
@@ -46,14 +51,13 @@ pub(super) fn each_body<const W: usize>(
     list: &[f32],
     expected: &str,
     allows: impl Fn(&[f32; W], usize, bool) -> bool,
-) -> std::result::Result<(), String> {
+) -> Checked {
     has(list, W * bodies.len())?;
-    for (nth, row) in list.as_chunks::<W>().0.iter().enumerate() {
-        if !allows(row, nth, is_quarantined(&bodies.velocities[nth])) {
-            return Err(format!("body {nth} has {row:?}; expected {expected}"));
-        }
+    let is_right = |(nth, row)| allows(row, nth, is_quarantined(&bodies.velocities[nth]));
+    match list.as_chunks::<W>().0.iter().enumerate().find(|row| !is_right(*row)) {
+        Some((nth, row)) => Err(format!("body {nth} has {row:?}; expected {expected}")),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns the list `name`.

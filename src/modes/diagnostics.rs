@@ -48,14 +48,19 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Creates a reading without a warning.
-    pub fn new(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { key, label, value, unit: "", help, warns: false, advice: None, counts: false }
+    /// Creates a reading without help and without a warning.
+    pub fn new(key: &'static str, label: &'static str, value: f64) -> Self {
+        Self { key, label, value, unit: "", help: "", warns: false, advice: None, counts: false }
     }
 
     /// Creates a reading that counts things.
-    pub fn count(key: &'static str, label: &'static str, value: f64, help: &'static str) -> Self {
-        Self { counts: true, ..Self::new(key, label, value, help) }
+    pub fn count(key: &'static str, label: &'static str, value: f64) -> Self {
+        Self { counts: true, ..Self::new(key, label, value) }
+    }
+
+    /// Adds an explanation.
+    pub fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
     }
 
     /// Adds a warning with its cause and remedy, if `warns`.
@@ -71,6 +76,14 @@ impl Reading {
 }
 
 impl Diagnostics {
+    /// Adds the kinetic energy and the momenta of a body.
+    pub(super) fn add_body(&mut self, mass: f64, x: glam::DVec3, v: glam::DVec3) {
+        self.kinetic += 0.5 * mass * v.length_squared();
+        self.momentum_scale += mass * v.length();
+        self.momentum = (glam::DVec3::from(self.momentum) + v * mass).into();
+        self.angular_momentum = (glam::DVec3::from(self.angular_momentum) + x.cross(v) * mass).into();
+    }
+
     /// Returns the sum of kinetic and potential energy.
     pub fn energy(&self) -> f64 {
         self.kinetic + self.potential
@@ -84,8 +97,8 @@ mod tests {
     #[test]
     fn a_reading_that_counts_has_no_decimals() {
         for (value, text) in [(5.0, "5"), (12_345.0, "12\u{2009}345"), (f64::NAN, "NaN")] {
-            assert_eq!(Reading::count("collisions", "", value, "").text(), text);
+            assert_eq!(Reading::count("collisions", "", value).text(), text);
         }
-        assert_eq!(Reading::new("virial_ratio", "", 1.0, "").text(), "1.00");
+        assert_eq!(Reading::new("virial_ratio", "", 1.0).text(), "1.00");
     }
 }

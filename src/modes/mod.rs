@@ -16,7 +16,6 @@ mod mode;
 mod packed;
 mod reduction;
 mod sharing;
-mod table;
 mod variant;
 mod work;
 
@@ -24,6 +23,13 @@ pub use self::diagnostics::{Diagnostics, Reading};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{CarriedList, Carries, Extra, Mode, ModeInfo, Simulation, Start};
 pub use self::sharing::{DeviceRecipe, Member, Sharing};
-pub use self::table::{MODES, find};
 pub use self::variant::{Knob, MAX_KNOBS, Recipe, Together, Variant};
 pub use self::work::{Series, Sizes, Work};
+
+/// Every mode. Panel, command line, `check`, `bench` and the tests walk this table.
+pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO, &fluid::INFO];
+
+/// Returns the mode called `name`.
+pub fn find(name: &str) -> Option<&'static ModeInfo> {
+    MODES.iter().copied().find(|info| info.name == name)
+}

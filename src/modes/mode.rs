@@ -120,7 +120,7 @@ pub struct CarriedList {
     /// It bounds what is read from a file.
     pub most: fn([usize; 2]) -> usize,
     /// Checks the list; an error says what is wrong and what is expected.
-    pub check: fn(&Carries, &[f32]) -> std::result::Result<(), String>,
+    pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
 /// What a carried list must agree with.
@@ -138,7 +138,7 @@ impl<'a> Carries<'a> {
     ///
     /// # Errors
     /// Returns an error if the state is a flow.
-    pub fn bodies(&self) -> std::result::Result<&'a Bodies, String> {
+    pub fn bodies(&self) -> Result<&'a Bodies, String> {
         self.state.bodies().map_err(|error| error.to_string())
     }
 
@@ -146,7 +146,7 @@ impl<'a> Carries<'a> {
     ///
     /// # Errors
     /// Returns an error if there is no such list.
-    pub fn other(&self, name: &str) -> std::result::Result<&'a [f32], String> {
+    pub fn other(&self, name: &str) -> Result<&'a [f32], String> {
         self.extra.get(name).map(Vec::as_slice).ok_or_else(|| format!("there is no list {name:?}"))
     }
 }
@@ -187,7 +187,7 @@ pub trait Mode: Params + Any + Send + Sync {
     ///
     /// # Errors
     /// Returns a sentence that explains why the mode cannot run backwards.
-    fn backwards(&self) -> std::result::Result<Box<dyn Mode>, &'static str>;
+    fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
     /// Turns off everything that only pictures need.
     fn unseen(&mut self) {}

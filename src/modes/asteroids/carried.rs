@@ -4,7 +4,7 @@ use std::any::Any;
 
 use super::substeps::Schedule;
 use crate::base::bodies::{FINITE_LIMIT, is_quarantined};
-use crate::modes::carried::{each_body, has};
+use crate::modes::carried::{Checked, each_body, ensure, has};
 use crate::modes::{CarriedList, Carries};
 
 /// Radius of each body, divided by the parameter `radius`.
@@ -61,7 +61,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
 
 /// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. Bodies that are held
 /// out may have no size. The size of a body without mass is 0, or 1 if no body had a mass.
-fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
+fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
     let factor = |size: f32, mass: f32| f64::from(size) / f64::from(mass).cbrt();
@@ -82,17 +82,14 @@ fn sizes(with: &Carries, list: &[f32]) -> Result<(), String> {
 
 /// Checks the range of sizes. The range may be wider than the sizes of the remaining bodies, since it also covers bodies
 /// that were held out later. The cells of `grid` are as large as the largest size.
-fn radii(with: &Carries, list: &[f32]) -> Result<(), String> {
+fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());
     let is_right =
         list[0] >= 0.0 && list[1] <= FINITE_LIMIT && (most == 0.0 || list[0] <= least && most <= list[1]);
-    match is_right && list[0] <= list[1] {
-        true => Ok(()),
-        false => {
-            Err(format!("sizes are from {least:e} to {most:e}, not from {:e} to {:e}", list[0], list[1]))
-        }
-    }
+    ensure(is_right && list[0] <= list[1], || {
+        format!("sizes are from {least:e} to {most:e}, not from {:e} to {:e}", list[0], list[1])
+    })
 }
 
 /// Returns the smallest and the largest of the sizes that are finite and above 0; zeros if there are none.

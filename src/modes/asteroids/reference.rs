@@ -100,7 +100,7 @@ impl<T: Copy + Into<f64>> Step<T> {
 
     /// Returns the planet's acceleration of a body.
     pub(super) fn pull(&self, i: usize) -> Vector {
-        self.params.pull(self.body(i).0)
+        self.params.field_of(self.body(i).0).acceleration
     }
 
     /// Returns position and velocity of a body after the step; `None` if the body is held out.
@@ -186,8 +186,9 @@ impl<T: Copy + Into<f64>> Step<T> {
         let margins = [u / speed, bounce / speed, (u * u - fall) / (u * u + fall + 0.1 * gravity * reach)];
         // An impact needs all three conditions, so the smallest margin decides.
         let impact = margins.into_iter().fold(f64::INFINITY, f64::min).abs();
-        let held = hold - end;
-        let rest = if is_impact { f64::INFINITY } else { hold.abs() / (speed + held + 0.01 * reach / dt) };
+        let correction = hold - end;
+        let rest =
+            if is_impact { f64::INFINITY } else { hold.abs() / (speed + correction + 0.01 * reach / dt) };
         let sided = if is_impact { f64::INFINITY } else { bounce.abs() / speed };
         let margin = [impact, rest, sided, overlap / reach].into_iter().fold(f64::INFINITY, f64::min);
         let slip = relative + a * dt - end * n;
@@ -398,7 +399,7 @@ impl Asteroids {
         for (i, radius) in radii.iter().map(|radius| radius.max(least)).enumerate() {
             let (x, v, _) = body(bodies, i);
             if v.is_finite() {
-                let speed = v.length() + self.pull(x).length() * ahead;
+                let speed = v.length() + self.field_of(x).acceleration.length() * ahead;
                 motion.rate = motion.rate.max(speed / radius);
                 motion.lands |= planet > 0.0 && x.length() < planet + radius + speed * ahead;
             }
@@ -424,33 +425,24 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the planet's acceleration at a position; inside the planet it does not exceed the value at the surface.
-    fn pull(&self, x: Vector) -> Vector {
-        let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
-        x * (-f64::from(self.g) * f64::from(self.planet_mass) / near.powi(3))
-    }
-
-    /// Returns the planet's acceleration and potential at a position.
+    /// Returns the planet's acceleration and potential at a position; inside the planet they do not exceed the values at the
+    /// surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
-        let potential = -f64::from(self.g) * f64::from(self.planet_mass) / near;
-        GravitySample { acceleration: self.pull(x), potential }
+        let gm = f64::from(self.g) * f64::from(self.planet_mass);
+        GravitySample { acceleration: x * (-gm / near.powi(3)), potential: -gm / near }
     }
 
     pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {
         let mut sums = Diagnostics::default();
-        let gm = f64::from(self.g) * f64::from(self.planet_mass);
         for i in 0..bodies.len() {
             let (x, v, mass) = body(bodies, i);
             if !v.is_finite() {
                 sums.nonfinite += 1;
                 continue;
             }
-            sums.kinetic += 0.5 * mass * v.length_squared();
-            sums.potential -= gm * mass / x.length().max(f64::from(self.planet_radius)).max(1e-6);
-            sums.momentum_scale += mass * v.length();
-            sums.momentum = (Vector::from(sums.momentum) + v * mass).into();
-            sums.angular_momentum = (Vector::from(sums.angular_momentum) + x.cross(v) * mass).into();
+            sums.potential += mass * self.field_of(x).potential;
+            sums.add_body(mass, x, v);
         }
         sums
     }

@@ -250,7 +250,7 @@ impl AsteroidSimulation {
         let help = "Longest move of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
         Reading {
             unit: " radii",
-            ..Reading::new("reach", "Longest move", reach, help).warns_of(warns, advice)
+            ..Reading::new("reach", "Longest move", reach).help(help).warns_of(warns, advice)
         }
     }
 
@@ -490,35 +490,19 @@ impl Simulation for AsteroidSimulation {
         let [hits, met, _] = sums.extra;
         let cells = met / (27.0 * self.count as f64);
         let mut readings = vec![
-            Reading::count(
-                "collisions",
-                "Collisions",
-                hits / 2.0,
-                "Number of pairs that hit each other in the last step.",
-            ),
-            Reading::new(
-                "overlap",
-                "Deepest overlap",
-                deepest,
-                "Deepest overlap of a body, divided by its radius.",
-            ),
-            Reading::count(
-                "substeps",
-                "Substeps",
-                f64::from(self.substeps),
-                "Number of substeps in the last step.",
-            ),
+            Reading::count("collisions", "Collisions", hits / 2.0)
+                .help("Number of pairs that hit each other in the last step."),
+            Reading::new("overlap", "Deepest overlap", deepest)
+                .help("Deepest overlap of a body, divided by its radius."),
+            Reading::count("substeps", "Substeps", f64::from(self.substeps))
+                .help("Number of substeps in the last step."),
             self.longest_move(reach),
-            Reading::new(
-                "kinetic",
-                "Kinetic energy",
-                sums.diagnostics.kinetic,
-                "Sum of ½ m v² over all bodies.",
-            ),
+            Reading::new("kinetic", "Kinetic energy", sums.diagnostics.kinetic)
+                .help("Sum of ½ m v² over all bodies."),
         ];
         if met > 0.0 {
             let help = "Mean number of bodies per cell in the 27 cells around a body. It determines the cost of a step.";
-            readings.push(Reading::new("bodies_a_cell", "Bodies per cell", cells, help));
+            readings.push(Reading::new("bodies_a_cell", "Bodies per cell", cells).help(help));
         }
         let potential = -f64::from(g * planet_mass) * sums.potential;
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })

@@ -3,7 +3,8 @@
 use super::grid::{Grid, Layout};
 use crate::base::bodies::FINITE_LIMIT;
 use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
-use crate::modes::{CarriedList, Carries, carried};
+use crate::modes::carried::{ensure, has};
+use crate::modes::{CarriedList, Carries};
 
 /// Number of last steps of a burst whose mean speeds are kept: a multiple of every `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
@@ -22,18 +23,16 @@ pub(super) const CARRIES: &[CarriedList] = &[
         most: |_| 2 * MAX_TRACERS,
         check: |with, list| {
             let tracers = with.mode.values().float("tracers").unwrap_or_default() as usize;
-            carried::has(list, 2 * tracers)?;
+            has(list, 2 * tracers)?;
             flow_of(with)?.check_tracers(list.as_chunks().0)
         },
     },
     CarriedList {
         name: MEAN_SPEEDS,
         most: |_| SERIES,
-        check: |with, list| match list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed))
-            || flow_of(with)?.has_blown_up()
-        {
-            true => Ok(()),
-            false => Err("a mean speed must be at least 0".to_owned()),
+        check: |with, list| {
+            let is_right = list.iter().all(|speed| (0.0..=FINITE_LIMIT).contains(speed));
+            ensure(is_right || flow_of(with)?.has_blown_up(), || "a mean speed must be at least 0".to_owned())
         },
     },
     CarriedList {
@@ -42,17 +41,15 @@ pub(super) const CARRIES: &[CarriedList] = &[
         check: |with, list| {
             let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
             let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
-            carried::has(list, grid.len())?;
+            has(list, grid.len())?;
             let words: &[u32] = bytemuck::cast_slice(list);
             // Whole populations in single precision resolve deviations to about 1e-7 of the density.
             let is_same = |(i, cell): (usize, &[f32; SPEEDS])| {
                 let pairs = grid.cell(words, i).into_iter().zip(cell);
                 pairs.into_iter().all(|(half, h)| (half - h).abs() <= 1e-6 * density)
             };
-            match flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up() {
-                true => Ok(()),
-                false => Err("it does not match the cells of the flow".to_owned()),
-            }
+            let is_right = flow.cells.iter().enumerate().all(is_same) || flow.has_blown_up();
+            ensure(is_right, || "it does not match the cells of the flow".to_owned())
         },
     },
 ];

@@ -197,59 +197,37 @@ impl FluidSimulation {
         // Before the first step, and after a blow-up, the mean speed is unknown.
         if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
-            readings.push(Reading::new(
-                "reynolds",
-                nominal("Reynolds number", "Nominal Reynolds number"),
-                reynolds,
-                "Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow.",
-            ));
+            readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow."));
             if is_turbulent {
-                readings.push(Reading::new(
-                    "effective_reynolds",
-                    "Effective Reynolds number",
-                    reynolds * self.params.viscosity() / viscosity,
-                    "Mean speed × the scene's length / the mean effective viscosity.",
-                ));
+                readings.push(
+                    Reading::new(
+                        "effective_reynolds",
+                        "Effective Reynolds number",
+                        reynolds * self.params.viscosity() / viscosity,
+                    )
+                    .help("Mean speed × the scene's length / the mean effective viscosity."),
+                );
             }
-            readings.push(Reading::new(
-                "mean_speed",
-                "Mean speed",
-                mean,
-                "Mean speed over the free cells, in cells per step.",
-            ));
+            readings.push(
+                Reading::new("mean_speed", "Mean speed", mean)
+                    .help("Mean speed over the free cells, in cells per step."),
+            );
         }
-        readings.push(Reading::new(
-            "viscosity",
-            nominal("Viscosity", "Nominal viscosity"),
-            self.params.viscosity(),
-            "(2/ω − 1)/6, in cells² per step.",
-        ));
+        readings.push(
+            Reading::new("viscosity", nominal("Viscosity", "Nominal viscosity"), self.params.viscosity())
+                .help("(2/ω − 1)/6, in cells² per step."),
+        );
         if is_turbulent {
             readings.extend([
-                Reading::new(
-                    "effective_viscosity",
-                    "Mean effective viscosity",
-                    viscosity,
-                    "Nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step.",
-                ),
-                Reading::new(
-                    "largest_viscosity",
-                    "Largest effective viscosity",
-                    largest,
-                    "Nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step.",
-                ),
+                Reading::new("effective_viscosity", "Mean effective viscosity", viscosity).help("Nominal viscosity plus eddy viscosity, averaged over the free cells, in cells² per step."),
+                Reading::new("largest_viscosity", "Largest effective viscosity", largest).help("Nominal viscosity plus eddy viscosity in the cell where the sum is largest, in cells² per step."),
             ]);
         }
         readings.extend([
-            Reading::new(
-                "mach",
-                "Largest u/c",
-                mach,
-                "Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.",
-            )
+            Reading::new("mach", "Largest u/c", mach).help("Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.")
             .warns_of(mach > MOST_MACH, TOO_FAST),
-            Reading::new("mass", "Mass", mass, "Total mass in the free cells."),
-            Reading::count("free", "Free cells", free, "Number of cells that are not solid and whose values are finite."),
+            Reading::new("mass", "Mass", mass).help("Total mass in the free cells."),
+            Reading::count("free", "Free cells", free).help("Number of cells that are not solid and whose values are finite."),
         ]);
         Ok(Diagnostics { readings, ..sums.diagnostics })
     }

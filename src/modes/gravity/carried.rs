@@ -4,7 +4,7 @@ use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::edit::Edit;
 use crate::base::error::{Error, Result};
 use crate::modes::CarriedList;
-use crate::modes::carried;
+use crate::modes::carried::{Checked, each_body, ensure, has};
 
 /// List of accelerations, with the energy error of each body.
 pub(super) const ACCELERATION: &str = "acceleration";
@@ -19,7 +19,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
         check: |with, list| {
             let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
             let expected = "an acceleration that leaves the body within bounds for a step, and an energy that is at least 0";
-            carried::each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
+            each_body(with.bodies()?, list, expected, |row: &[f32; 4], _, is_held_out| {
                 let [pull @ .., missed] = row;
                 let is_bounded = pull.iter().all(|a| f64::from(a.abs()) <= most);
                 is_held_out || is_bounded && (0.0..=f32::MAX).contains(missed)
@@ -30,13 +30,12 @@ pub(super) const CARRIES: &[CarriedList] = &[
         name: COMMON_MASS,
         most: |_| 1,
         check: |with, list| {
-            carried::has(list, 1)?;
+            has(list, 1)?;
             let mut masses = with.bodies()?.positions.iter().map(|x| x[3]);
             let is_theirs = masses.all(|mass| mass == 0.0 || mass == list[0]);
-            match is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]) {
-                true => Ok(()),
-                false => Err(format!("not every body with mass has the common mass {:e}", list[0])),
-            }
+            ensure(is_theirs && (0.0..=FINITE_LIMIT).contains(&list[0]), || {
+                format!("not every body with mass has the common mass {:e}", list[0])
+            })
         },
     },
     CarriedList {
@@ -44,7 +43,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
         most: |[bodies, _]| 8 * bodies,
         check: |with, list| {
             let bodies = with.bodies()?;
-            carried::has(list, 8 * bodies.len())?;
+            has(list, 8 * bodies.len())?;
             check_low_parts(bodies, list.as_chunks().0)
         },
     },
@@ -79,12 +78,10 @@ pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, aft
 
 /// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that
 /// those of velocities are finite. A velocity may since have become smaller than its low part, by an edit or by decay.
-fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> std::result::Result<(), String> {
+fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let (places, velocities) = low.split_at(bodies.len());
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);
     let is_finite = |low: &[f32; 4]| low.iter().all(|c| c.abs() <= FINITE_LIMIT);
-    match bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite) {
-        true => Ok(()),
-        false => Err("its numbers are larger than rounding errors can be".to_owned()),
-    }
+    let is_right = bodies.positions.iter().zip(places).all(is_cut_off) && velocities.iter().all(is_finite);
+    ensure(is_right, || "its numbers are larger than rounding errors can be".to_owned())
 }

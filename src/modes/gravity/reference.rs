@@ -130,11 +130,8 @@ impl Gravity {
             let others = bodies.positions.iter().enumerate().filter(|(j, _)| *j != i);
             let phi: f64 =
                 others.map(|(_, other)| other[3] * self.potential(place(other).distance_squared(x))).sum();
-            sums.kinetic += 0.5 * mass * v.length_squared();
             sums.potential -= 0.5 * f64::from(self.g) * mass * phi;
-            sums.momentum_scale += mass * v.length();
-            sums.momentum = (Vector::from(sums.momentum) + v * mass).into();
-            sums.angular_momentum = (Vector::from(sums.angular_momentum) + x.cross(v) * mass).into();
+            sums.add_body(mass, x, v);
         }
         sums
     }

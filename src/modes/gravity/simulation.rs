@@ -298,8 +298,9 @@ impl Simulation for GravitySimulation {
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
         let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. It covers the time since the scene began or a parameter, the variant or the device last changed (with euler and taylor also since a snapshot was opened). Above 0.1, a close encounter was too fast for the time step.";
         let readings = vec![
-            Reading::new("virial_ratio", "2T / |V|", balance, help),
-            Reading::new("encounter_error", "Encounter error", missed, missed_help)
+            Reading::new("virial_ratio", "2T / |V|", balance).help(help),
+            Reading::new("encounter_error", "Encounter error", missed)
+                .help(missed_help)
                 .warns_of(missed > WORRYING_SHARE, ENCOUNTER_ADVICE),
         ];
         Ok(Diagnostics { potential, readings, ..sums.diagnostics })

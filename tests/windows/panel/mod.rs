@@ -70,7 +70,7 @@ impl App {
             steps_per_frame: 4,
             steps_per_second: 1000.0,
             diagnostics: Some(Diagnostics {
-                readings: vec![Reading::new("balance", "A reading", 1.0, "what it means")],
+                readings: vec![Reading::new("balance", "A reading", 1.0).help("what it means")],
                 ..Diagnostics::default()
             }),
             ..Stats::default()

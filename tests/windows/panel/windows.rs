@@ -339,7 +339,7 @@ fn a_fluid_is_told_by_its_own_names() {
     assert!(window.query_by_label("Mean speed").is_some() && window.query_by_label("0.03210").is_some());
     // What to do about a number that warns stands there, and only then.
     for warns in [false, true] {
-        let reading = Reading::new("mach", "Largest u/c", 0.4, "what it means");
+        let reading = Reading::new("mach", "Largest u/c", 0.4).help("what it means");
         let readings = vec![reading.warns_of(warns, "Too fast: lower the push.")];
         let told = window.state_mut().stats.diagnostics.as_mut().unwrap();
         told.readings = readings;
