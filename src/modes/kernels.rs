@@ -10,3 +10,11 @@ const PRELUDE: KernelSource = source!("prelude.cl");
 pub(super) fn sources(files: &[KernelSource]) -> Vec<KernelSource> {
     [&[PRELUDE], files].concat()
 }
+
+/// A macro that kernels are compiled with.
+pub(super) type Define = (&'static str, String);
+
+/// Returns those macros of `flags` that are on.
+pub(super) fn flags(flags: &[(&'static str, bool)]) -> Vec<Define> {
+    flags.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (*name, "1".to_owned())).collect()
+}

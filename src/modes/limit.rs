@@ -1,7 +1,7 @@
 //! Hardware limits of speed, and which part of a device is the bottleneck.
 
 use super::Recipe;
-use crate::compute::{KernelSource, MicroKernel, Roofline};
+use crate::compute::{MicroKernel, Roofline};
 
 /// What limits a mode's speed on a device.
 #[derive(Debug)]
@@ -54,20 +54,6 @@ pub struct Pair {
     pub micro: MicroKernel,
     /// Reciprocal roots in the arithmetic of a pair.
     pub roots: f64,
-}
-
-impl Pair {
-    /// The last file of `limit` has the kernel `pairs`, which evaluates `chains` bodies at once on CPUs against a body
-    /// of `coordinates` numbers. Each evaluation counts for `sides` sides: two if both bodies are updated.
-    pub(super) const fn new(
-        limit: &'static [KernelSource],
-        chains: usize,
-        coordinates: usize,
-        sides: usize,
-        roots: f64,
-    ) -> Self {
-        Self { micro: MicroKernel::pairs(limit, chains, coordinates, sides), roots }
-    }
 }
 
 /// Utilization of the parts of a device, as fractions of their limits.

@@ -19,6 +19,14 @@ mod sharing;
 mod variant;
 mod work;
 
+use self::accuracy::{Effect, Judged, Sample};
+use self::edits::AttractKernel;
+use self::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
+use self::kernels::{Define, flags, source, sources};
+use self::packed::PackedPoints;
+use self::reduction::Reduction;
+use self::variant::{common_multiple, variants};
+
 pub use self::diagnostics::{Diagnostics, Reading};
 pub use self::limit::{Busy, Limit, Pair};
 pub use self::mode::{CarriedList, Carries, Extra, Mode, ModeInfo, Simulation, Start};

@@ -290,12 +290,11 @@ impl fmt::Debug for dyn Mode {
 /// [`ModeInfo::carries`].
 pub type Extra = BTreeMap<String, Vec<f32>>;
 
-/// A mode that runs on a device.
+/// A mode that runs on a device. Each method that returns a [`Result`] fails if the device fails.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
     /// Takes over changed live parameters, from the next burst on.
-    ///
-    /// # Errors
-    /// Returns an error if `mode` is not the mode that built this simulation.
+    /// Fails if `mode` is not the mode that built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
@@ -303,18 +302,12 @@ pub trait Simulation {
 
     /// Queues the next part of the burst, at most about 100 ms of work, and returns whether work remains. Waits only
     /// while two earlier parts are still running, so that a short burst never waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device refuses the work.
     fn advance(&mut self) -> Result<bool>;
 
     /// Returns the fraction of the burst that is queued, 0 to 1.
     fn progress(&self) -> f32;
 
     /// Waits for all queued work.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn finish(&mut self) -> Result<()>;
 
     /// Returns how many times an average step of the last burst evaluated [`Work::in_step`]: more than once if steps
@@ -327,29 +320,18 @@ pub trait Simulation {
     fn take_seconds(&mut self) -> f64;
 
     /// Returns the state after the last complete burst. Waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn state(&mut self) -> Result<State>;
 
     /// Returns the lists that the next steps and the picture depend on besides [`Simulation::state`]. Waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn extra(&mut self) -> Result<Extra>;
 
     /// Restores the lists of [`Simulation::extra`] from a simulation of the same state. With the same recipe, the next
     /// steps then give the same bits.
-    ///
-    /// # Errors
-    /// Returns an error if a list is not valid, or the device fails.
+    /// Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
     /// Queues the read-back of what is drawn into the memory of `points`, which is overwritten. The copy shows the
     /// state before any step that is started later. Only one copy may be pending at a time.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// Returns how devices share the work; `None` on a single device.
@@ -358,9 +340,6 @@ pub trait Simulation {
     }
 
     /// Returns the quantity of [`ModeInfo::series`] for each step of the last burst. Waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn series(&mut self) -> Result<Vec<f64>> {
         Ok(Vec::new())
     }
@@ -371,18 +350,13 @@ pub trait Simulation {
     }
 
     /// Makes the cells that the stroke covers solid or free.
-    ///
-    /// # Errors
-    /// Returns an error if the mode has no obstacles, no free cell would remain, or the device fails.
+    /// Fails if the mode has no obstacles, or no free cell would remain.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
         Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
     }
 
     /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of an existing body after the last complete burst; `None` for
     /// modes without bodies. Waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
         Ok(match self.state()? {
             State::Bodies(bodies) => Some([bodies.positions[body], bodies.velocities[body]]),
@@ -392,9 +366,7 @@ pub trait Simulation {
 
     /// Queues the change that a point which attracts or repels makes to all velocities in `time`. Must be called
     /// between bursts.
-    ///
-    /// # Errors
-    /// Returns an error if the mode has no bodies, or the device refuses the work.
+    /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
@@ -402,14 +374,8 @@ pub trait Simulation {
     /// Returns what the last step did to the bodies or cells `chosen`, except those held out, beside the exact result
     /// in f64. Reads what the step left in memory, so that no state changes. Returns `None` if no burst has completed
     /// with the current parameters. Waits.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
     /// Computes conserved quantities on the device. Waits; the potential costs about as much as a step.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }

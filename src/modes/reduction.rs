@@ -16,8 +16,10 @@ const SUMS: usize = 13;
 
 /// The reduction kernel with its scratch memory.
 pub(super) struct Reduction {
-    lane: Lane,
-    program: Program,
+    /// Queue for `measure`, and for kernels that prepare its input.
+    pub lane: Lane,
+    /// The program, with the other kernels in its files.
+    pub program: Program,
     measure: Kernel,
     /// One number in eight bytes: a double, or two floats.
     rows: Buffer<[f32; 2]>,
@@ -53,16 +55,6 @@ impl Reduction {
             maxima: Buffer::new(device, ROWS)?,
             fp64,
         })
-    }
-
-    /// Returns the program, for the other kernels in its files.
-    pub(super) fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// Returns the queue for kernels that prepare the input of `measure`.
-    pub(super) fn lane(&mut self) -> &mut Lane {
-        &mut self.lane
     }
 
     /// Runs `measure` with `args`. Waits.

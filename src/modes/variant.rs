@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use super::accuracy::{TOLERANCE, WORRYING};
+use super::kernels::Define;
 use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
@@ -259,7 +260,7 @@ impl Recipe {
     }
 
     /// Returns the macros that the kernels are compiled with.
-    pub(super) fn defines(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn defines(&self) -> Vec<Define> {
         let compiled = self.knobs().filter(|(knob, _)| !knob.define.is_empty());
         let knobs = compiled.map(|(knob, value)| (knob.define, value.to_string()));
         std::iter::once(("WORK_GROUP", self.work_group.to_string())).chain(knobs).collect()

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
-use crate::modes::Recipe;
-use crate::modes::fleet::Assignment;
+use crate::modes::{Assignment, Recipe};
 
 /// Bodies that the inner loop tests before it branches.
 const ROWS: usize = 64;

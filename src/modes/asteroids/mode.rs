@@ -12,11 +12,10 @@ use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::params;
 use crate::base::state::State;
-use crate::modes::kernels::source;
-use crate::modes::packed::PackedPoints;
-use crate::modes::variant::common_multiple;
+use crate::compute::MicroKernel;
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Simulation, Start, Work, checks, fleet,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Start, Work,
+    checks, common_multiple, fleet, source,
 };
 use crate::scene;
 
@@ -29,7 +28,10 @@ pub static INFO: ModeInfo = ModeInfo {
         "Step error",
         "Relative error of a step: the motion of up to 256 random bodies is recomputed in double precision. 1e-6 means one part in a million.",
     ),
-    limit: Limit::Pair(Pair::new(&[source!("asteroids/limit.cl")], 4, 5, 2, 0.0)),
+    limit: Limit::Pair(Pair {
+        micro: MicroKernel::pairs(&[source!("asteroids/limit.cl")], 4, 5, 2),
+        roots: 0.0,
+    }),
     kernels: &[source!("asteroids/contact.cl"), source!("asteroids/motion.cl")],
     variants: &VARIANTS,
     scenes: &scene::ASTEROIDS,

@@ -5,9 +5,10 @@
 use std::ops::Range;
 
 use super::simulation::{AsteroidSimulation, Burst, Measurement};
+use super::solver::{ContactPass, SecondPass};
 use super::substeps::Schedule;
 use crate::base::error::Result;
-use crate::compute::{Lane, Rows};
+use crate::compute::{Arg, Lane, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl SharedSimulation for AsteroidSimulation {
@@ -62,7 +63,26 @@ impl SharedSimulation for AsteroidSimulation {
     }
 
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize> {
-        self.slice_of_pass(stage, assignment, range)
+        let coefficients = self.coefficients();
+        let Self { lane, solver, x, v, contact, second, params, radii, count, recipe, .. } = self;
+        let pass = ContactPass {
+            bodies: *count,
+            coefficients,
+            radius: params.radius,
+            largest: radii[1] * params.radius,
+            from: [&x[0], &v[0]],
+            to: [&x[1], &v[1], &*contact].map(Arg::from),
+            second: second.as_ref(),
+            assignment,
+        };
+        match pass.second.filter(|_| stage > 0) {
+            None => solver.evaluate(lane, &pass, range),
+            Some(SecondPass { kernel, .. }) => {
+                let (args, group) = (solver.second_args(&pass), recipe.work_group);
+                let pass = Pass { kernel, args: &args, items: range.end, group, cost: SecondPass::COST };
+                lane.slice(pass, range.start)
+            }
+        }
     }
 
     fn end_pass(&mut self) -> Result<()> {

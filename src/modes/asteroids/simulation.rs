@@ -1,13 +1,11 @@
 //! Asteroids on a device: buffers, kernels, steps and readings.
 
-use std::ops::Range;
-
 use glam::DVec3;
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::{Asteroids, ContactLaw, Substeps};
 use super::reference::{Step, body, finite, unit_radii};
-use super::solver::{Builder, ContactPass, SecondPass, Setup, Solver};
+use super::solver::{Builder, SecondPass, Setup, Solver};
 use super::substeps::{LONGEST_MOVE, Motion, Schedule};
 use crate::base::bodies::{Bodies, Points, Shape};
 use crate::base::edit::Attractor;
@@ -16,14 +14,11 @@ use crate::base::memory::Memory;
 use crate::base::params::{ChangeEffect, Choice};
 use crate::base::state::State;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
-use crate::modes::accuracy::{Effect, Judged, Sample};
 use crate::modes::carried::list;
-use crate::modes::edits::AttractKernel;
-use crate::modes::fleet::{Assignment, Cursor, SharedSimulation};
-use crate::modes::kernels::source;
-use crate::modes::packed::PackedPoints;
-use crate::modes::reduction::Reduction;
-use crate::modes::{DeviceRecipe, Diagnostics, Extra, Mode, Reading, Recipe, Simulation};
+use crate::modes::{
+    AttractKernel, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
+    Recipe, Reduction, Sample, SharedSimulation, Simulation, source,
+};
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
@@ -44,7 +39,7 @@ pub(super) struct AsteroidSimulation {
     /// Host memory that `motion_bits` is read to.
     motion_memory: Memory<u32>,
     pub(super) count: usize,
-    recipe: Recipe,
+    pub(super) recipe: Recipe,
     /// The second pass of a step, under the contact law `match`.
     pub(super) second: Option<SecondPass>,
     /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
@@ -64,7 +59,7 @@ pub(super) struct AsteroidSimulation {
     origin: Buffer<f32>,
     packed: PackedPoints,
     /// Smallest radius above 0 and largest radius, divided by the parameter `radius`.
-    radii: [f32; 2],
+    pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
     /// Bodies per unit of work that devices share.
@@ -124,7 +119,7 @@ impl AsteroidSimulation {
             recipe: *recipe,
             solver,
             second,
-            packed: PackedPoints::new(device, reduction.program().kernel("pack")?, count)?,
+            packed: PackedPoints::new(device, reduction.program.kernel("pack")?, count)?,
             reduction,
             x: [Buffer::from_slice(device, &x)?, Buffer::new(device, count)?],
             v: [Buffer::from_slice(device, &v)?, Buffer::new(device, count)?],
@@ -140,7 +135,7 @@ impl AsteroidSimulation {
         })
     }
 
-    fn coefficients(&self) -> Arg<'static> {
+    pub(super) fn coefficients(&self) -> Arg<'static> {
         let Asteroids {
             dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, ..
         } = self.substep;
@@ -253,45 +248,6 @@ impl AsteroidSimulation {
             ..Reading::new("reach", "Longest move", reach).help(help).warns_of(warns, advice)
         }
     }
-
-    /// Queues a slice of the first or second pass of a substep.
-    pub(super) fn slice_of_pass(
-        &mut self,
-        stage: usize,
-        assignment: &Assignment,
-        range: Range<usize>,
-    ) -> Result<usize> {
-        let group = self.recipe.work_group;
-        let (lane, solver, pass) = self.pass(assignment);
-        match pass.second.filter(|_| stage > 0) {
-            None => solver.evaluate(lane, &pass, range),
-            Some(SecondPass { kernel, .. }) => {
-                let args = solver.second_args(&pass);
-                let pass = Pass { kernel, args: &args, items: range.end, group, cost: SecondPass::COST };
-                lane.slice(pass, range.start)
-            }
-        }
-    }
-
-    /// Returns the next pass over the bodies, with the solver and the lane that queue it.
-    fn pass<'a>(
-        &'a mut self,
-        assignment: &'a Assignment,
-    ) -> (&'a mut Lane, &'a mut dyn Solver, ContactPass<'a>) {
-        let coefficients = self.coefficients();
-        let Self { lane, solver, x, v, contact, second, params, radii, count, .. } = self;
-        let pass = ContactPass {
-            bodies: *count,
-            coefficients,
-            radius: params.radius,
-            largest: radii[1] * params.radius,
-            from: [&x[0], &v[0]],
-            to: [&x[1], &v[1], &*contact].map(Arg::from),
-            second: second.as_ref(),
-            assignment,
-        };
-        (lane, solver.as_mut(), pass)
-    }
 }
 
 /// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ in the layout of `kernels/asteroids/contact.cl`, where ρ
@@ -387,13 +343,6 @@ impl Simulation for AsteroidSimulation {
         let (x, v) = (patched(&self.x[0], SIZES)?, patched(&self.v[0], MASSES)?);
         let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
-        // The cells of `grid` are as large as the largest body.
-        if !(radii[0] >= 0.0 && radii[1] >= radii[0] && radii[1].is_finite()) {
-            return Err(Error::Invalid(format!(
-                "the sizes of the bodies cannot range from {} to {}",
-                radii[0], radii[1]
-            )));
-        }
         let schedule = match extra.get(SUBSTEPS) {
             Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
                 .ok_or_else(|| Error::Invalid(format!("the list of substeps is not valid: {list:?}")))?,

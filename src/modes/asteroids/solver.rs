@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
-use crate::modes::Recipe;
-use crate::modes::fleet::Assignment;
+use crate::modes::{Assignment, Recipe};
 
 /// Finds the contacts of bodies and takes a step with them. One implementation per family of kernels.
 pub(super) trait Solver {

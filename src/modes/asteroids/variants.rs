@@ -4,8 +4,7 @@ use super::cells::Cells;
 use super::columns::Columns;
 use super::solver::{AllPairs, Builder};
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::variant::variants;
-use crate::modes::{Together, Variant};
+use crate::modes::{Together, Variant, variants};
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
 

@@ -5,7 +5,7 @@ use half::f16;
 use crate::base::error::{Error, Result};
 use crate::base::flow::{MAX_CELLS, SPEEDS, Walls};
 use crate::compute::{Arg, KernelSource};
-use crate::modes::kernels::source;
+use crate::modes::kernels::{Define, flags, source};
 
 pub(super) const CELL: KernelSource = source!("fluid/cell.cl");
 pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
@@ -61,19 +61,11 @@ impl Grid {
     }
 
     /// Returns the macros that the kernels are compiled with.
-    pub(super) fn defines(&self) -> Vec<(&'static str, String)> {
-        let mut defines = Vec::new();
-        if self.layout != Layout::Cells {
-            defines.push(("PLANES", "1".to_owned()));
-        }
-        if self.layout == Layout::Halves {
-            defines.push(("HALVES", "1".to_owned()));
-        }
+    pub(super) fn defines(&self) -> Vec<Define> {
+        let (is_planar, has_halves) = (self.layout != Layout::Cells, self.layout == Layout::Halves);
+        let mut defines = flags(&[("PLANES", is_planar), ("HALVES", has_halves), ("INLET", self.ends)]);
         if self.layout == Layout::Haloed {
             defines.push(("GHOST", GHOST.to_string()));
-        }
-        if self.ends {
-            defines.push(("INLET", "1".to_owned()));
         }
         defines
     }

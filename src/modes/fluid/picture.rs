@@ -10,8 +10,7 @@ use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::base::flow::{Image, SPEEDS, Tones, deviations, populations};
 use crate::compute::{Arg, Pass, Pending};
-use crate::modes::accuracy::{Effect, Judged, Sample};
-use crate::modes::{Diagnostics, Reading};
+use crate::modes::{Diagnostics, Effect, Judged, Reading, Sample};
 
 /// Largest number of pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;

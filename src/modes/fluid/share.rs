@@ -7,9 +7,8 @@ use super::carried::SERIES;
 use super::simulation::{Burst, FluidSimulation, MOVE_STEPS, Share};
 use super::variants::cells_of_group;
 use crate::base::error::Result;
-use crate::compute::{Lane, Rows};
-use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
-use crate::modes::variant::common_multiple;
+use crate::compute::{Arg, Lane, Pass, Rows};
+use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
     /// Makes the simulations of all devices divide the work alike, for launches of `steps` steps.
@@ -92,8 +91,31 @@ impl SharedSimulation for FluidSimulation {
         Ok(0..0)
     }
 
-    fn slice(&mut self, stage: usize, _: &Assignment, range: Range<usize>) -> Result<usize> {
-        self.slice_of_kernel(stage, range)
+    fn slice(&mut self, kernel: usize, _: &Assignment, range: Range<usize>) -> Result<usize> {
+        let steps = self.share.steps;
+        let (c, grid) = (self.coefficients(), self.grid.args());
+        let [f, other] = [&self.f[0], &self.f[1]].map(Arg::from);
+        let solid = Arg::from(&self.solid);
+        let (sums, from) = (Arg::from(&self.sums), self.burst.step - self.burst.summed);
+        let from = Arg::Uint((from as usize * self.groups()) as u32);
+        let own = match (self.kernels.len(), kernel) {
+            (1, _) => {
+                let [first, rows] = self.driven_rows();
+                let is_last = self.burst.step + steps == self.burst.steps;
+                let end = if is_last { first } else { first + rows };
+                let mut own =
+                    vec![c, Arg::Uint(first as u32), Arg::Uint(end as u32), solid, f, other, sums, from];
+                own.extend((self.recipe.knob("steps") > 0).then_some(Arg::Uint(steps)));
+                own
+            }
+            (_, 0) => vec![c, f, other],
+            (_, 3) => vec![c, solid, f, sums, from],
+            (_, _) => vec![c, solid, other, f],
+        };
+        let args = [grid.as_slice(), &own].concat();
+        let (group, cost) = (self.recipe.work_group, self.recipe.bodies_per_item() * f64::from(steps));
+        let pass = Pass { kernel: &self.kernels[kernel], args: &args, items: range.end, group, cost };
+        self.lane.slice(pass, range.start)
     }
 
     fn end_pass(&mut self) -> Result<()> {

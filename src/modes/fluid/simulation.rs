@@ -1,7 +1,5 @@
 //! Fluid on a device: buffers, kernels and steps. Picture and readings are in `picture.rs`.
 
-use std::ops::Range;
-
 use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
@@ -11,13 +9,11 @@ use crate::base::error::{Error, Result};
 use crate::base::flow::{Flow, Stroke, Walls};
 use crate::base::state::State;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
-use crate::modes::accuracy::Sample;
 use crate::modes::carried::list;
-use crate::modes::fleet::{Cursor, SharedSimulation};
-use crate::modes::kernels::{source, sources};
-use crate::modes::packed::PackedPoints;
-use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Extra, Mode, Recipe, Simulation};
+use crate::modes::{
+    Cursor, Define, Diagnostics, Extra, Mode, PackedPoints, Recipe, Reduction, Sample, SharedSimulation,
+    Simulation, flags, source, sources,
+};
 
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
@@ -104,15 +100,6 @@ pub(super) struct Burst {
     pub(super) moved: u32,
 }
 
-/// Returns the macros that select a collision operator.
-fn operator(collision: Collision) -> Vec<(&'static str, String)> {
-    match collision {
-        Collision::Bgk => Vec::new(),
-        Collision::Trt => vec![("TRT", "1".to_owned())],
-        Collision::Les => vec![("LES", "1".to_owned())],
-    }
-}
-
 impl FluidSimulation {
     pub(super) fn new(
         device: &Device,
@@ -139,19 +126,18 @@ impl FluidSimulation {
         let recipe = recipe
             .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
             .with_knob("steps", steps_of_launch(&recipe) as u32);
-        let build = |file: KernelSource, defines: &[(&str, String)]| {
-            Program::build(
-                device,
-                &sources(&[CELL, GRID, file]),
-                &[grid.defines().as_slice(), &operator(params.collision), defines].concat(),
-            )
+        let operator = [("TRT", Collision::Trt), ("LES", Collision::Les)];
+        let operator = flags(&operator.map(|(name, collision)| (name, collision == params.collision)));
+        let build = |file: KernelSource, defines: Vec<Define>| {
+            let defines = [grid.defines(), operator.clone(), defines].concat();
+            Program::build(device, &sources(&[CELL, GRID, file]), &defines)
         };
-        let stepping = build(recipe.variant.source(), &recipe.defines())?;
+        let stepping = build(recipe.variant.source(), recipe.defines())?;
         let kernels = entries.iter().map(|name| stepping.kernel(name)).collect::<Result<Vec<_>>>()?;
         for kernel in &kernels {
             kernel.check_work_group(recipe.variant.name, recipe.work_group)?;
         }
-        let program = build(FLOW, &[])?;
+        let program = build(FLOW, Vec::new())?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
         let cells = grid.pack(&flow.cells);
         let tracer_count = tracers.len();
@@ -197,7 +183,7 @@ impl FluidSimulation {
         Ok(simulation)
     }
 
-    fn groups(&self) -> usize {
+    pub(super) fn groups(&self) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         self.walls.nx.div_ceil(columns) * self.walls.ny.div_ceil(rows)
     }
@@ -232,7 +218,7 @@ impl FluidSimulation {
         Arg::Float8([omega, push / 9.0, push / 36.0, inlet, self.grid.rest, operator as f32, 0.0, 0.0])
     }
 
-    fn driven_rows(&self) -> [usize; 2] {
+    pub(super) fn driven_rows(&self) -> [usize; 2] {
         self.params.driven_rows(self.walls.ny).into()
     }
 
@@ -240,34 +226,6 @@ impl FluidSimulation {
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
-    }
-
-    /// Queues a slice of one of the kernels of a launch.
-    pub(super) fn slice_of_kernel(&mut self, kernel: usize, range: Range<usize>) -> Result<usize> {
-        let steps = self.share.steps;
-        let (c, grid) = (self.coefficients(), self.grid.args());
-        let [f, other] = [&self.f[0], &self.f[1]].map(Arg::from);
-        let solid = Arg::from(&self.solid);
-        let (sums, from) = (Arg::from(&self.sums), self.burst.step - self.burst.summed);
-        let from = Arg::Uint((from as usize * self.groups()) as u32);
-        let own = match (self.kernels.len(), kernel) {
-            (1, _) => {
-                let [first, rows] = self.driven_rows();
-                let is_last = self.burst.step + steps == self.burst.steps;
-                let end = if is_last { first } else { first + rows };
-                let mut own =
-                    vec![c, Arg::Uint(first as u32), Arg::Uint(end as u32), solid, f, other, sums, from];
-                own.extend((self.recipe.knob("steps") > 0).then_some(Arg::Uint(steps)));
-                own
-            }
-            (_, 0) => vec![c, f, other],
-            (_, 3) => vec![c, solid, f, sums, from],
-            (_, _) => vec![c, solid, other, f],
-        };
-        let args = [grid.as_slice(), &own].concat();
-        let (group, cost) = (self.recipe.work_group, self.recipe.bodies_per_item() * f64::from(steps));
-        let pass = Pass { kernel: &self.kernels[kernel], args: &args, items: range.end, group, cost };
-        self.lane.slice(pass, range.start)
     }
 
     /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs it, since each step

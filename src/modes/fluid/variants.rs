@@ -3,8 +3,7 @@
 use super::grid::Layout;
 use crate::base::flow::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::variant::variants;
-use crate::modes::{Knob, Recipe, Together, Variant};
+use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
 /// Number of cells from which on memory traffic, not launches, limits the speed.
 const MANY: usize = 1 << 19;

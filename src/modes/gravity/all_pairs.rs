@@ -9,9 +9,7 @@ use crate::base::bodies::Bodies;
 use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
-use crate::modes::fleet::{Assignment, Plan};
-use crate::modes::variant::common_multiple;
-use crate::modes::{Extra, Recipe};
+use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
 /// Sums over all pairs, with the end of the step in the same kernel.
 pub(super) struct AllPairs {

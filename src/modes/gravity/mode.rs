@@ -11,11 +11,10 @@ use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
 use crate::base::state::State;
-use crate::compute::KernelSource;
-use crate::modes::kernels::source;
-use crate::modes::packed::PackedPoints;
+use crate::compute::{KernelSource, MicroKernel};
 use crate::modes::{
-    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, Pair, Simulation, Work, checks, edits, fleet,
+    DeviceRecipe, Diagnostics, Extra, Limit, Mode, ModeInfo, PackedPoints, Pair, Simulation, Work, checks,
+    edits, fleet, source,
 };
 use crate::scene;
 
@@ -28,7 +27,10 @@ pub static INFO: ModeInfo = ModeInfo {
         "Force error",
         "Relative error of the forces: those on up to 256 random bodies are recomputed in double precision. 1e-6 means one part in a million.",
     ),
-    limit: Limit::Pair(Pair::new(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2, 1.0)),
+    limit: Limit::Pair(Pair {
+        micro: MicroKernel::pairs(&[COLUMNS, source!("gravity/limit.cl")], 3, 3, 2),
+        roots: 1.0,
+    }),
     kernels: &[FORCE, COLUMNS],
     variants: &VARIANTS,
     scenes: &scene::GRAVITY,

@@ -8,10 +8,7 @@ use super::step::{FORCE, step_defines};
 use crate::base::bodies::Bodies;
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program, Rows};
-use crate::modes::Recipe;
-use crate::modes::fleet::{Assignment, Plan, Traffic};
-use crate::modes::kernels::{source, sources};
-use crate::modes::variant::common_multiple;
+use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, sources};
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 

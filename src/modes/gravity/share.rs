@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use super::parameters::Colour;
 use super::simulation::{Burst, GravitySimulation, Known};
+use super::solver::ForcePass;
 use super::step::planes;
 use crate::base::error::Result;
-use crate::compute::{Lane, Rows};
+use crate::compute::{Arg, Lane, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl GravitySimulation {
@@ -56,7 +57,15 @@ impl SharedSimulation for GravitySimulation {
     }
 
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize> {
-        self.slice_of_pass(stage, assignment, range)
+        let (forces, step) = self.step_of(self.burst.pass);
+        let Self { lane, solver, x, v, a, params, .. } = self;
+        let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
+        let pass = ForcePass { eps2: Arg::Float(params.eps * params.eps), step, state, stage, assignment };
+        if forces {
+            return solver.evaluate(lane, &pass, range);
+        }
+        let args = [&[Arg::Uint(self.count as u32), pass.coefficients(1.0)], &state[..]].concat();
+        lane.slice(Pass::cheap(&self.drift, &args, range.end), range.start)
     }
 
     fn end_pass(&mut self) -> Result<()> {

@@ -1,25 +1,20 @@
 //! Gravity on a device.
 
-use std::ops::Range;
-
 use super::carried::{ACCELERATION, LOW_PARTS};
 use super::parameters::{Colour, Gravity};
-use super::solver::{Builder, ForcePass, Setup, Solver, softening};
+use super::solver::{Builder, Setup, Solver, softening_defines};
 use super::step::{FORCE, Step, planes, step_defines};
 use crate::base::bodies::{Bodies, FINITE_LIMIT, Points, Shape};
 use crate::base::edit::Attractor;
 use crate::base::error::Result;
 use crate::base::params::{ChangeEffect, Choice};
 use crate::base::state::State;
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
-use crate::modes::accuracy::{Effect, Judged, Sample};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pending, Program};
 use crate::modes::carried::list;
-use crate::modes::edits::AttractKernel;
-use crate::modes::fleet::{Assignment, Cursor, SharedSimulation};
-use crate::modes::kernels::{source, sources};
-use crate::modes::packed::PackedPoints;
-use crate::modes::reduction::Reduction;
-use crate::modes::{Diagnostics, Extra, Mode, Reading, Simulation};
+use crate::modes::{
+    AttractKernel, Cursor, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading, Reduction,
+    Sample, SharedSimulation, Simulation, source, sources,
+};
 
 const DRIFT: KernelSource = source!("gravity/drift.cl");
 const MEASURE: KernelSource = source!("gravity/measure.cl");
@@ -31,7 +26,7 @@ pub(super) struct GravitySimulation {
     pub(super) count: usize,
     device: Device,
     pub(super) solver: Box<dyn Solver>,
-    drift: Kernel,
+    pub(super) drift: Kernel,
     reduction: Reduction,
     potential: Kernel,
     /// Positions before and after the pass; swapped after each pass.
@@ -88,7 +83,7 @@ impl GravitySimulation {
         let Setup { device, params, recipe, bodies, .. } = *setup;
         let builder: &Builder = recipe.variant.solver()?;
         let small = Program::build(device, &sources(&[FORCE, DRIFT]), &step_defines(params))?;
-        let reduction = Reduction::new(device, &[MEASURE], &[(softening(params), "1".to_owned())])?;
+        let reduction = Reduction::new(device, &[MEASURE], &softening_defines(params))?;
         let count = bodies.len();
         Ok(Self {
             lane: Lane::new(device),
@@ -97,7 +92,7 @@ impl GravitySimulation {
             device: device.clone(),
             solver: (builder.0)(setup)?,
             drift: small.kernel("drift")?,
-            potential: reduction.program().kernel("potential")?,
+            potential: reduction.program.kernel("potential")?,
             reduction,
             phi: Buffer::new(device, count)?,
             x: [Buffer::from_slice(device, &bodies.positions)?, Buffer::new(device, count)?],
@@ -142,24 +137,6 @@ impl GravitySimulation {
             true => (true, Step::close_and_open(p, substep)),
             false => (true, Step::close(p, substep)),
         }
-    }
-
-    /// Queues a slice of a stage of the next pass.
-    pub(super) fn slice_of_pass(
-        &mut self,
-        stage: usize,
-        assignment: &Assignment,
-        range: Range<usize>,
-    ) -> Result<usize> {
-        let (forces, step) = self.step_of(self.burst.pass);
-        let Self { lane, solver, x, v, a, params, .. } = self;
-        let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
-        let pass = ForcePass { eps2: Arg::Float(params.eps * params.eps), step, state, stage, assignment };
-        if forces {
-            return solver.evaluate(lane, &pass, range);
-        }
-        let args = [&[Arg::Uint(self.count as u32), pass.coefficients(1.0)], &state[..]].concat();
-        lane.slice(Pass::cheap(&self.drift, &args, range.end), range.start)
     }
 }
 
@@ -287,7 +264,7 @@ impl Simulation for GravitySimulation {
         let [x, v, a] = [&self.x[0], &self.v, &self.a].map(Arg::from);
         let phi = Arg::from(&self.phi);
         let args = [n, Arg::Float(eps * eps), x, phi];
-        self.solver.potential(self.reduction.lane(), &self.potential, &args, self.count)?;
+        self.solver.potential(&mut self.reduction.lane, &self.potential, &args, self.count)?;
         let sums = self.reduction.run(&[n, x, v, a, phi])?;
         let potential = -f64::from(g) * sums.potential;
         let kinetic = sums.diagnostics.kinetic;

@@ -7,8 +7,7 @@ use super::step::{Step, step_defines};
 use crate::base::bodies::Bodies;
 use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program};
-use crate::modes::fleet::{Assignment, Plan, Traffic};
-use crate::modes::{Extra, Mode, Recipe};
+use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
 /// Evaluates the forces of a pass and takes a step with them. One implementation per family of kernels.
 pub(super) trait Solver {
@@ -98,20 +97,14 @@ pub(super) fn program(
     params: &Gravity,
     has_equal_masses: bool,
 ) -> Result<Program> {
-    let mut defines = recipe.defines();
-    defines.push((softening(params), "1".to_owned()));
-    defines.extend(step_defines(params));
-    if has_equal_masses {
-        defines.push(("EQUAL_MASS", "1".to_owned()));
-    }
+    let equal_mass = flags(&[("EQUAL_MASS", has_equal_masses)]);
+    let defines = [recipe.defines(), softening_defines(params), step_defines(params), equal_mass].concat();
     let files = params.info().sources(recipe.variant);
     Program::build_with_root(device, &files, &defines)
 }
 
-/// Returns the name of the softening law in kernels.
-pub(super) fn softening(params: &Gravity) -> &'static str {
-    match params.softening {
-        Softening::Plummer => "SOFTENING_PLUMMER",
-        Softening::Clamp => "SOFTENING_CLAMP",
-    }
+/// Returns the macros that select the softening law.
+pub(super) fn softening_defines(params: &Gravity) -> Vec<Define> {
+    let is_plummer = params.softening == Softening::Plummer;
+    flags(&[("SOFTENING_PLUMMER", is_plummer), ("SOFTENING_CLAMP", !is_plummer)])
 }

@@ -2,7 +2,7 @@
 
 use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
-use crate::modes::kernels::source;
+use crate::modes::kernels::{Define, flags, source};
 
 /// The kernel code of the force and of the end of a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
@@ -13,8 +13,8 @@ pub(super) fn planes(params: &Gravity) -> usize {
 }
 
 /// Returns the macros of all kernels that end a step.
-pub(super) fn step_defines(params: &Gravity) -> Vec<(&'static str, String)> {
-    if params.compensated { vec![("COMPENSATED", "1".to_owned())] } else { Vec::new() }
+pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
+    flags(&[("COMPENSATED", params.compensated)])
 }
 
 /// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +

@@ -4,8 +4,7 @@ use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
 use super::solver::Builder;
 use crate::compute::{DeviceInfo, DeviceKind};
-use crate::modes::variant::variants;
-use crate::modes::{Knob, Recipe, Together, Variant};
+use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
 /// Number of bodies from which on tiles of pairs keep all compute units of a device busy.
 const MANY: usize = 12_288;
