@@ -8,7 +8,7 @@ use crate::modes::Simulation;
 
 /// The part of a pass that a device computes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::modes) struct Assignment {
+pub(crate) struct Assignment {
     /// Units of work.
     pub work: Range<usize>,
     /// Bodies or rows that the device moves and alone has up to date.
@@ -20,7 +20,7 @@ pub(in crate::modes) struct Assignment {
 
 /// The stage of a pass in progress.
 #[derive(Debug, Clone, Default)]
-pub(in crate::modes) struct Cursor {
+pub(crate) struct Cursor {
     pub stage: usize,
     /// Whether the stage has begun.
     pub begun: bool,
@@ -31,14 +31,14 @@ pub(in crate::modes) struct Cursor {
 
 impl Cursor {
     /// Returns the fraction of the stage that is queued, 0 to 1, if the stage starts at work-item 0.
-    pub(in crate::modes) fn progress(&self) -> f32 {
+    pub(crate) fn progress(&self) -> f32 {
         (self.items.start as f32 / self.items.end.max(1) as f32).min(1.0)
     }
 }
 
 /// How the work of a step can be divided.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::modes) struct Plan {
+pub(crate) struct Plan {
     /// Number of units of work.
     pub units: usize,
     /// Number of bodies or rows.
@@ -52,7 +52,7 @@ pub(in crate::modes) struct Plan {
 }
 
 /// What devices exchange after a stage.
-pub(in crate::modes) enum Traffic<'a> {
+pub(crate) enum Traffic<'a> {
     /// Each device receives the rows of all owners.
     All(Vec<Rows<'a>>),
     /// Each owner receives the edge rows of its two neighbors; the last and the first are neighbors.
@@ -68,7 +68,7 @@ pub(in crate::modes) enum Traffic<'a> {
 
 /// A complete simulation on one device that can step a part of its bodies or rows. A pass over the bodies or rows has
 /// stages, and devices exchange data after each. A simulation that runs alone steps all of them.
-pub(in crate::modes) trait SharedSimulation: Simulation {
+pub(crate) trait SharedSimulation: Simulation {
     /// State that is not stored in buffers.
     type HostState;
 
@@ -184,7 +184,7 @@ pub(in crate::modes) trait SharedSimulation: Simulation {
 
 /// What data is gathered for, in the order of how much is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::modes) enum Need {
+pub(crate) enum Need {
     /// Drawing.
     Picture,
     /// Drawing and measuring.

@@ -23,7 +23,7 @@ const BURST_SECONDS: f64 = 0.25;
 const LOOK_SECONDS: f64 = 0.1;
 
 /// Returns simulations of the same state, one for each device, as one simulation.
-pub(in crate::modes) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
+pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
     match <[P; 1]>::try_from(parts) {
         Ok([only]) => Box::new(only),
         Err(parts) => Box::new(Fleet::new(parts)),
