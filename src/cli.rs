@@ -66,8 +66,8 @@ pub(crate) struct DevicesArgs {
 /// The option that replaces kernels.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArgs {
-    /// Use the OpenCL kernels in this folder instead of the built-in ones. `view` first copies the built-in kernels there if
-    /// the folder is empty, and reloads a kernel whenever its file is saved
+    /// Use the OpenCL kernels in this folder instead of the built-in ones. If the folder has none, `view` copies the built-in
+    /// kernels there. `view` also reloads a kernel whenever its file is saved
     #[arg(long, value_name = "FOLDER")]
     pub(crate) kernels: Option<PathBuf>,
 }

@@ -199,7 +199,7 @@ fn print(report: &Report, engine: &Engine) {
     println!("{steps} {word} to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
     println!("{}", speed(info, report.work_per_second));
     if engine.devices().len() > 1 && report.sharing.is_none() {
-        println!("{variant} runs on one device only; the other devices stay idle");
+        println!("the variant {variant} runs on one device only; the other devices are not used");
     }
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
         for member in members {
@@ -221,7 +221,7 @@ fn print(report: &Report, engine: &Engine) {
             false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
         };
         println!("energy {start} → {end}, {change}");
-        println!("momentum {:.2e} of Σm|v| {momentum_scale:.4}", length(*momentum));
+        println!("momentum {:.2e}; Σ m|v| is {momentum_scale:.4}", length(*momentum));
         println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {

@@ -49,11 +49,8 @@ impl Canvas {
         self.context.get_opengl_renderer_string()
     }
 
-    /// Creates a canvas of `(width, height)` pixels.
-    ///
-    /// # Errors
-    /// Returns [`Error::Graphics`] if the device cannot draw this size.
-    pub fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
+    /// Creates a canvas of `(width, height)` pixels, if the device can draw this size.
+    pub(crate) fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
             let asked = format!("cannot draw a picture of {width} × {height} pixels");

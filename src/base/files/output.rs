@@ -27,7 +27,7 @@ impl OutputFile {
             Ok(there) if !there.is_file() => Ok(()),
             _ => Unfinished::beside(path).map(drop),
         };
-        probe().map_err(write_error(path))?;
+        probe().map_err(Error::io("write", path))?;
         Ok(Self { path: path.to_owned() })
     }
 
@@ -37,8 +37,9 @@ impl OutputFile {
     /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
     pub fn save(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if fs::metadata(&self.path).is_ok_and(|there| !there.is_file()) {
-            let file = File::options().write(true).open(&self.path).map_err(write_error(&self.path))?;
-            return write_to(file, write).map_err(write_error(&self.path));
+            let file =
+                File::options().write(true).open(&self.path).map_err(Error::io("write", &self.path))?;
+            return write_to(file, write).map_err(Error::io("write", &self.path));
         }
         let draft = self.draft()?;
         write_to(draft.file()?, write).map_err(draft.error())?;
@@ -57,7 +58,7 @@ impl OutputFile {
     /// # Errors
     /// Returns [`Error::Io`] if no file can be written, or the path is a pipe or device.
     pub fn draft(self) -> Result<Draft> {
-        let error = write_error(&self.path);
+        let error = Error::io("write", &self.path);
         let begin = || match fs::metadata(&self.path) {
             Ok(there) if !there.is_file() => {
                 Err(io::Error::other("it is a pipe or a device, not a regular file"))
@@ -110,7 +111,7 @@ impl Draft {
 
     /// Returns a function that adds the path to an error.
     pub fn error(&self) -> impl Fn(io::Error) -> Error + use<> {
-        write_error(&self.path)
+        Error::io("write", &self.path)
     }
 }
 
@@ -119,10 +120,6 @@ fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     let mut file = BufWriter::new(file);
     write(&mut file)?;
     file.flush()
-}
-
-fn write_error(path: &Path) -> impl Fn(io::Error) -> Error + use<> {
-    Error::io("write", path)
 }
 
 /// Reserves names for new files, so that two files written at once never get the same name.
