@@ -68,7 +68,7 @@ pub struct Opt {
     pub help: &'static str,
 }
 
-/// A parameter with a few named options: an enum, declared with [`choice!`].
+/// A parameter with a few named options: an enum, declared with `choice!`.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Options in the order of the panel.
     const OPTIONS: &'static [(Self, Opt)];

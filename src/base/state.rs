@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// Checks a state from a file; see [`Bodies::check`] and [`Flow::check`].
+    /// Checks a state from a file.
     ///
     /// # Errors
     /// Returns an error that names the first invalid value and the expected values.

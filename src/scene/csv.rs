@@ -22,9 +22,9 @@ pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 /// Reads the bodies in the file `path`.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::File`] with line and field if the header
-/// differs, a line has too few or too many fields, a field is not a number, a number is not finite or beyond
-/// [`FINITE_LIMIT`], a mass is negative, or the number of bodies is 0 or above [`MAX_BODIES`].
+/// Returns an error if the file cannot be read. Returns an error with line and field if the header differs, a line has too
+/// few or too many fields, a field is not a number, a number is not finite or beyond [`FINITE_LIMIT`], a mass is negative,
+/// or the number of bodies is 0 or above [`MAX_BODIES`].
 pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }

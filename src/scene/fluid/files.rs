@@ -65,8 +65,8 @@ pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 /// Reads a parameter file.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read; [`Error::File`] with the line if a line is missing or extra, or
-/// if a value is not a number in its range.
+/// Returns an error, with the line if it is known, if the file cannot be read, a line is missing or extra, or a value is not
+/// a number in its range.
 pub fn load_case(path: &Path) -> Result<Case> {
     parse_file(path, (MOST_BYTES, "a parameter file"), |mut lines| {
         let nx = next(&mut lines, "nx", WHOLE, 3..=MAX_SIDE)?;
@@ -96,8 +96,8 @@ pub fn load_case(path: &Path) -> Result<Case> {
 /// Reads the obstacles of a grid: lines `x y 1` in any order.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read; [`Error::File`] with the line if a line does not hold these
-/// three numbers or lies outside the grid, or if all cells are blocked.
+/// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold these three numbers or
+/// lies outside the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
     parse_file(path, (most, "a list of this grid's obstacles"), |mut lines| {
