@@ -8,6 +8,7 @@ use bytemuck::Pod;
 use ocl::core::{self, MemFlags};
 
 use super::device::Device;
+use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pending::Pending;
 use super::pinned;
@@ -58,17 +59,9 @@ impl<T: Pod + Send> Buffer<T> {
     pub fn clear(&self) -> Result<()> {
         const DOING: &str = "clearing device memory";
         self.device.check(Call::Write, DOING)?;
-        core::enqueue_fill_buffer(
-            &self.device.queue,
-            &self.mem,
-            0u8,
-            0,
-            self.len.max(1) * size_of::<T>(),
-            None::<core::Event>,
-            None::<&mut core::Event>,
-            None,
-        )
-        .map_err(self.device.fail(DOING))
+        let bytes = self.len.max(1) * size_of::<T>();
+        core::enqueue_fill_buffer(&self.device.queue, &self.mem, 0u8, 0, bytes, NO_WAIT, NO_EVENT, None)
+            .map_err(self.device.fail(DOING))
     }
 
     /// Copies `values` into new device memory.
@@ -88,23 +81,15 @@ impl<T: Pod + Send> Buffer<T> {
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing device memory";
         self.device.check(Call::Write, DOING)?;
-        let mut event = core::Event::null();
+        let (queue, mut event) = (&self.device.queue, core::Event::null());
         // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `bytes`, whose contents stay in
         // place, until the write has ended.
         unsafe {
-            core::enqueue_write_buffer(
-                &self.device.queue,
-                &self.mem,
-                false,
-                offset,
-                &bytes,
-                None::<core::Event>,
-                Some(&mut event),
-            )
+            core::enqueue_write_buffer(queue, &self.mem, false, offset, &bytes, NO_WAIT, Some(&mut event))
         }
         .map_err(self.device.fail(DOING))?;
         let pending = Pending::new(&self.device, vec![event], bytes);
-        core::flush(&self.device.queue).map_err(self.device.fail(DOING))?;
+        core::flush(queue).map_err(self.device.fail(DOING))?;
         Ok(pending)
     }
 
@@ -130,13 +115,11 @@ impl<T: Pod + Send> Buffer<T> {
     /// Waits for the queued work and copies the value at `index` to the host.
     ///
     /// # Errors
-    /// Returns an error if `index` is out of range, or the device fails.
+    /// Returns an error if `index` is out of range.
     pub fn read_at(&self, index: usize) -> Result<T> {
         if index >= self.len {
-            return Err(Error::Invalid(format!(
-                "index {index} is out of range: there are {} values",
-                self.len
-            )));
+            let text = format!("index {index} is out of range: there are {} values", self.len);
+            return Err(Error::Invalid(text));
         }
         // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
         let pending = unsafe { self.copy_into(index, vec![T::zeroed()]) }?;
@@ -170,24 +153,16 @@ impl<T: Pod + Send> Buffer<T> {
             return Ok(Pending::new(&self.device, Vec::new(), memory));
         }
         self.device.check(Call::Read, DOING)?;
-        let ready = self.device.submit()?;
-        let mut event = core::Event::null();
+        let (queue, ready, mut event) = (&self.device.copies, self.device.submit()?, core::Event::null());
+        let (offset, to) = (index * size_of::<T>(), bytemuck::cast_slice_mut::<T, u8>(&mut memory));
         // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `memory`, whose slice stays in
         // place by the contract above, until the read has ended.
         unsafe {
-            core::enqueue_read_buffer(
-                &self.device.copies,
-                &self.mem,
-                false,
-                index * size_of::<T>(),
-                bytemuck::cast_slice_mut::<T, u8>(&mut memory),
-                Some(&ready),
-                Some(&mut event),
-            )
+            core::enqueue_read_buffer(queue, &self.mem, false, offset, to, Some(&ready), Some(&mut event))
         }
         .map_err(self.device.fail(DOING))?;
         let pending = Pending::new(&self.device, vec![event], memory);
-        core::flush(&self.device.copies).map_err(self.device.fail(DOING))?;
+        core::flush(queue).map_err(self.device.fail(DOING))?;
         Ok(pending)
     }
 }

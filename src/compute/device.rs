@@ -116,13 +116,9 @@ impl Health {
 
 impl Device {
     /// Returns the device as it was found, to be opened again.
-    pub fn found(&self) -> FoundDevice {
-        FoundDevice {
-            info: DeviceInfo::clone(&self.info),
-            platform: self.platform,
-            id: self.id,
-            instance: self.instance,
-        }
+    pub(super) fn found(&self) -> FoundDevice {
+        let Self { platform, id, instance, .. } = *self;
+        FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
     /// Returns the unique number of this opening of a device, which [`Error::OpenCl`] carries too.
@@ -219,11 +215,8 @@ impl Device {
 
     /// Blocks until a wait ends. A timeout marks the device as lost.
     pub(super) fn finish_wait(&self, wait: Wait, doing: &'static str) -> Result<Instant> {
-        let wait = match self.injected_fault(Call::Wait, doing)? {
-            Some(InjectedFault::Hangs) => Wait::Never,
-            _ => wait,
-        };
-        match wait.finish(self.health.timeout) {
+        let hangs = self.injected_fault(Call::Wait, doing)? == Some(InjectedFault::Hangs);
+        match if hangs { Wait::Never } else { wait }.finish(self.health.timeout) {
             Ended::Done(at) => Ok(at),
             Ended::Failed(error) => Err(self.fail(doing)(error)),
             Ended::TimedOut => {
@@ -231,13 +224,11 @@ impl Device {
                 // Leaked, because releasing an object may wait for the device.
                 std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));
                 let seconds = self.health.timeout.as_secs_f64();
-                Err(self.error(
-                    doing,
-                    format!(
-                        "the device did not answer within {seconds} s; it, its driver or its server hangs \
-                         ({TIMEOUT_VARIABLE} sets a longer time)"
-                    ),
-                ))
+                let reason = format!(
+                    "the device did not answer within {seconds} s; it, its driver or its server hangs \
+                     ({TIMEOUT_VARIABLE} sets a longer time)"
+                );
+                Err(self.error(doing, reason))
             }
         }
     }

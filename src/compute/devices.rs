@@ -51,18 +51,15 @@ impl Devices {
     /// # Errors
     /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
     pub fn choose(&self, chosen: &[usize]) -> Result<Self> {
-        let edits = self.edits();
-        let open = |index: &usize| self.chosen.iter().position(|other| other == index);
-        let places: Option<Vec<usize>> = chosen.iter().map(open).collect();
-        match places {
-            Some(places) if !places.is_empty() => Ok(Self {
-                pool: self.pool.clone(),
-                chosen: chosen.to_vec(),
-                open: places.into_iter().map(|at| self.open[at].clone()).collect(),
-            }),
-            _ => Self::open(self.pool.clone(), chosen),
-        }
-        .inspect(|devices| devices.set_edits(edits))
+        let opened = |index: &usize| self.chosen.iter().position(|other| other == index);
+        let open: Option<Vec<Device>> =
+            chosen.iter().map(|index| Some(self.open[opened(index)?].clone())).collect();
+        let devices = match open {
+            Some(open) if !open.is_empty() => Self { pool: self.pool.clone(), chosen: chosen.to_vec(), open },
+            _ => Self::open(self.pool.clone(), chosen)?,
+        };
+        devices.set_edits(self.edits());
+        Ok(devices)
     }
 
     /// Returns the open devices except the one with this key, all opened anew, because a shared context may be lost with it.
@@ -74,9 +71,9 @@ impl Devices {
         if left.is_empty() {
             return Ok(None);
         }
-        let open = Self::open(self.pool.clone(), &left)?;
-        open.set_edits(self.edits());
-        Ok(Some(open))
+        let devices = Self::open(self.pool.clone(), &left)?;
+        devices.set_edits(self.edits());
+        Ok(Some(devices))
     }
 
     /// Returns the texts that replace kernel files on all of the devices.

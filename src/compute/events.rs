@@ -11,6 +11,11 @@ use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
+/// Lets a command start without waiting for an event.
+pub(super) const NO_WAIT: Option<core::Event> = None;
+/// Asks for no event at the end of a command.
+pub(super) const NO_EVENT: Option<&mut core::Event> = None;
+
 /// How long a device may take to answer. Work is submitted in parts of about a tenth of a second, so a working device
 /// needs far less.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -11,6 +11,7 @@ use ocl::core;
 
 use super::buffer::Buffer;
 use super::device::Device;
+use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use super::pinned;
 use crate::base::error::Result;
@@ -200,7 +201,7 @@ unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) 
     let doing = if call == Call::Read { "reading device memory" } else { "writing device memory" };
     device.check(call, doing)?;
     let &Transfer { mem, offset, bytes, runs, pitch, .. } = copy;
-    let (queue, none, event) = (&device.queue, None::<core::Event>, None::<&mut core::Event>);
+    let (queue, none, event) = (&device.queue, NO_WAIT, NO_EVENT);
     let (origin, region, zero) = ([offset, 0, 0], [bytes, runs, 1], [0; 3]);
     // SAFETY: OpenCL checks that the range is within the buffer; the caller vouches for the host memory.
     unsafe {

@@ -1,7 +1,6 @@
 //! Injected faults, with which tests simulate a lost device: an OpenCL call fails, or a wait never ends.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A kind of OpenCL call that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,35 +38,29 @@ pub enum InjectedFault {
     Options,
 }
 
-/// The fault planned for a device, if any.
+/// The fault planned for a device, if any: the kind of call, the number of calls up to the fault, and the fault.
 #[derive(Debug, Default)]
-pub(super) struct FaultPlan {
-    /// Whether a fault is planned. If not, a call reads only this flag.
-    armed: AtomicBool,
-    plan: Mutex<Option<(Call, u32, InjectedFault)>>,
-}
+pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
 impl FaultPlan {
     /// Makes the `nth` call of this kind from now on fail, counted from 1.
     pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
-        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = Some((call, nth, fault));
-        self.armed.store(true, Ordering::Relaxed);
+        *self.plan() = Some((call, nth, fault));
     }
 
     /// Counts a call, and returns the fault planned for it.
     pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
-        if !self.armed.load(Ordering::Relaxed) {
-            return None;
-        }
-        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut plan = self.plan();
         let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;
         *left = left.saturating_sub(1);
-        if *left > 0 {
-            return None;
-        }
-        let fault = *fault;
-        *plan = None;
-        self.armed.store(false, Ordering::Relaxed);
-        Some(fault)
+        let (is_due, fault) = (*left == 0, *fault);
+        is_due.then(|| {
+            *plan = None;
+            fault
+        })
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Option<(Call, u32, InjectedFault)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use ocl::core::{self, MapFlags, MemFlags, MemMap};
 
 use super::device::Device;
+use super::events::{NO_EVENT, NO_WAIT};
 use super::fault::Call;
 use crate::base::error::Result;
 use crate::base::memory::Memory;
@@ -48,17 +49,9 @@ impl<T: Pod> Pinned<T> {
             .map_err(device.fail(DOING))?;
         // SAFETY: the range is the whole buffer, the call returns once it is mapped, and no command uses the buffer while it
         // is mapped.
-        let mut map = unsafe {
-            core::enqueue_map_buffer::<u8, _, _, _>(
-                &device.copies,
-                &mem,
-                true,
-                MapFlags::READ | MapFlags::WRITE,
-                0,
-                bytes,
-                None::<core::Event>,
-                None::<&mut core::Event>,
-            )
+        let mut map: MemMap<u8> = unsafe {
+            let access = MapFlags::READ | MapFlags::WRITE;
+            core::enqueue_map_buffer(&device.copies, &mem, true, access, 0, bytes, NO_WAIT, NO_EVENT)
         }
         .map_err(device.fail(DOING))?;
         let values: *mut T = map.as_mut_ptr().cast();
@@ -95,13 +88,8 @@ impl<T> Drop for Pinned<T> {
         }
         // The driver frees the memory only after the unmap has run, so the unmap is submitted at once. It fails only on a
         // lost device.
-        let _ = core::enqueue_unmap_mem_object(
-            &self.device.copies,
-            &self.mem,
-            &self.map,
-            None::<core::Event>,
-            None::<&mut core::Event>,
-        );
-        let _ = core::flush(&self.device.copies);
+        let queue = &self.device.copies;
+        let _ = core::enqueue_unmap_mem_object(queue, &self.mem, &self.map, NO_WAIT, NO_EVENT);
+        let _ = core::flush(queue);
     }
 }

@@ -7,6 +7,7 @@ use ocl::core::{self, ArgVal};
 
 use super::buffer::Buffer;
 use super::device::Device;
+use super::events::NO_WAIT;
 use super::fault::{Call, InjectedFault};
 use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
@@ -53,19 +54,18 @@ fn compile(device: &Device, source: &CString, options: &CString) -> Result<Resul
     let program = core::create_program_with_source(&device.context, std::slice::from_ref(source))
         .map_err(device.fail("creating a program"))?;
     let built = core::build_program(&program, Some(&[device.id]), options, None, None);
+    let ask = |query| core::get_program_build_info(&program, device.id, query);
     // `ocl` reports a failure without a log as success.
-    let status = core::get_program_build_info(&program, device.id, Query::BuildStatus);
-    let failed = matches!(status, Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
+    let failed = matches!(ask(Query::BuildStatus), Ok(Answer::BuildStatus(core::ProgramBuildStatus::Error)));
     if built.is_ok() && !failed {
         return Ok(Ok(program));
     }
     let code = built.err().and_then(|error| error.api_status());
-    let log = match core::get_program_build_info(&program, device.id, Query::BuildLog) {
-        Ok(Answer::BuildLog(log)) if !log.trim_matches(['\0', '\n', ' ']).is_empty() => {
-            log.trim_end_matches(['\0', '\n']).to_owned()
-        }
-        _ => "the compiler gave no reason".to_owned(),
+    let log = match ask(Query::BuildLog) {
+        Ok(Answer::BuildLog(log)) => log.trim_end_matches(['\0', '\n']).to_owned(),
+        _ => String::new(),
     };
+    let log = if log.trim().is_empty() { "the compiler gave no reason".to_owned() } else { log };
     let is_for_options = matches!(
         code,
         Some(core::Status::CL_INVALID_BUILD_OPTIONS | core::Status::CL_INVALID_COMPILER_OPTIONS)
@@ -95,8 +95,7 @@ impl Program {
             device: device.info.name.clone(),
             log,
         };
-        let text =
-            |s: String| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
+        let text = |s| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
         let key = (text(join(sources, &device.edits()))?, text(defines)?);
         // The cache is not locked during a build: two threads may build the same program at once.
         if let Some(program) = device.program_cache().get(&key) {
@@ -145,12 +144,12 @@ impl Program {
     pub fn kernel(&self, name: &'static str) -> Result<Kernel> {
         const DOING: &str = "creating a kernel";
         let kernel = core::create_kernel(&self.program, name).map_err(self.device.fail(DOING))?;
-        let count =
-            core::get_kernel_info(&kernel, core::KernelInfo::NumArgs).map_err(self.device.fail(DOING))?;
-        let core::KernelInfoResult::NumArgs(args) = count else {
-            return Err(Error::Invalid(format!("the driver does not tell how many arguments {name} has")));
-        };
-        Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
+        match core::get_kernel_info(&kernel, core::KernelInfo::NumArgs).map_err(self.device.fail(DOING))? {
+            core::KernelInfoResult::NumArgs(args) => {
+                Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
+            }
+            _ => Err(Error::Invalid(format!("the driver does not tell how many arguments {name} has"))),
+        }
     }
 }
 
@@ -204,15 +203,12 @@ impl Kernel {
     pub fn check_work_group(&self, name: &str, group: usize) -> Result<()> {
         use core::{KernelWorkGroupInfo as Query, KernelWorkGroupInfoResult as Answer};
         // NVIDIA's driver reports 256 for every kernel, but accepts the size that a kernel was compiled for.
-        let compiled =
-            core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::CompileWorkGroupSize);
-        if let Ok(Answer::CompileWorkGroupSize([size, ..])) = compiled
-            && size == group
+        let ask = |query| core::get_kernel_work_group_info(&self.kernel, self.device.id, query);
+        if matches!(ask(Query::CompileWorkGroupSize), Ok(Answer::CompileWorkGroupSize([size, ..])) if size == group)
         {
             return Ok(());
         }
-        let most = match core::get_kernel_work_group_info(&self.kernel, self.device.id, Query::WorkGroupSize)
-        {
+        let most = match ask(Query::WorkGroupSize) {
             Ok(Answer::WorkGroupSize(size)) => size,
             Ok(_) => self.device.info.max_work_group,
             Err(error) => return Err(self.device.fail("asking for a kernel's limits")(error)),
@@ -258,16 +254,9 @@ impl Kernel {
         // SAFETY: OpenCL has checked the arguments' sizes, and keeps the buffers until the kernel has run. A kernel bounds its
         // accesses by the counts in its arguments, which callers keep within the buffers.
         unsafe {
-            core::enqueue_kernel(
-                &self.device.queue,
-                &self.kernel,
-                1,
-                Some([range.offset, 0, 0]),
-                &[range.count, 1, 1],
-                Some([range.group, 1, 1]),
-                None::<core::Event>,
-                event,
-            )
+            let (offset, group) = (Some([range.offset, 0, 0]), Some([range.group, 1, 1]));
+            let (queue, count) = (&self.device.queue, [range.count, 1, 1]);
+            core::enqueue_kernel(queue, &self.kernel, 1, offset, &count, group, NO_WAIT, event)
         }
         .map_err(fail)
     }

@@ -31,16 +31,15 @@ pub fn list() -> Result<Vec<FoundDevice>> {
         let instance = found[..index].iter().filter(|other| other.info.name == *name).count();
         (found[index].info.index, found[index].instance) = (index, instance);
     }
-    let name =
-        |&platform: &_| core::get_platform_info(platform, PlatformInfo::Name).map(|name| name.to_string());
-    let has_pocl = || platforms.iter().any(|platform| name(platform).is_ok_and(|name| is_pocl_name(&name)));
-    match (found.is_empty(), platforms.len()) {
-        (false, _) => Ok(found),
-        (true, 0) => Err(Error::NoDevice(String::new())),
-        (true, n) => Err(match pocl_cache::refusal().filter(|_| has_pocl()) {
-            Some(reason) => Error::Invalid(reason),
-            None => Error::NoDevice(format!(" ({n} OpenCL platform(s), none with a device)")),
-        }),
+    let is_pocl = |&platform: &_| {
+        core::get_platform_info(platform, PlatformInfo::Name)
+            .is_ok_and(|name| is_pocl_name(&name.to_string()))
+    };
+    match pocl_cache::refusal() {
+        _ if !found.is_empty() => Ok(found),
+        _ if platforms.is_empty() => Err(Error::NoDevice(String::new())),
+        Some(reason) if platforms.iter().any(is_pocl) => Err(Error::Invalid(reason)),
+        _ => Err(Error::NoDevice(format!(" ({} OpenCL platform(s), none with a device)", platforms.len()))),
     }
 }
 
@@ -70,12 +69,9 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
     match counted.or_else(|| found.iter().position(meant)) {
         Some(at) => Ok(found.swap_remove(at)),
         None => {
-            let known: Vec<String> =
-                found.iter().map(|d| format!("{} ({})", d.info.index, d.info.name)).collect();
-            Err(Error::Invalid(format!(
-                "there is no device `{wanted}`; the devices are {}",
-                known.join(", ")
-            )))
+            let names = found.iter().map(|device| format!("{} ({})", device.info.index, device.info.name));
+            let known = names.collect::<Vec<_>>().join(", ");
+            Err(Error::Invalid(format!("there is no device `{wanted}`; the devices are {known}")))
         }
     }
 }
@@ -91,12 +87,15 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
         let lower = word.to_lowercase();
         let meant = match lower.as_str() {
             "all" => list()?,
-            "gpus" => gpus()?,
+            "gpus" => list()?.into_iter().filter(|found| found.info.kind == DeviceKind::Gpu).collect(),
             _ => match lower.strip_prefix("sub:") {
                 Some(parts) => split_cpu(word, parts)?,
                 None => vec![select(Some(word))?],
             },
         };
+        if meant.is_empty() {
+            return Err(Error::Invalid("there is no GPU".to_owned()));
+        }
         for found in meant {
             if !chosen.iter().any(|other| other.is_same(&found)) {
                 chosen.push(found);
@@ -122,14 +121,6 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-fn gpus() -> Result<Vec<FoundDevice>> {
-    let gpus: Vec<_> = list()?.into_iter().filter(|found| found.info.kind == DeviceKind::Gpu).collect();
-    match gpus.is_empty() {
-        true => Err(Error::Invalid("there is no GPU".to_owned())),
-        false => Ok(gpus),
-    }
-}
-
 /// Returns whether the driver aborts the program when it releases sub-devices: PoCL 5.0 of Ubuntu 24.04 fails an
 /// assertion in its kernel cache.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
@@ -138,25 +129,16 @@ pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
 
 /// Splits the cores of the first CPU into equal parts, each a sub-device.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
-    let invalid = |text: String| Err(Error::Invalid(text));
+    let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {
-        return invalid(format!("--devices {word}: there is no CPU device"));
+        return invalid("there is no CPU device".to_owned());
     };
-    let units = cpu.info.compute_units;
-    let count = match parts.parse::<u32>() {
-        Ok(count) if (1..=units).contains(&count) => count,
-        _ => {
-            return invalid(format!(
-                "--devices {word}: {} can be split into 1 to {units} parts",
-                cpu.info.name
-            ));
-        }
+    let DeviceInfo { compute_units: units, name, driver, .. } = &cpu.info;
+    let Some(count) = parts.parse::<u32>().ok().filter(|count| (1..=*units).contains(count)) else {
+        return invalid(format!("{name} can be split into 1 to {units} parts"));
     };
     if aborts_on_sub_devices(&cpu.info) {
-        let driver = &cpu.info.driver;
-        return invalid(format!(
-            "--devices {word}: PoCL {driver} aborts with parts of a CPU; use another version"
-        ));
+        return invalid(format!("PoCL {driver} aborts with parts of a CPU; use another version"));
     }
     // The first parts take one core more where the cores do not divide evenly.
     let sizes = (0..count).map(|nth| (units + count - 1 - nth) / count);
@@ -168,23 +150,18 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     // SAFETY: the properties end with one zero for the counts and one for the list, and `ids` has room for `count` ids.
     // Sub-devices are never released, so the ids stay valid.
     let status = unsafe {
-        core::ffi::clCreateSubDevices(
-            cpu.id.as_raw(),
-            properties.as_ptr(),
-            count,
-            ids.as_mut_ptr(),
-            &mut made,
-        )
+        let (properties, ids) = (properties.as_ptr(), ids.as_mut_ptr());
+        core::ffi::clCreateSubDevices(cpu.id.as_raw(), properties, count, ids, &mut made)
     };
     if status != core::Status::CL_SUCCESS as i32 || made != count {
-        return invalid(format!("--devices {word}: the driver cannot split {} ({status})", cpu.info.name));
+        return invalid(format!("the driver cannot split {name} ({status})"));
     }
     let part = |(nth, id): (usize, _)| {
         // SAFETY: the call above created the sub-device.
         let id = unsafe { core::DeviceId::from_raw(id) };
         let mut found = FoundDevice::query(cpu.platform, id)?;
         (found.info.index, found.instance) = (cpu.info.index, 1 + nth);
-        found.info.name = format!("{}, part {} of {count}", cpu.info.name, nth + 1);
+        found.info.name = format!("{name}, part {} of {count}", nth + 1);
         // All parts share the memory of the host.
         found.info.memory_bytes /= u64::from(count);
         Some(found)
@@ -192,6 +169,6 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let found: Vec<_> = ids.into_iter().enumerate().filter_map(part).collect();
     match found.len() == count as usize {
         true => Ok(found),
-        false => invalid(format!("--devices {word}: some parts of {} do not answer", cpu.info.name)),
+        false => invalid(format!("some parts of {name} do not answer")),
     }
 }

@@ -34,10 +34,11 @@ impl Resolved {
         let most = recipe.max_work_group(device);
         let work_group = config.work_group.unwrap_or(recipe.work_group.min(most));
         if !(1..=most).contains(&work_group) {
-            return Err(Error::Invalid(format!(
-                "a work-group of {work_group} is not possible: {} takes 1 to {most} on {}",
-                recipe.variant.name, device.name
-            )));
+            let (variant, device) = (recipe.variant.name, &device.name);
+            let text = format!(
+                "a work-group of {work_group} is not possible: {variant} takes 1 to {most} on {device}"
+            );
+            return Err(Error::Invalid(text));
         }
         Ok(Self { bodies, recipe: recipe.with_work_group(work_group) })
     }

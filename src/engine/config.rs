@@ -161,7 +161,6 @@ mod tests {
     fn all_stored_fields_are_read_again() {
         let knob = MODES[0].variants.iter().flat_map(|variant| variant.knobs).next().unwrap();
         let config = Config {
-            mode: first_mode(),
             bodies: Some(7),
             seed: u64::MAX,
             work_group: Some(64),
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn old_files_are_read() {
+    fn removed_knobs_are_ignored_and_wrong_seeds_refused() {
         let text = "seed = \"5\"\nrunning = true\nfree_run = false\n[knobs]\nthat_is_no_more = 3\n";
         let config: Config = toml::from_str(text).unwrap();
         assert_eq!((config.seed, config.reverse, config.knobs.len()), (5, false, 0));

@@ -107,7 +107,7 @@ impl Engine {
                 }
                 self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
                 self.set_clock(clock);
-                self.clear_edits();
+                self.undos.clear();
                 self.is_edited = is_edited;
             }
             None => self.begin_scene(devices, config.clone(), resolved)?,
@@ -136,8 +136,8 @@ impl Engine {
         self.replace_simulation(devices, config, resolved, (state, Extra::new()))?;
         self.seedings += 1;
         self.set_clock(Clock { generation: self.seedings, ..Clock::default() });
-        self.clear_edits();
-        self.baseline = None;
+        self.undos.clear();
+        (self.is_edited, self.baseline) = (false, None);
         Ok(())
     }
 

@@ -61,14 +61,14 @@ impl Engine {
         let state = seed(&config, resolved.bodies);
         let simulation = build(&devices, &config, resolved, &state)?;
         let clock = Clock { generation: 1, ..Clock::default() };
-        let checkpoint = Checkpoint::new(state, Extra::new(), clock);
-        Ok(Self::with(devices, (config, resolved), simulation, checkpoint))
+        Ok(Self::with(devices, config, resolved, simulation, Checkpoint::new(state, Extra::new(), clock)))
     }
 
-    /// Returns an engine at its first step.
+    /// Returns an engine that continues from `checkpoint` with `simulation`.
     pub(super) fn with(
         devices: Devices,
-        (config, resolved): (Config, Resolved),
+        config: Config,
+        resolved: Resolved,
         simulation: Box<dyn Simulation>,
         checkpoint: Checkpoint,
     ) -> Self {

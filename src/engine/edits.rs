@@ -16,11 +16,12 @@ impl Engine {
     /// Changes the bodies. Blocks until the device is done. On an error nothing changes.
     ///
     /// # Errors
-    /// Returns an error if the mode has no bodies, the change is not possible, or the device fails.
+    /// Returns an error if the mode has no bodies or the change is not possible.
     pub fn edit(&mut self, edit: &Edit) -> Result<()> {
         let past = self.scene_state()?;
         let mut next = past.clone();
-        let bodies = next.state.bodies_mut().map_err(|_| no_bodies())?;
+        let bodies = next.state.bodies_mut();
+        let bodies = bodies.map_err(|_| Error::Invalid("this mode has no bodies to change".to_owned()))?;
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
         if next.state.len() > most {
@@ -65,15 +66,13 @@ impl Engine {
     /// undone together with the stroke before. Returns whether any cell changed. Blocks until the device is done.
     ///
     /// # Errors
-    /// Returns an error if the mode has no obstacles or the device fails.
+    /// Returns an error if the mode has no obstacles.
     pub fn paint(&mut self, stroke: &Stroke, goes_on: bool) -> Result<bool> {
         if !self.retry(|simulation| Ok(simulation.is_painted_by(stroke)))? {
             return Ok(false);
         }
-        let past = match self.config.mode.info().work.brush.is_ok() && !goes_on {
-            true => Some(self.scene_state()?),
-            false => None,
-        };
+        let is_first = self.config.mode.info().work.brush.is_ok() && !goes_on;
+        let past = is_first.then(|| self.scene_state()).transpose()?;
         self.retry(|simulation| simulation.paint(stroke))?;
         self.changed_since_checkpoint = true;
         self.changes += 1;
@@ -84,7 +83,7 @@ impl Engine {
     /// Attracts or repels all bodies for the time of `steps` steps, as one change of their velocities. Call it between bursts.
     ///
     /// # Errors
-    /// Returns an error if the mode has no bodies or the device fails.
+    /// Returns an error if the mode has no bodies.
     pub fn attract(&mut self, attractor: &Attractor, steps: f64) -> Result<()> {
         let time = steps * self.config.mode.time_step();
         let time = if self.is_backwards { -time } else { time } as f32;
@@ -100,15 +99,10 @@ impl Engine {
         if body >= self.size {
             return Ok(None);
         }
-        let Some([[x, y, z, mass], [vx, vy, vz, _]]) = self.retry(|simulation| simulation.body(body))? else {
-            return Ok(None);
-        };
-        Ok(Some(SelectedBody {
-            body,
-            mass,
-            position: [x, y, z],
-            velocity: [vx, vy, vz],
-            ..SelectedBody::default()
+        let rows = self.retry(|simulation| simulation.body(body))?;
+        Ok(rows.map(|[[x, y, z, mass], [vx, vy, vz, _]]| {
+            let (position, velocity) = ([x, y, z], [vx, vy, vz]);
+            SelectedBody { body, mass, position, velocity, ..SelectedBody::default() }
         }))
     }
 
@@ -146,12 +140,6 @@ impl Engine {
         self.is_edited
     }
 
-    /// Forgets the edits of the previous scene.
-    pub(super) fn clear_edits(&mut self) {
-        self.undos.clear();
-        self.is_edited = false;
-    }
-
     /// Adds `past` to the states for undo, and drops the oldest ones beyond the limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
@@ -161,8 +149,4 @@ impl Engine {
         }
         self.is_edited = true;
     }
-}
-
-fn no_bodies() -> Error {
-    Error::Invalid("this mode has no bodies to change".to_owned())
 }

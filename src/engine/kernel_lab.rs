@@ -28,8 +28,8 @@ pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     OWN.files().chain(folders).filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Writes the program's kernels to `folder`, or to a new folder in it if it holds other files. Existing kernels stay as they
-/// are. Returns the folder of the kernels.
+/// Writes the program's kernels to `folder`, or to a new folder in it if it holds other files. Existing kernels do not change.
+/// Returns the folder of the kernels.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or written.
@@ -98,19 +98,18 @@ impl Watch {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();
         let watch = move || {
-            let mut told = vec![None; own().count()];
-            let mut last = stamps(&place);
+            let (mut last, mut reported) = (stamps(&place), vec![None; own().count()]);
             let mut known = KernelEdits::new();
             loop {
                 let now = stamps(&place);
                 // The files did not change between two checks, so they are complete.
-                if now == last && now != told {
+                if now == last && now != reported {
                     let read = read(&place);
                     if read.as_ref().map_or(true, |edits| *edits != known) {
                         known = read.as_ref().map_or_else(|_| known, KernelEdits::clone);
                         news(read);
                     }
-                    told.clone_from(&now);
+                    reported.clone_from(&now);
                 }
                 last = now;
                 if ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Disconnected) {

@@ -90,8 +90,8 @@ impl Engine {
             ..self.config.clone()
         };
         let resolved = Resolved::new(&config, &devices[0].info)?;
-        let Checkpoint { state, extra, clock: Clock { step, .. }, .. } = &self.checkpoint;
-        let (step, mut extra) = (*step, extra.clone());
+        let Checkpoint { state, clock: Clock { step, .. }, .. } = &self.checkpoint;
+        let (step, mut extra) = (*step, self.checkpoint.extra.clone());
         if resolved != self.resolved {
             config.mode.unsettle(&mut extra);
         }

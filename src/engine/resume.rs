@@ -31,7 +31,7 @@ impl Engine {
         let simulation = continued(&devices, &config, resolved, (&state, &extra))?;
         let checkpoint = Checkpoint::new(state, extra, clock);
         let seedings = 1 + suspended.len() as u64;
-        let engine = Self::with(devices, (config, resolved), simulation, checkpoint);
+        let engine = Self::with(devices, config, resolved, simulation, checkpoint);
         Ok(Self { seedings, suspended, baseline, is_edited, is_resumed: true, ..engine })
     }
 

@@ -99,13 +99,10 @@ impl SceneState {
         if !is_same || meant != Some(resolved.recipe) {
             config.mode.unsettle(&mut extra);
         }
-        let most = max_bodies(device, config.mode.as_ref());
-        if state.len() > most {
-            let (count, things) = (state.len(), config.mode.info().work.things);
-            return Err(Error::Invalid(format!(
-                "{count} {things} are too many: {} has room for {most}",
-                device.name
-            )));
+        let (count, most) = (state.len(), max_bodies(device, config.mode.as_ref()));
+        if count > most {
+            let (things, name) = (config.mode.info().work.things, &device.name);
+            return Err(Error::Invalid(format!("{count} {things} are too many: {name} has room for {most}")));
         }
         let clock = Clock { generation, step, time };
         Ok(Self { config, resolved, state, extra, clock, is_edited })
@@ -125,8 +122,8 @@ impl SceneState {
         let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited } = self;
         let Resolved { bodies, recipe } = resolved;
         let knobs = recipe.values().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let recipe =
-            RecipeRecord { variant: recipe.variant.name.to_owned(), work_group: recipe.work_group, knobs };
+        let (variant, work_group) = (recipe.variant.name.to_owned(), recipe.work_group);
+        let recipe = RecipeRecord { variant, work_group, knobs };
         let (generated, series) = (Some(bodies), Vec::new());
         Run { config, recipe, generated, is_edited, step, time, baseline, state, extra, series }
     }

@@ -82,7 +82,7 @@ impl Study {
     /// Measures recipes for the mode and the scene of `config`, until `report` ends the study.
     ///
     /// # Errors
-    /// Returns an error if the configuration is not possible or the device fails.
+    /// Returns an error if the configuration is not possible.
     pub fn run(self, device: &Device, config: &Config, report: Report) -> Result<()> {
         let config = &self.subject(config);
         let Resolved { bodies, .. } = Resolved::new(config, &device.info)?;
@@ -97,11 +97,9 @@ impl Study {
     /// Returns the configuration to measure for `config`: another scene if the study varies the number of bodies and the scene
     /// fixes it.
     pub fn subject(self, config: &Config) -> Config {
-        match (self, config.start.bodies) {
-            (Self::Bodies, Some(_)) => {
-                Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) }
-            }
-            _ => config.clone(),
+        match self == Self::Bodies && config.start.bodies.is_some() {
+            true => Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) },
+            false => config.clone(),
         }
     }
 }
@@ -199,18 +197,17 @@ impl Axis {
     /// Returns the recipes that differ from `recipe` only in this number, with similar work-group sizes.
     fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
         let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
-        let all: Vec<Recipe> = match self {
+        let mut all: Vec<Recipe> = match self {
             Self::Knob(knob) => {
-                knob.options.iter().map(|&value| recipe.with_knob(knob.name, value)).collect()
+                knob.options.iter().map(|value| recipe.with_knob(knob.name, *value)).collect()
             }
             Self::WorkGroup => {
                 let sizes = recipe.work_groups(device).into_iter().filter(is_near);
                 sizes.map(|size| recipe.with_work_group(size)).collect()
             }
         };
-        all.into_iter()
-            .filter(|other| other != recipe && other.work_group <= other.max_work_group(device))
-            .collect()
+        all.retain(|other| other != recipe && other.work_group <= other.max_work_group(device));
+        all
     }
 }
 
@@ -232,10 +229,8 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
             return Ok(());
         }
     }
-    let fastest = |tried: &[Trial]| {
-        tried.iter().copied().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second))
-    };
-    let Some(mut leader) = fastest(&tried) else { return Ok(()) };
+    let fastest = tried.iter().copied().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));
+    let Some(mut leader) = fastest else { return Ok(()) };
     let mut improves = true;
     while std::mem::take(&mut improves) {
         for axis in Axis::of(&leader.recipe) {

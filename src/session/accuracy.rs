@@ -29,19 +29,13 @@ pub(super) struct Verdict {
 
 /// Runs accuracy checks on a separate thread, one at a time.
 pub(super) struct AccuracyCheck {
-    running: Option<RunningCheck>,
+    /// Where the result of the running check arrives. Dropping the second value cancels the check.
+    running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
     /// Largest share of a second that the checking thread may run per second.
     share: f64,
     seconds_per_pair: f64,
     relative_error: Option<f64>,
-}
-
-/// An accuracy check that runs on its own thread.
-struct RunningCheck {
-    verdict: Receiver<Verdict>,
-    /// Dropping this value cancels the check.
-    _is_wanted: Arc<()>,
 }
 
 impl AccuracyCheck {
@@ -84,13 +78,13 @@ impl AccuracyCheck {
             let _ = answer.send(Verdict { relative_error, took: start.elapsed(), pairs });
         };
         let thread = thread::Builder::new().name("accuracy".to_owned()).spawn(work);
-        self.running = thread.is_ok().then_some(RunningCheck { verdict, _is_wanted: is_wanted });
+        self.running = thread.is_ok().then_some((verdict, is_wanted));
         self.next = Instant::now() + EVERY.max(cost.mul_f64(1.0 / SHARE));
     }
 
     /// Returns the channel of the result, for [`AccuracyCheck::receive`].
     pub(super) fn verdict(&self) -> Receiver<Verdict> {
-        self.running.as_ref().map_or_else(never, |check| check.verdict.clone())
+        self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }
 
     /// Takes the result of a check, if there is one.

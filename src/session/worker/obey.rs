@@ -126,7 +126,7 @@ impl Worker {
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Edits of kernels also apply to other bodies, so they are kept for later.
-            self.queue.push_back(Command::EditKernels(edits));
+            self.queue.waiting.push_back(Command::EditKernels(edits));
             return Ok(());
         }
         let before = self.engine.devices().edits();
@@ -138,16 +138,13 @@ impl Worker {
             queue.receive();
             !queue.quits_now()
         };
-        let outcome = match self.engine.set_edits_unless(edits, goes_on) {
-            Ok(None) => return Ok(()),
-            Ok(Some(built)) => {
-                self.forget(Some(ChangeEffect::Rebuild));
-                self.publisher.is_stale = true;
-                let (running, waiting) = changed.into_iter().partition(|name| built.contains(name.as_str()));
-                Ok(ReplacedKernels { running, waiting })
-            }
-            Err(error) => Err(error),
-        };
+        let Some(outcome) = self.engine.set_edits_unless(edits, goes_on).transpose() else { return Ok(()) };
+        let outcome = outcome.map(|built| {
+            self.forget(Some(ChangeEffect::Rebuild));
+            self.publisher.is_stale = true;
+            let (running, waiting) = changed.into_iter().partition(|name| built.contains(name.as_str()));
+            ReplacedKernels { running, waiting }
+        });
         self.notifier.send(Notice::KernelsReplaced(outcome));
         Ok(())
     }

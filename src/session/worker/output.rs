@@ -22,16 +22,14 @@ impl Worker {
         let measures = self.measurements.energy_is_due(self.moment(), work_in_step);
         let checks = self.measurements.accuracy.is_due();
         let probes = self.probe_is_due();
-        let is_idle = self.queue.iter().all(|command| matches!(command, Command::SetFrameInterval(_)))
-            && !measures
-            && !checks
-            && !probes;
+        let is_idle =
+            self.queue.waiting.iter().all(|command| matches!(command, Command::SetFrameInterval(_)))
+                && !measures
+                && !checks
+                && !probes;
         let goes_on = self.config().running && is_idle && self.stepper.goal.is_none();
         let next = goes_on.then(|| self.burst_length()).filter(|steps| *steps > 0);
-        let selected = match self.edits.selected {
-            Some(body) => self.engine.body(body)?,
-            None => None,
-        };
+        let selected = self.edits.selected.map(|body| self.engine.body(body)).transpose()?.flatten();
         let memory = self.publisher.take_memory();
         let pending = self.engine.publish(memory)?;
         if let Some(steps) = next {
@@ -174,7 +172,7 @@ impl Worker {
         }
         if is_requested {
             // The program quits, and writes the file at the end.
-            self.queue.push_front(Command::SaveSnapshot(save));
+            self.queue.waiting.push_front(Command::SaveSnapshot(save));
         }
         Ok(())
     }
@@ -221,7 +219,7 @@ impl Worker {
         let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
             notifier.send(Notice::StudyProgress(share, *trial));
             queue.receive();
-            complete = queue.iter().all(Command::waits_for_study);
+            complete = queue.waiting.iter().all(Command::waits_for_study);
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         // The study has its own bodies, so the simulation is still whole.

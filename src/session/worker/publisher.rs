@@ -74,19 +74,13 @@ mod tests {
 
     use super::*;
 
-    fn publisher() -> (Publisher, triple_buffer::Output<Frame>) {
-        let (input, output) = triple_buffer::triple_buffer(&Frame::default());
-        (Publisher::new(input), output)
-    }
-
     #[test]
     fn a_frame_wakes_the_window_and_the_next_one_waits_until_it_was_taken() {
-        let (mut publisher, mut frames) = publisher();
+        let (input, mut frames) = triple_buffer::triple_buffer(&Frame::default());
+        let mut publisher = Publisher::new(input);
         let (wakes, (notices, _inbox)) = (Arc::new(AtomicUsize::new(0)), crossbeam_channel::unbounded());
         let count = wakes.clone();
-        let wake = move || {
-            count.fetch_add(1, Ordering::Relaxed);
-        };
+        let wake = move || count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         let notifier = Notifier::new(notices, wake);
         assert!(publisher.is_due());
         publisher.publish(Points::default(), Stats { step: 7, ..Stats::default() }, &notifier);
@@ -95,11 +89,7 @@ mod tests {
         assert!(!publisher.is_due());
         publisher.screen_is_ready = true;
         assert!(publisher.is_due());
-    }
-
-    #[test]
-    fn colours_keep_their_number_until_their_meaning_changes() {
-        let (mut publisher, _frames) = publisher();
+        // Colours keep their number until their meaning changes.
         let numbers = [1, 1, 2, 2, 1].map(|generation| publisher.colours(generation, ParamValues::default()));
         assert_eq!(numbers, [1, 1, 2, 2, 3]);
     }

@@ -13,8 +13,10 @@ const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Commands that were received and not yet obeyed.
 pub(super) struct CommandQueue {
-    inbox: Receiver<Command>,
-    waiting: VecDeque<Command>,
+    /// The channel on which commands arrive.
+    pub inbox: Receiver<Command>,
+    /// The commands to obey next.
+    pub waiting: VecDeque<Command>,
     /// When the program ends although requested files are not written.
     deadline: Option<Instant>,
 }
@@ -22,27 +24,6 @@ pub(super) struct CommandQueue {
 impl CommandQueue {
     pub(super) fn new(inbox: Receiver<Command>) -> Self {
         Self { inbox, waiting: VecDeque::new(), deadline: None }
-    }
-
-    /// Returns the channel on which to wait for commands.
-    pub(super) fn inbox(&self) -> &Receiver<Command> {
-        &self.inbox
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Command> {
-        self.waiting.iter()
-    }
-
-    pub(super) fn push_front(&mut self, command: Command) {
-        self.waiting.push_front(command);
-    }
-
-    pub(super) fn push_back(&mut self, command: Command) {
-        self.waiting.push_back(command);
     }
 
     /// Takes the new commands from the channel, without waiting.
@@ -55,14 +36,10 @@ impl CommandQueue {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    fn quits(&self) -> bool {
-        self.waiting.iter().any(|command| matches!(command, Command::Quit(_)))
-    }
-
     /// Returns whether the program quits without waiting for the current burst. Requested files wait for the burst until the
     /// deadline.
     pub(super) fn quits_now(&mut self) -> bool {
-        if !self.quits() {
+        if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
         }
         if self.waiting.iter().any(Command::writes_file) {
@@ -157,7 +134,7 @@ mod tests {
         let mut queue = queue([configure(1), Command::FrameTaken, configure(2), Command::Step, configure(3)]);
         assert!(matches!(queue.next(), Some(Command::FrameTaken)) && is_seed(queue.next(), 2));
         assert!(matches!(queue.next(), Some(Command::Step)) && is_seed(queue.next(), 3));
-        assert!(queue.next().is_none() && queue.is_empty());
+        assert!(queue.next().is_none());
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Worker {
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
         // Commands may also have arrived during a burst.
-        if self.has_work() || !self.queue.is_empty() {
+        if self.has_work() || !self.queue.waiting.is_empty() {
             self.measurements.accuracy.receive(verdict.try_recv());
         } else {
             if !self.wants_steps() {
@@ -101,7 +101,7 @@ impl Worker {
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
             select! {
-                recv(self.queue.inbox()) -> command => self.queue.push_back(command.unwrap_or(Command::Quit(None))),
+                recv(self.queue.inbox) -> command => self.queue.waiting.push_back(command.unwrap_or(Command::Quit(None))),
                 recv(verdict) -> verdict => {
                     self.measurements.accuracy.receive(verdict.map_err(|_| TryRecvError::Disconnected));
                     // While the simulation runs, the next frame shows the result anyway.
