@@ -76,8 +76,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues a copy of `bytes` to `offset` in the buffer, and submits it. The bytes are owned, because a device that stops
-    /// answering may read them at any later time.
+    /// Queues and submits a copy of `bytes` to `offset`. The bytes are owned, because a hanging device may read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing device memory";
         self.device.check(Call::Write, DOING)?;

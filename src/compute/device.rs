@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ocl::core::{self, CommandQueueProperties, ContextProperties};
 
-use super::events::{self, Ended, TIMEOUT_VARIABLE, Wait, Waiter};
+use super::events::{self, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
 use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::{KernelEdits, ProgramCache};
@@ -217,9 +217,8 @@ impl Device {
     pub(super) fn finish_wait(&self, wait: Wait, doing: &'static str) -> Result<Instant> {
         let hangs = self.injected_fault(Call::Wait, doing)? == Some(InjectedFault::Hangs);
         match if hangs { Wait::Never } else { wait }.finish(self.health.timeout) {
-            Ended::Done(at) => Ok(at),
-            Ended::Failed(error) => Err(self.fail(doing)(error)),
-            Ended::TimedOut => {
+            Some(outcome) => outcome.map_err(self.fail(doing)),
+            None => {
                 self.health.lost.store(true, Ordering::Relaxed);
                 // Leaked, because releasing an object may wait for the device.
                 std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));

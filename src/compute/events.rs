@@ -16,8 +16,7 @@ pub(super) const NO_WAIT: Option<core::Event> = None;
 /// Asks for no event at the end of a command.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// How long a device may take to answer. Work is submitted in parts of about a tenth of a second, so a working device
-/// needs far less.
+/// How long a device may take to answer. Work is submitted in parts of about a tenth of a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Name of the environment variable for another timeout, in seconds: for emulators, and for tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
@@ -41,24 +40,14 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// The outcome of a wait, and when it ended.
-type Outcome = (Result<(), core::Error>, Instant);
+/// When an event was seen to occur, or the driver's error.
+type Outcome = Result<Instant, core::Error>;
 /// An event to wait for, and where to send the outcome.
 type Job = (core::Event, Sender<Outcome>);
 
 /// The watchdog thread of a device, started by the first wait.
 #[derive(Debug, Default)]
 pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
-
-/// The outcome of a wait for an event.
-pub(super) enum Ended {
-    /// The event occurred at this time, or slightly before.
-    Done(Instant),
-    /// The driver reported an error.
-    Failed(core::Error),
-    /// The timeout passed.
-    TimedOut,
-}
 
 /// A wait that has begun and may not have ended.
 pub(super) enum Wait {
@@ -80,7 +69,7 @@ impl Waiter {
         let sent = thread.as_ref().is_some_and(|jobs| jobs.send((event.clone(), reply.clone())).is_ok());
         if !sent {
             // The system gave no thread: wait here, without a timeout.
-            let _ = reply.send((core::wait_for_event(event), Instant::now()));
+            let _ = reply.send(core::wait_for_event(event).map(|()| Instant::now()));
         }
         Wait::Pending(answer)
     }
@@ -90,31 +79,27 @@ fn spawn() -> Option<Sender<Job>> {
     let (jobs, inbox) = unbounded::<Job>();
     let body = move || {
         for (event, reply) in inbox {
-            let outcome = core::wait_for_event(&event);
+            let outcome = core::wait_for_event(&event).map(|()| Instant::now());
             // Released before the reply: after the reply the program may exit, and drivers must be idle by then.
             drop(event);
             // The receiver no longer exists if the timeout has passed.
-            let _ = reply.send((outcome, Instant::now()));
+            let _ = reply.send(outcome);
         }
     };
     thread::Builder::new().name("watchdog".to_owned()).spawn(body).ok().map(|_| jobs)
 }
 
 impl Wait {
-    /// Blocks until the wait ends or `timeout` has passed.
-    pub(super) fn finish(self, timeout: Duration) -> Ended {
+    /// Blocks until the wait ends. Returns `None` if `timeout` has passed.
+    pub(super) fn finish(self, timeout: Duration) -> Option<Outcome> {
         match self {
-            Self::Over(at) => Ended::Done(at),
+            Self::Over(at) => Some(Ok(at)),
             Self::Never => {
                 thread::sleep(timeout);
-                Ended::TimedOut
+                None
             }
-            Self::Pending(answer) => match answer.recv_timeout(timeout) {
-                Ok((Ok(()), at)) => Ended::Done(at),
-                Ok((Err(error), _)) => Ended::Failed(error),
-                // A watchdog that ended without a reply leaves the outcome unknown, as a timeout does.
-                Err(_) => Ended::TimedOut,
-            },
+            // A watchdog that ended without a reply leaves the outcome unknown, as a timeout does.
+            Self::Pending(answer) => answer.recv_timeout(timeout).ok(),
         }
     }
 }

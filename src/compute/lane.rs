@@ -85,30 +85,22 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the slice of `pass` that starts at work-item `from`. Returns where the next slice starts: at `items` or more if
-    /// the whole pass is queued.
+    /// Queues the slice of `pass` from work-item `from` on. Returns where the next slice starts; at least `items` at the end.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
-        // Slices have equal lengths, because a short last slice would leave most of the device idle, and are long enough to
-        // fill the device.
+        // Slices have equal lengths, because a short last slice would leave the device idle, and are long enough to fill it.
         let seconds = pass.cost * (groups_left * pass.group) as f64 / self.rate;
         let slices = (seconds / SLICE_SECONDS).ceil().max(1.0);
         let least = LEAST_GROUPS_PER_UNIT * self.device.info.compute_units as usize;
         let groups = ((groups_left as f64 / slices).ceil() as usize).max(least).min(groups_left);
         let range = WorkRange { offset: from, count: groups * pass.group, group: pass.group };
         let cost = range.count as f64 * pass.cost;
-        match &mut self.open {
-            Some(chunk) => {
-                pass.kernel.enqueue(range, pass.args, None)?;
-                chunk.cost += cost;
-                chunk.launches += 1;
-            }
-            None => {
-                let mut first = core::Event::null();
-                pass.kernel.enqueue(range, pass.args, Some(&mut first))?;
-                self.open = Some(Chunk { first, cost, launches: 1 });
-            }
-        }
+        let mut first = core::Event::null();
+        let event = self.open.is_none().then_some(&mut first);
+        pass.kernel.enqueue(range, pass.args, event)?;
+        let chunk = self.open.get_or_insert(Chunk { first, cost: 0.0, launches: 0 });
+        chunk.cost += cost;
+        chunk.launches += 1;
         Ok(from + range.count)
     }
 
@@ -208,8 +200,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // OpenCL keeps the buffers of running kernels alive, but the next lane should find an idle device. The next use of
-        // the device meets the error again.
+        // The next lane should find an idle device. The next use of the device meets an error again.
         if !self.device.is_lost() {
             let _ = self.finish();
         }

@@ -47,8 +47,7 @@ impl<T: Pod> Pinned<T> {
         // SAFETY: no host memory is passed.
         let mem = unsafe { core::create_buffer(&device.context, flags, bytes, None::<&[u8]>) }
             .map_err(device.fail(DOING))?;
-        // SAFETY: the range is the whole buffer, the call returns once it is mapped, and no command uses the buffer while it
-        // is mapped.
+        // SAFETY: the range is the whole buffer, which is mapped when the call returns and used by no command while mapped.
         let mut map: MemMap<u8> = unsafe {
             let access = MapFlags::READ | MapFlags::WRITE;
             core::enqueue_map_buffer(&device.copies, &mem, true, access, 0, bytes, NO_WAIT, NO_EVENT)
@@ -86,8 +85,7 @@ impl<T> Drop for Pinned<T> {
             std::mem::forget(self.mem.clone());
             return;
         }
-        // The driver frees the memory only after the unmap has run, so the unmap is submitted at once. It fails only on a
-        // lost device.
+        // The driver frees the memory after the unmap, which is submitted at once and fails only on a lost device.
         let queue = &self.device.copies;
         let _ = core::enqueue_unmap_mem_object(queue, &self.mem, &self.map, NO_WAIT, NO_EVENT);
         let _ = core::flush(queue);

@@ -81,8 +81,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only this user can access. PoCL runs the kernels in its folder, so a folder of another
-/// user is refused.
+/// Creates a folder that only this user can access, and refuses another user's: PoCL runs the kernels in the folder.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

@@ -85,8 +85,7 @@ impl Program {
         let root = if device.info.kind == DeviceKind::Cpu { "rsqrt" } else { "native_rsqrt" };
         let mut defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
         if device.info.is_pocl() && device.instance > 0 {
-            // PoCL 5.0 confuses a kernel that two devices run at once, one of them with an offset, and aborts. A macro that
-            // differs gives each device a separate kernel.
+            // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. A macro gives each its own kernel.
             defines.push(("DEVICE_INSTANCE", device.instance.to_string()));
         }
         let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();

@@ -121,8 +121,7 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-/// Returns whether the driver aborts the program when it releases sub-devices: PoCL 5.0 of Ubuntu 24.04 fails an
-/// assertion in its kernel cache.
+/// Returns whether the driver aborts when it releases sub-devices, as PoCL 5.0 of Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
 }

@@ -108,8 +108,7 @@ impl Engine {
         self.suspended.iter().map(|scene| &scene.config)
     }
 
-    /// Plans a burst of steps for [`Engine::advance`], and sets the clock to its end. A burst backwards ends at step 0 at the
-    /// latest.
+    /// Plans a burst of steps for [`Engine::advance`], and sets the clock to its end. A backward burst stops at step 0.
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
@@ -171,8 +170,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the results of the last step for the bodies `chosen` (see [`Simulation::sample`]). Blocks until the device is
-    /// done.
+    /// Returns the last step of the bodies `chosen` (see [`Simulation::sample`]). Blocks until the device is done.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }

@@ -80,8 +80,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts from the last checkpoint on `devices`, and plans the steps since then again. Returns the checkpoint's step. On
-    /// an error nothing changes.
+    /// Restarts from the checkpoint on `devices`, plans the steps since then again, and returns its step. Errors change nothing.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),

@@ -59,20 +59,6 @@ fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
 }
 
 impl Winner {
-    fn new(device: &DeviceInfo, mode: &ModeInfo, bodies: usize, recipe: &Recipe, speed: f64) -> Self {
-        Self {
-            device: device.name.clone(),
-            driver: device.driver.clone(),
-            mode: mode.name.to_owned(),
-            bodies: class(bodies),
-            variant: recipe.variant.name.to_owned(),
-            fingerprint: fingerprint(mode, recipe.variant),
-            work_group: recipe.work_group,
-            knobs: recipe.knobs().map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
-            pairs_per_second: speed,
-        }
-    }
-
     /// Returns the device, driver, mode, size class and variant.
     fn key(&self) -> (&str, &str, &str, usize, &str) {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
@@ -137,7 +123,17 @@ impl Tuned {
         bodies: usize,
         (recipe, pairs_per_second): (&Recipe, f64),
     ) {
-        let new = Winner::new(device, mode, bodies, recipe, pairs_per_second);
+        let new = Winner {
+            device: device.name.clone(),
+            driver: device.driver.clone(),
+            mode: mode.name.to_owned(),
+            bodies: class(bodies),
+            variant: recipe.variant.name.to_owned(),
+            fingerprint: fingerprint(mode, recipe.variant),
+            work_group: recipe.work_group,
+            knobs: recipe.knobs().map(|(knob, value)| (knob.name.to_owned(), value)).collect(),
+            pairs_per_second,
+        };
         let winners = Arc::make_mut(&mut self.0);
         winners.retain(|old| new.key() != old.key());
         winners.push(new);

@@ -94,8 +94,7 @@ impl Study {
         }
     }
 
-    /// Returns the configuration to measure for `config`: another scene if the study varies the number of bodies and the scene
-    /// fixes it.
+    /// Returns the configuration to measure; a study of bodies needs a scene that does not fix their number.
     pub fn subject(self, config: &Config) -> Config {
         match self == Self::Bodies && config.start.bodies.is_some() {
             true => Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) },
@@ -140,8 +139,7 @@ impl<'a> Subject<'a> {
         };
         let bodies = self.state.len();
         let pairs = (self.mode.info().work.in_step)(bodies) * f64::from(self.mode.force_evaluations());
-        // The first steps are slow: some compilers build in them, and solvers that slice long steps learn the speed. So warm up
-        // until two steps take about as long.
+        // The first steps are slow, because compilers and solvers warm up: repeat until two steps take about as long.
         let (burst, _) = self.mode.info().work.burst;
         if burst > 1 {
             // Some kernels run only in longer bursts.

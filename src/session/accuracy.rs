@@ -1,5 +1,4 @@
-//! Checks the accuracy of the current variant: now and then a separate thread compares the last step of some bodies with the f64
-//! reference.
+//! Compares the last step of some bodies with the f64 reference now and then, on a separate thread.
 
 use std::sync::Arc;
 use std::thread;
@@ -59,8 +58,7 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses the bodies or cells to check out of `count`, each of which has `pairs` pairs: as many as the share of the time
-    /// allows.
+    /// Chooses as many of `count` bodies or cells, each with `pairs` pairs, as the share of the time allows.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))

@@ -188,8 +188,7 @@ pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the newest file that an earlier run left for the autosave file `path`: a crash save, the autosave, or the autosave
-/// that was set aside.
+/// Returns the newest file of an earlier run: its crash save, its autosave `path`, or its autosave that was set aside.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
 }

@@ -50,8 +50,7 @@ pub struct Stats {
     /// Share of the time that the device was busy since the simulation was opened, including pauses.
     #[serde(skip)]
     pub device_busy_overall: f64,
-    /// Measured limit of the device for the mode, in pairs or cells per second; `None` before the measurement, and for variants
-    /// to which the limit does not apply.
+    /// Limit of the device for the mode, in pairs or cells per second; `None` if not measured or not applicable.
     pub limit: Option<f64>,
     /// Time to read the frame back, in ms.
     pub read_ms: f64,

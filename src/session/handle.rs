@@ -51,8 +51,7 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame, and whether it is new since the last call. Taking a new frame allows the worker to make
-    /// another one.
+    /// Returns the newest frame, and whether it is new. The worker makes the next frame once this one was taken.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);

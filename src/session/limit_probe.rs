@@ -1,5 +1,4 @@
-//! Measures the device's limit for a mode, once, while the simulation runs: a separate thread builds the kernel, and short turns
-//! between two frames time it.
+//! Measures the device's limit for a mode once. A thread builds the kernel; short turns between two frames time it.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -41,14 +40,9 @@ impl LimitProbe {
         })
     }
 
-    /// Discards unfinished measurements for other modes, because they take much memory.
-    pub(super) fn keep_only(&mut self, info: &'static ModeInfo) {
-        self.modes.retain(|(mode, state)| *mode == info || matches!(state, State::Known(_)));
-    }
-
-    /// Gives up the current measurement, because a pause may be long.
-    pub(super) fn give_up(&mut self) {
-        self.modes.retain(|(_, state)| matches!(state, State::Known(_)));
+    /// Discards unfinished measurements, which take much memory, except that of the mode `info`.
+    pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
+        self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
 
     /// Returns whether a turn of the measurement, which needs an idle device, is due. Starts to build the kernel if necessary.
@@ -130,11 +124,11 @@ mod tests {
         build(&mut probe);
         probe.turn(info);
         assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));
-        probe.give_up();
+        probe.keep_only(None);
         assert!(probe.modes.is_empty());
         // A kernel that was given up is built again.
         assert!(!probe.is_due(&device, info));
-        probe.give_up();
+        probe.keep_only(None);
         build(&mut probe);
         probe.turn(info);
         assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));

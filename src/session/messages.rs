@@ -109,8 +109,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, so that the rest of the current burst is useless. `reseeds` decides for
-    /// configurations.
+    /// Returns whether the command replaces the bodies; `reseeds` decides for configurations. Then the current burst is useless.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,

@@ -185,8 +185,7 @@ impl Manifest {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// Checks, before any list is read, that each list fits its scene and that the lists fit the length of the file. Returns the
-    /// length of all lists in bytes.
+    /// Checks, before reading, that the lists fit their scenes and the length of the file. Returns their length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!("it holds {} scenes", self.runs.len())));

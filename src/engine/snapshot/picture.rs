@@ -146,17 +146,14 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     let scene = run.config.to_file();
     let Snapshot { device, view, .. } = snapshot;
     let shown = Snapshot { device: device.clone(), view: view.clone(), runs: vec![run] };
-    if let Some(data) = format::encode(&shown, MOST_UNPACKED).ok().filter(|data| fits(data)) {
+    let fits = |data: &Vec<u8>| data.len() <= MOST_CARRIED;
+    if let Some(data) = format::encode(&shown, MOST_UNPACKED).ok().filter(fits) {
         return (SNAPSHOT, data, Extent::All);
     }
-    match scene.map(String::into_bytes).ok().filter(|data| fits(data)) {
+    match scene.map(String::into_bytes).ok().filter(fits) {
         Some(data) => (SCENE, data, Extent::Scene),
         None => (SCENE, Vec::new(), Extent::Nothing),
     }
-}
-
-fn fits(data: &[u8]) -> bool {
-    data.len() <= MOST_CARRIED
 }
 
 /// Returns the run without the folders of its files, which are private.

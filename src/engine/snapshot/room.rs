@@ -26,8 +26,7 @@ impl Room {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
     }
 
-    /// Returns the limit for lists of flows. Cells of a fluid at rest shrink to almost nothing, so the constant bounds flows of
-    /// usual sizes.
+    /// Returns the limit for lists of flows. Flows at rest shrink to almost nothing, so the constant admits usual sizes.
     pub(super) fn flows(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }

@@ -70,8 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst slice by slice. Between slices it receives commands, and returns false if a command makes the
-    /// burst useless or the program quits.
+    /// Computes the current burst, and receives commands between its slices. Returns false if a command interrupts the burst.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();

@@ -91,8 +91,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half the next burst and the other half of the last one: kick, drift, kick. The first call can be
-    /// undone.
+    /// Attracts the bodies for half of the last and half of the next burst (kick, drift, kick). Undo reverts the first call.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

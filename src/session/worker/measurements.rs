@@ -57,8 +57,7 @@ impl Measurements {
         }
     }
 
-    /// Returns whether to measure the energy, which costs about as much as a step of `work_in_step` pairs. One moment is
-    /// measured only once.
+    /// Returns whether to measure the energy at `moment`, which costs about as much as a step of `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }

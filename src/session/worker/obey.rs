@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::params::ChangeEffect;
 use crate::compute::KernelEdits;
 use crate::engine::config::Config;
-use crate::engine::snapshot::{Carried, Snapshot};
+use crate::engine::snapshot::Carried;
 use crate::session::messages::{Command, Notice, ReplacedKernels};
 
 impl Worker {
@@ -54,8 +54,7 @@ impl Worker {
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
-        // A configuration that keeps the bodies waits for the end of the burst. If a later one replaces the bodies, only the later
-        // one counts.
+        // A configuration that keeps the bodies waits for the end of the burst, unless a later one replaces the bodies.
         if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
             return Ok(());
         }
@@ -91,17 +90,16 @@ impl Worker {
 
     /// Continues from a snapshot, or reports why not and continues unchanged.
     fn resume(&mut self, path: &Path) -> Result<()> {
-        let restore = |snapshot: Snapshot| {
-            let view = snapshot.view.clone();
-            self.engine.restore(snapshot).map(|()| view)
-        };
-        let carried = Carried::load(path).and_then(|carried| match carried {
-            Carried::Snapshot(snapshot) => Ok(*snapshot),
+        let outcome = Carried::load(path).and_then(|carried| match carried {
+            Carried::Snapshot(snapshot) => {
+                let view = snapshot.view.clone();
+                self.engine.restore(*snapshot).map(|()| view)
+            }
             Carried::Scene(_) => {
                 Err(Error::Invalid(format!("{}: it carries a scene but no snapshot", path.display())))
             }
         });
-        match carried.and_then(restore) {
+        match outcome {
             Ok(view) => {
                 self.forget(Some(ChangeEffect::Reseed));
                 self.publisher.is_stale = true;

@@ -82,7 +82,7 @@ impl Worker {
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
         let probe = &mut self.measurements.probe;
-        probe.keep_only(info);
+        probe.keep_only(Some(info));
         self.engine.config().running
             && self.measurements.rates.rates().steps_per_second > 0.0
             && probe.is_due(self.engine.device(), info)

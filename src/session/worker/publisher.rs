@@ -45,8 +45,7 @@ impl Publisher {
         std::mem::take(&mut self.frames.input_buffer_mut().points)
     }
 
-    /// Returns the number of the meaning of colours (see [`Points::colours`]), which changes with the seeding and the view
-    /// parameters.
+    /// Returns the number of the meaning of colours (see [`Points::colours`]): seeding and view parameters change it.
     pub(super) fn colours(&mut self, generation: u64, view: ParamValues) -> u64 {
         let shown = (generation, view);
         if self.colours.1 != shown {

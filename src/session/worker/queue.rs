@@ -36,8 +36,7 @@ impl CommandQueue {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether the program quits without waiting for the current burst. Requested files wait for the burst until the
-    /// deadline.
+    /// Returns whether the program quits without waiting for the current burst. Requested files wait until the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -76,8 +75,7 @@ impl CommandQueue {
         }
     }
 
-    /// Returns whether a requested file must be written before the end, and time is left. Drops the commands before the file that
-    /// change nothing in it.
+    /// Returns whether a requested file can still be written. Drops the commands before the file that do not change it.
     fn has_file_to_write(&mut self) -> bool {
         let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
         let mut nth = 0..;

@@ -6,13 +6,11 @@ use crate::engine::config::Config;
 
 /// Time between two pictures until the window reports it.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Share of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing and for
-/// slower steps.
+/// Share of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing.
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts, current and queued, that a picture waits for in free run.
 const FREE_BURSTS: f64 = 3.0;
-/// Longest `auto` burst in free run, in steps. Otherwise [`crate::modes::Work::burst`] limits a burst, because motion at full
-/// device speed is too fast to watch.
+/// Longest `auto` burst in free run, in steps. [`crate::modes::Work::burst`] limits other bursts, which people watch.
 const MAX_FREE_BURST: u32 = 256;
 /// Slow drawing is compensated up to this many times the usual time of a picture.
 const MOST_SLOWER: f64 = 6.0;

@@ -97,7 +97,8 @@ impl Worker {
             self.measurements.accuracy.receive(verdict.try_recv());
         } else {
             if !self.wants_steps() {
-                self.measurements.probe.give_up();
+                // A pause may be long.
+                self.measurements.probe.keep_only(None);
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
             select! {
