@@ -161,6 +161,7 @@ mod tests {
     fn all_stored_fields_are_read_again() {
         let knob = MODES[0].variants.iter().flat_map(|variant| variant.knobs).next().unwrap();
         let config = Config {
+            mode: first_mode(),
             bodies: Some(7),
             seed: u64::MAX,
             work_group: Some(64),
