@@ -121,11 +121,9 @@ fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
             && std::env::var_os(CONTEXTS_VARIABLE).is_none_or(|value| value != "own")
     };
     let mut contexts: Vec<(core::PlatformId, core::Context)> = Vec::new();
-    let mut open = Vec::new();
-    for device in &found {
+    let open = |device: &FoundDevice| {
         if !shares(device) {
-            open.push(device.clone().open()?);
-            continue;
+            return device.clone().open();
         }
         let context = match contexts.iter().find(|(platform, _)| *platform == device.platform) {
             Some((_, context)) => context.clone(),
@@ -136,7 +134,7 @@ fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
                 context
             }
         };
-        open.push(device.clone().open_in(&context)?);
-    }
-    Ok(open)
+        device.clone().open_in(&context)
+    };
+    found.iter().map(open).collect()
 }

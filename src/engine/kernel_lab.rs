@@ -105,8 +105,9 @@ impl Watch {
                 // The files did not change between two checks, so they are complete.
                 if now == last && now != reported {
                     let read = read(&place);
-                    if read.as_ref().map_or(true, |edits| *edits != known) {
-                        known = read.as_ref().map_or_else(|_| known, KernelEdits::clone);
+                    let is_known = matches!(&read, Ok(edits) if *edits == known);
+                    if !is_known {
+                        read.iter().for_each(|edits| known.clone_from(edits));
                         news(read);
                     }
                     reported.clone_from(&now);

@@ -148,9 +148,8 @@ impl Worker {
             self.stop_seeking()?;
         }
         if step == 0 && self.stepper.goal.is_none() && self.engine.is_backwards() && self.wants_steps() {
-            let current = Box::new(self.pause()?);
-            self.notifier
-                .send(Notice::Paused { text: "The simulation is back at its start, step 0.", current });
+            let (text, current) = ("The simulation is back at its start, step 0.", Box::new(self.pause()?));
+            self.notifier.send(Notice::Paused { text, current });
         }
         Ok(())
     }

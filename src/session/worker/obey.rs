@@ -58,12 +58,12 @@ impl Worker {
         if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
             return Ok(());
         }
-        if config.running && !self.config().running {
+        let starts = config.running && !self.config().running;
+        if starts || config.reverse != self.config().reverse {
             self.measurements.rates.reset();
-            self.stepper.stop();
         }
-        if config.reverse != self.config().reverse {
-            self.measurements.rates.reset();
+        if starts {
+            self.stepper.stop();
         }
         let before = self.engine.devices().chosen().to_vec();
         let outcome = self.engine.configure(config.clone());

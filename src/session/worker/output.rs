@@ -182,7 +182,7 @@ impl Worker {
         if !self.finish_burst()? {
             if frame.is_none() {
                 // The program quits, and waits for the picture if there is time.
-                self.queue.push_front(Command::Capture(None));
+                self.queue.waiting.push_front(Command::Capture(None));
             }
             return Ok(());
         }
