@@ -132,7 +132,9 @@ impl Viewer {
     fn recall_view(&mut self, number: u8) {
         match self.viewpoint.rig.recall(self.sim.shown.mode, number) {
             true => self.stop_following(),
-            false => self.ui.alerts.say(format!("View {number} is empty: Ctrl+{number} stores the view")),
+            false => {
+                self.ui.alerts.say(format!("View {number} is empty. Press Ctrl+{number} to store a view."))
+            }
         }
     }
 
@@ -140,7 +142,7 @@ impl Viewer {
         self.viewpoint.rig.store(self.sim.shown.mode, number);
         self.ui
             .alerts
-            .say(format!("Stored view {number} until the program ends: press {number} to return to it"));
+            .say(format!("Stored view {number} until the program ends. Press {number} to return to it."));
     }
 
     /// Stops following a body or the centre of mass, which would move the camera away again.
@@ -233,11 +235,11 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.path().to_owned();
-                self.ui.alerts.say(format!("Edit a file in {} and save it: it runs at once", path.display()));
+                self.ui.alerts.say(format!("Edit a file in {} and save it; it runs at once", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }
-            Err(error) => self.ui.alerts.failed("No kernels to edit", &error),
+            Err(error) => self.ui.alerts.failed("Kernels cannot be edited", &error),
         }
     }
 

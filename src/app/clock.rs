@@ -31,9 +31,10 @@ pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
 #[derive(Debug)]
 pub(super) struct FrameClock {
     /// Time between two refreshes of the monitor. It limits drivers that do not wait for the monitor.
-    refresh: Duration,
+    pub refresh: Duration,
     last: Instant,
-    due: Instant,
+    /// When the next frame is due.
+    pub due: Instant,
     interval: f64,
     /// Average work of a frame, and the pace that was reported last, in seconds.
     work: f64,
@@ -45,11 +46,6 @@ impl FrameClock {
         let now = Instant::now();
         let interval = refresh.as_secs_f64();
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
-    }
-
-    /// Sets the time between two refreshes of the monitor.
-    pub(super) fn set_refresh(&mut self, refresh: Duration) {
-        self.refresh = refresh;
     }
 
     /// Records how long a frame took. Returns the shortest possible time between two frames if that time has changed.
@@ -81,11 +77,6 @@ impl FrameClock {
     /// Records that a redraw was requested. In case the request is lost, another redraw is due later.
     pub(super) fn requested(&mut self) {
         self.due = Instant::now() + HEARTBEAT;
-    }
-
-    /// Returns when the next frame is due.
-    pub(super) fn next(&self) -> Instant {
-        self.due
     }
 
     /// Returns the frames per second.

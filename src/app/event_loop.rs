@@ -90,7 +90,7 @@ impl ApplicationHandler<Wake> for App {
         if let Err(error) = viewer.poll() {
             return self.exit(event_loop, Err(error));
         }
-        if viewer.screen.clock.next() <= Instant::now() {
+        if viewer.screen.clock.due <= Instant::now() {
             viewer.screen.window.request_redraw();
             // The window system may drop a hidden window's request for a redraw.
             viewer.screen.clock.requested();

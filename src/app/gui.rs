@@ -108,9 +108,6 @@ impl Gui {
 
     /// Paints the newest layout to a layer. Painting it before the frame avoids switching surfaces, which is slow in software
     /// drivers.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
@@ -137,9 +134,6 @@ impl Gui {
     }
 
     /// Draws the painted panel over the picture in `frame`.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails.
     pub(super) fn lay(&self, frame: &mut Frame) -> Result<()> {
         let size = frame.get_dimensions();
         self.layer.lay(frame, self.covered.iter().map(|rect| pixels(rect, size, self.scale)))

@@ -8,9 +8,6 @@ use crate::session::{Command, Notice, ReplacedKernels};
 
 impl Viewer {
     /// Handles the notices since the last call.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails, or if the simulation fails before its first frame.
     pub(super) fn poll_notices(&mut self) -> Result<()> {
         for notice in self.sim.notices() {
             match notice {

@@ -19,7 +19,7 @@ use crate::view::{Canvas, RawPicture};
 impl Viewer {
     /// Asks the simulation for a snapshot, to save a picture that carries it.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
-        if self.has_stopped("No picture") {
+        if self.has_stopped("Picture not saved") {
             return;
         }
         self.exports.requested.push_back(self.pixels(size));
@@ -28,7 +28,7 @@ impl Viewer {
 
     /// Starts a film, or shows why the film cannot start.
     pub(super) fn record(&mut self, plan: FilmPlan) {
-        if self.has_stopped("No film") {
+        if self.has_stopped("Film not recorded") {
             return;
         }
         let size = self.pixels(plan.size);
@@ -38,7 +38,7 @@ impl Viewer {
             .and_then(|_| Film::create(name.path(), size, plan.rate));
         let film = match film {
             Ok(film) => film,
-            Err(error) => return self.ui.alerts.failed("No film", &error),
+            Err(error) => return self.ui.alerts.failed("Film not recorded", &error),
         };
         // The pace does not depend on how long the window takes to draw a picture.
         let config = &self.sim.config;
@@ -106,7 +106,7 @@ impl Viewer {
                 let Some(size) = self.exports.requested.pop_front() else { return Ok(()) };
                 match self.draw_offscreen(&points, size)? {
                     Ok(picture) => self.save_picture(picture, *snapshot),
-                    Err(error) => self.ui.alerts.failed("No picture", &error),
+                    Err(error) => self.ui.alerts.failed("Picture not saved", &error),
                 }
                 Ok(())
             }
@@ -136,7 +136,7 @@ impl Viewer {
             }
             Err(error) => {
                 self.end_film(false);
-                self.ui.alerts.failed("No picture", &error);
+                self.ui.alerts.failed("Picture not saved", &error);
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Viewer {
         match size {
             PictureSize::Pixels(width, height) => (width, height),
             PictureSize::Times(times) => {
-                let (width, height) = self.screen.window.picture_size();
+                let glium::Rect { width, height, .. } = self.screen.window.picture;
                 (width.max(1) * times, height.max(1) * times)
             }
         }

@@ -169,7 +169,7 @@ impl Recorder {
             "device_busy": stats.device_busy_overall,
             "size": window.size(),
             "scale": window.scale(),
-            "renderer": window.renderer(),
+            "renderer": window.context().get_opengl_renderer_string(),
             "device": device,
             "config": values(config),
             "look": ParamValues::collect(&mut look.clone()),

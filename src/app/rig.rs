@@ -120,10 +120,7 @@ impl Rig {
 
     /// Starts to glide to the view stored under a number; returns whether there is one.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
-        let stored = self.stored.get(&(mode, number)).cloned();
-        let is_there = stored.is_some();
-        stored.into_iter().for_each(|camera| self.glide_to(camera));
-        is_there
+        self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
     /// Advances the motion by `elapsed`; returns whether the camera keeps moving. `point` is the followed point and its
@@ -234,19 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_before_the_release_leaves_no_momentum() {
+    fn a_pause_before_the_release_or_holding_stops_all_motion() {
         let mut rig = Rig::default();
         let start = Instant::now();
         rig.drag(Drag::Pan, [0.2, 0.1], start);
-        let held = rig.camera.clone();
+        let before = rig.camera.clone();
         rig.release(Drag::Pan, start + Duration::from_millis(300));
         assert!(!rig.tick(FRAME, false, None));
-        assert_eq!(rig.camera, held);
-    }
-
-    #[test]
-    fn holding_stops_all_motion() {
-        let mut rig = Rig::default();
+        assert_eq!(rig.camera, before);
         rig.drag(Drag::Orbit, [0.2, 0.0], Instant::now());
         rig.release(Drag::Orbit, Instant::now());
         rig.wheel(0.5, [0.0; 2]);
@@ -303,19 +295,15 @@ mod tests {
 
     #[test]
     fn changing_the_target_moves_gradually() {
-        let mut rig = Rig::default();
-        let start = Vec3::new(5.0, 0.0, 0.0);
-        settle(&mut rig, Some(start));
-        let end = Vec3::new(-5.0, 2.0, 0.0);
+        let (start, end) = (Vec3::new(5.0, 0.0, 0.0), Vec3::new(-5.0, 2.0, 0.0));
         for other in [FollowTarget { body: Some(7), ..CENTRE }, FollowTarget { generation: 2, ..CENTRE }] {
+            let mut rig = Rig::default();
             rig.camera.target = start;
             rig.tick(FRAME, false, Some((CENTRE, start)));
             rig.tick(FRAME, false, Some((other, end)));
-            let gone = rig.camera.target.distance(start) / start.distance(end);
-            assert!((0.01..0.3).contains(&gone), "{gone} of the way to {other:?} at once");
-            for _ in 0..200 {
-                rig.tick(FRAME, false, Some((other, end)));
-            }
+            let share = rig.camera.target.distance(start) / start.distance(end);
+            assert!((0.01..0.3).contains(&share), "{share} of the way to {other:?} at once");
+            while rig.tick(FRAME, false, Some((other, end))) {}
             assert_eq!(rig.camera.target, end);
         }
     }

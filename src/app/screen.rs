@@ -46,6 +46,6 @@ impl Screen {
 
     /// Adapts the pace of frames to the monitor that the window is on.
     pub(super) fn update_refresh(&mut self) {
-        self.clock.set_refresh(self.window.refresh_interval());
+        self.clock.refresh = self.window.refresh_interval();
     }
 }

@@ -113,7 +113,9 @@ mod tests {
 
     #[test]
     fn another_seed_starts_anew_and_pausing_does_not() {
-        let pool = [DeviceInfo { max_alloc_bytes: 1 << 28, max_work_group: 256, ..DeviceInfo::default() }];
+        let (memory_bytes, max_alloc_bytes, local_bytes, max_work_group) = (1 << 30, 1 << 28, 1 << 15, 256);
+        let sizes = DeviceInfo { memory_bytes, max_alloc_bytes, local_bytes, ..DeviceInfo::default() };
+        let pool = [DeviceInfo { max_work_group, ..sizes }];
         let before = Config::new(MODES[0]);
         let seeded = Config { seed: before.seed + 1, ..before.clone() };
         let paused = Config { running: !before.running, ..before.clone() };

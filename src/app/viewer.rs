@@ -49,9 +49,6 @@ pub(super) struct Viewer {
 
 impl Viewer {
     /// Starts the simulation and opens the window.
-    ///
-    /// # Errors
-    /// Returns an error if the simulation's thread, the window, OpenGL or the watched folder cannot be had.
     pub(super) fn new(
         event_loop: &ActiveEventLoop,
         proxy: &EventLoopProxy<Wake>,
@@ -100,9 +97,6 @@ impl Viewer {
     }
 
     /// Draws one frame; returns false if the program is to end.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails.
     pub(super) fn frame(&mut self) -> Result<bool> {
         let start = Instant::now();
         let interval = self.screen.clock.begin(start, self.is_active());
@@ -114,18 +108,17 @@ impl Viewer {
             return Ok(true);
         }
         let Some((output, stays)) = self.run_panel()? else { return Ok(true) };
-        self.place_picture(&output);
+        // The panel leaves this area free.
+        self.screen.window.picture = self.screen.window.pixels(output.picture);
         self.upload()?;
         self.move_camera(interval);
         self.draw(start, &output)?;
-        self.record_frame(start, interval, output);
+        self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
+        self.recorder.place(output.controls, self.screen.window.scale());
         Ok(stays && !self.recorder.is_complete())
     }
 
     /// Handles notices, files, kernels, films and autosaves, which must continue while the window is not redrawn.
-    ///
-    /// # Errors
-    /// Returns an error if OpenGL fails, or if the simulation fails before its first frame.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.poll_notices()?;
         self.poll_reader();
@@ -143,7 +136,7 @@ impl Viewer {
 
     /// Returns when the event loop must wake up: for the next frame or the next autosave.
     pub(super) fn next_wake(&self) -> Instant {
-        let frame = self.screen.clock.next();
+        let frame = self.screen.clock.due;
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
@@ -227,12 +220,6 @@ impl Viewer {
         view.set_look(look)
     }
 
-    /// Places the picture in the area that the panel leaves free.
-    fn place_picture(&mut self, output: &Output) {
-        let area = self.screen.window.pixels(output.picture);
-        self.screen.window.set_picture(area);
-    }
-
     /// Uploads the newest frame, if any, and points the camera at a new scene.
     fn upload(&mut self) -> Result<()> {
         let Self { sim, viewpoint, screen, .. } = self;
@@ -298,12 +285,6 @@ impl Viewer {
             self.sim.send(Command::SetFrameInterval(pace));
         }
         Ok(())
-    }
-
-    /// Records the frame for the report.
-    fn record_frame(&mut self, start: Instant, interval: Duration, output: Output) {
-        self.recorder.frame(start.elapsed(), interval, &self.screen.stats);
-        self.recorder.place(output.controls, self.screen.window.scale());
     }
 
     /// Handles a window event: first the panel, then the camera and the tools.
@@ -398,9 +379,6 @@ impl Viewer {
     }
 
     /// Ends the simulation, saves what is unsaved and writes the report.
-    ///
-    /// # Errors
-    /// Returns the first error: of a file that could not be written, or the one that stopped the simulation.
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);

@@ -31,7 +31,7 @@ pub(super) struct Window {
     /// Whether showing a frame waits for the monitor.
     vsync: bool,
     /// Area of the picture, in pixels from the lower left corner.
-    picture: glium::Rect,
+    pub picture: glium::Rect,
     /// Last, because fields are dropped in order and the surface must be dropped before its window.
     window: winit::window::Window,
 }
@@ -100,11 +100,6 @@ impl Window {
         self.window.inner_size().into()
     }
 
-    /// Returns the name of the OpenGL renderer.
-    pub(super) fn renderer(&self) -> &str {
-        self.context().get_opengl_renderer_string()
-    }
-
     /// Passes an event to egui, which consumes pointer events over the panel.
     pub(super) fn on_event(&mut self, event: &WindowEvent) -> EventResponse {
         self.gui.on_event(&self.window, event)
@@ -128,16 +123,6 @@ impl Window {
     /// Converts a rectangle from points to pixels from the lower left corner.
     pub(super) fn pixels(&self, rect: Rect) -> glium::Rect {
         pixels(rect, self.size(), self.scale())
-    }
-
-    /// Sets the area of the picture, in pixels from the lower left corner.
-    pub(super) fn set_picture(&mut self, picture: glium::Rect) {
-        self.picture = picture;
-    }
-
-    /// Returns the size of the picture in pixels.
-    pub(super) fn picture_size(&self) -> (u32, u32) {
-        (self.picture.width, self.picture.height)
     }
 
     /// Returns the picture's width divided by its height.

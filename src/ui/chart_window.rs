@@ -1,6 +1,6 @@
 //! "Chart" window with the results of the last measurement.
 
-use egui::{Align, Align2, Button, Label, Layout, ProgressBar};
+use egui::{Align, Button, Label, Layout, ProgressBar};
 
 use super::action::{Action, ChartFormat, Collector};
 use super::chart_drawing::draw;
@@ -8,9 +8,6 @@ use super::overlay;
 use super::widgets::small;
 use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
-
-/// Margin between the window's edge and its contents, in points.
-const MARGIN: f32 = 14.0;
 
 /// The last measurement of the device's speed.
 #[derive(Debug, Clone, Default)]
@@ -36,17 +33,8 @@ impl Measurement {
 /// Shows the chart window while it is open.
 pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut Collector) {
     let Measurement { running, chart: Some(chart), is_open, saved } = measurement else { return };
-    let free = ctx.available_rect().shrink(10.0);
-    // Leaves room for the overlay.
-    let width = (free.width() - overlay::OUTER_WIDTH).clamp(320.0, 620.0);
-    let window = egui::Window::new("Chart")
-        .open(is_open)
-        .collapsible(false)
-        .default_size([width - 2.0 * MARGIN, 400.0])
-        .min_size([300.0, 240.0])
-        .pivot(Align2::LEFT_BOTTOM)
-        .default_pos(free.left_bottom());
-    window.show(ctx, |ui| {
+    let window = overlay::window_beside(ctx, "Chart", is_open, 620.0);
+    window.default_height(400.0).min_height(240.0).show(ctx, |ui| {
         let below = 2.0 * ui.spacing().interact_size.y + 3.0 * ui.spacing().item_spacing.y;
         draw(ui, chart, ui.available_height() - below);
         ui.horizontal(|ui| {

@@ -19,14 +19,6 @@ const ABOVE: f32 = 60.0;
 /// Smallest width and height, in points.
 const MIN_SIZE: f32 = 20.0;
 
-/// Keys of the palette that were pressed in a frame.
-struct Keys {
-    escape: bool,
-    enter: bool,
-    up: bool,
-    down: bool,
-}
-
 /// State of the command palette.
 #[derive(Debug, Default)]
 pub(super) struct CommandPalette {
@@ -64,12 +56,7 @@ impl CommandPalette {
             return;
         }
         let pressed = |key| ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-        let keys = Keys {
-            escape: pressed(Key::Escape),
-            enter: pressed(Key::Enter),
-            up: pressed(Key::ArrowUp),
-            down: pressed(Key::ArrowDown),
-        };
+        let [escape, enter, up, down] = [Key::Escape, Key::Enter, Key::ArrowUp, Key::ArrowDown].map(pressed);
         // The palette may cover the panel, because large text leaves little room beside the panel.
         let all = ctx.content_rect();
         let width = WIDTH.min(all.width() - 2.0 * BESIDE).max(MIN_SIZE);
@@ -79,12 +66,12 @@ impl CommandPalette {
             ui.set_width(width);
             self.text_field(ui, out);
             ui.add_space(4.0);
-            self.list(ui, config, &keys)
+            self.list(ui, config, enter, isize::from(down) - isize::from(up))
         });
         let chosen = shown.and_then(|shown| shown.inner).flatten();
         match chosen {
             // Gestures have no action, and leave the palette open.
-            Some(Some(Entry { action: None, .. })) | None if !keys.escape => {}
+            Some(Some(Entry { action: None, .. })) | None if !escape => {}
             chosen => {
                 out.actions.extend(chosen.flatten().and_then(|entry| entry.action));
                 self.close(ctx);
@@ -105,13 +92,19 @@ impl CommandPalette {
         }
     }
 
-    /// Shows the entries that were found. Returns `Some` if the user chose an entry, with `None` inside if nothing was found.
-    fn list(&mut self, ui: &mut egui::Ui, config: &Config, keys: &Keys) -> Option<Option<Entry>> {
+    /// Shows the entries that were found, and moves the selection by `lines`; Enter or a click chooses an entry. Returns `Some` if
+    /// the user chose an entry, with `None` inside if nothing was found.
+    fn list(
+        &mut self,
+        ui: &mut egui::Ui,
+        config: &Config,
+        enter: bool,
+        lines: isize,
+    ) -> Option<Option<Entry>> {
         let mut found = found(&self.typed, config);
         let last = found.len().saturating_sub(1);
-        let moved = self.chosen + usize::from(keys.down);
-        self.chosen = moved.saturating_sub(usize::from(keys.up)).min(last);
-        let mut chosen = keys.enter.then_some(self.chosen);
+        self.chosen = self.chosen.saturating_add_signed(lines).min(last);
+        let mut chosen = enter.then_some(self.chosen);
         let height = LINES as f32 * (ui.spacing().interact_size.y + ui.spacing().item_spacing.y);
         let bottom = ui.ctx().content_rect().bottom();
         let height = height.min(bottom - ui.cursor().top() - BESIDE).max(MIN_SIZE);
@@ -121,7 +114,7 @@ impl CommandPalette {
             }
             for (nth, entry) in found.iter().enumerate() {
                 let response = line(ui, entry, nth == self.chosen);
-                if nth == self.chosen && (keys.up || keys.down) {
+                if nth == self.chosen && lines != 0 {
                     response.scroll_to_me(None);
                 }
                 if response.clicked() {

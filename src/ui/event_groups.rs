@@ -10,20 +10,16 @@ const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame into groups, in order. There is at least one group, which may be empty.
 pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
-    let mut groups = vec![Vec::new()];
-    let mut ends = false;
+    let (mut groups, mut group) = (Vec::new(), Vec::new());
     for event in events {
-        let is_full = groups.len() == MAX_GROUPS;
-        if let Some(group) = groups.last_mut()
-            && (is_full || group.is_empty() || !(ends || starts_group(&event)))
-        {
-            ends = ends_group(&event);
-            group.push(event);
-        } else {
-            ends = ends_group(&event);
-            groups.push(vec![event]);
+        let is_last = groups.len() + 1 == MAX_GROUPS;
+        let splits = group.last().is_some_and(ends_group) || starts_group(&event);
+        if splits && !is_last && !group.is_empty() {
+            groups.push(std::mem::take(&mut group));
         }
+        group.push(event);
     }
+    groups.push(group);
     groups
 }
 
@@ -45,7 +41,7 @@ fn ends_group(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use egui::{Modifiers, PointerButton, Pos2, pos2};
+    use egui::{Modifiers, PointerButton, pos2};
 
     use super::*;
 
@@ -53,52 +49,37 @@ mod tests {
         Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
     }
 
-    fn text(text: &str) -> Event {
-        Event::Text(text.to_owned())
-    }
-
-    fn button(pos: Pos2, pressed: bool) -> Event {
-        Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE }
+    /// Asserts that the events of `groups`, when they come in one frame, are split into these groups.
+    fn assert_split(groups: &[&[Event]]) {
+        assert_eq!(split_events(groups.concat()), groups);
     }
 
     #[test]
-    fn a_letter_before_a_shortcut_has_a_pass_of_its_own() {
-        let letter = [key(Key::T, Modifiers::NONE), text("t")];
-        let shortcut = key(Key::P, Modifiers::COMMAND);
-        let events = [&letter[..], std::slice::from_ref(&shortcut), &letter[..]].concat();
-        assert_eq!(split_events(events), [letter.to_vec(), vec![shortcut], letter.to_vec()]);
-    }
-
-    #[test]
-    fn enter_and_escape_end_a_group() {
+    fn events_that_move_the_focus_have_a_pass_of_their_own() {
+        let letter = [key(Key::T, Modifiers::NONE), Event::Text("t".to_owned())];
+        assert_split(&[&letter, &[key(Key::P, Modifiers::COMMAND)], &letter]);
         for last in [Key::Enter, Key::Escape] {
-            let (first, then) = (key(last, Modifiers::NONE), text("7"));
-            assert_eq!(split_events(vec![first.clone(), then.clone()]), [vec![first], vec![then]]);
+            assert_split(&[&[key(last, Modifiers::NONE)], &[Event::Text("7".to_owned())]]);
         }
+        assert_split(&[&[letter.clone(), letter].concat()]);
+        assert_split(&[&[]]);
     }
 
     #[test]
     fn a_drag_ends_before_the_pointer_moves_on() {
         let moved = |x| Event::PointerMoved(pos2(x, 0.0));
-        let press = vec![moved(1.0), button(pos2(1.0, 0.0), true)];
-        let release = vec![moved(2.0), moved(3.0), button(pos2(3.0, 0.0), false)];
-        let later = vec![moved(9.0)];
-        let events = [press.clone(), release.clone(), later.clone()].concat();
-        assert_eq!(split_events(events), [press, release, later]);
-    }
-
-    #[test]
-    fn ordinary_events_share_one_pass() {
-        let typed = vec![key(Key::A, Modifiers::NONE), text("a"), key(Key::B, Modifiers::NONE), text("b")];
-        assert_eq!(split_events(typed.clone()), [typed]);
-        assert_eq!(split_events(Vec::new()), [Vec::new()]);
+        let button = |x, pressed| {
+            let (pos, modifiers) = (pos2(x, 0.0), Modifiers::NONE);
+            Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers }
+        };
+        let release = [moved(2.0), moved(3.0), button(3.0, false)];
+        assert_split(&[&[moved(1.0), button(1.0, true)], &release, &[moved(9.0)]]);
     }
 
     #[test]
     fn the_number_of_groups_is_bounded_and_no_event_is_lost() {
         let events = vec![key(Key::Enter, Modifiers::NONE); 100];
         let groups = split_events(events.clone());
-        assert_eq!(groups.len(), MAX_GROUPS);
-        assert_eq!(groups.concat(), events);
+        assert_eq!((groups.len(), groups.concat()), (MAX_GROUPS, events));
     }
 }

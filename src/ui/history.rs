@@ -19,9 +19,10 @@ pub(super) struct Quantity {
     pub label: &'static str,
     pub help: &'static str,
     value: fn(&Stats, &WindowStats) -> Option<f64>,
-    /// Whether the value comes from [`Stats::diagnostics`], which are measured less often than frames are drawn.
-    is_diagnostic: bool,
 }
+
+/// Number of the first quantities that come from [`Stats::diagnostics`], which are measured less often than frames are drawn.
+const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
 pub(super) static QUANTITIES: [Quantity; 7] = [
@@ -30,52 +31,42 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
         label: "Energy drift",
         help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 is exact",
         value: |stats, _| stats.energy_drift,
-        is_diagnostic: true,
     },
     Quantity {
         key: "virial_ratio",
         label: "2T / |V|",
         help: "Virial ratio: twice the kinetic energy over the potential energy; 1 in equilibrium",
         value: |stats, _| reading(stats, "virial_ratio"),
-        is_diagnostic: true,
     },
     Quantity {
         key: "momentum",
         label: "Momentum",
         help: "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common",
-        value: |stats, _| {
-            let sums = with_momentum(stats)?;
-            (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
-        },
-        is_diagnostic: true,
+        value: |stats, _| momentum_share(stats),
     },
     Quantity {
         key: "angular_momentum",
         label: "Angular momentum",
         help: "|Σ m·x×v|: angular momentum about the origin, in units of the scene",
         value: |stats, _| Some(length(with_momentum(stats)?.angular_momentum)),
-        is_diagnostic: true,
     },
     Quantity {
         key: "reynolds",
         label: "Reynolds number",
         help: "Mean speed × length of the scene / viscosity",
         value: |stats, _| reading(stats, "reynolds"),
-        is_diagnostic: true,
     },
     Quantity {
         key: "steps_per_second",
         label: "Steps per second",
         help: "Simulation steps per second of real time",
         value: |stats, _| (stats.steps_per_second > 0.0).then_some(stats.steps_per_second),
-        is_diagnostic: false,
     },
     Quantity {
         key: "frame_ms",
         label: "Frame time, ms",
         help: "Time that the window spends on a frame",
         value: |_, window| (window.frame_ms > 0.0).then_some(window.frame_ms),
-        is_diagnostic: false,
     },
 ];
 
@@ -86,6 +77,12 @@ fn reading(stats: &Stats, key: &str) -> Option<f64> {
 fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
     let shows_momentum = modes::find(stats.mode)?.work.shows_momentum;
     stats.diagnostics.as_ref().filter(|_| shows_momentum)
+}
+
+/// Returns the momentum of all bodies, divided by the sum of their momenta; `None` for modes without momentum or at rest.
+pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
+    let sums = with_momentum(stats)?;
+    (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
 }
 
 fn length(v: [f64; 3]) -> f64 {
@@ -137,11 +134,10 @@ impl History {
         if is_new {
             self.recorded.clone_from(&stats.diagnostics);
         }
-        let value = |quantity: &Quantity| {
-            let counts = is_new || !quantity.is_diagnostic;
-            (quantity.value)(stats, window).filter(|value| counts && value.is_finite())
-        };
-        let values = std::array::from_fn(|nth| value(&QUANTITIES[nth]));
+        let values = std::array::from_fn(|nth| {
+            let counts = is_new || nth >= DIAGNOSTICS;
+            (QUANTITIES[nth].value)(stats, window).filter(|value| counts && value.is_finite())
+        });
         self.rows.push(Row { seconds: now - self.start, step: stats.step, time: stats.time, values });
         if self.rows.len() == MOST {
             self.thin();

@@ -6,6 +6,7 @@ use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, FontFamily, FontId, Layout, Rect, RichText, ScrollArea, WidgetInfo, WidgetType};
 
 use super::action::{Action, Collector};
+use super::history::momentum_share;
 use super::model::Model;
 use super::widgets::{small, tooltip};
 use super::{keys, sparkline, theme};
@@ -19,9 +20,12 @@ const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
 /// Width of the overlay with its margins, in points.
-pub(super) const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
+const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 /// Pictures lower than this, in points, start with a folded overlay.
 const LOW: f32 = 500.0;
+/// Tooltip of the rows that compare the variants.
+const VARIANTS_HELP: &str =
+    "Last measurement of each variant with this number of bodies or cells: speed on the device, and error";
 /// Value of a row that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -90,6 +94,24 @@ impl Fold {
     }
 }
 
+/// Returns a window at the lower left of the picture, as wide as the overlay leaves room for, but at most `most` points.
+pub(super) fn window_beside<'a>(
+    ctx: &egui::Context,
+    title: &'a str,
+    is_open: &'a mut bool,
+    most: f32,
+) -> egui::Window<'a> {
+    let free = ctx.available_rect().shrink(MARGIN);
+    let width = (free.width() - OUTER_WIDTH).clamp(320.0, most);
+    egui::Window::new(title)
+        .open(is_open)
+        .collapsible(false)
+        .default_width(width - 28.0)
+        .min_width(300.0)
+        .pivot(Align2::LEFT_BOTTOM)
+        .default_pos(free.left_bottom())
+}
+
 /// Shows the overlay and returns its place. `status` says why the simulation is not running.
 pub(super) fn show(
     ctx: &egui::Context,
@@ -138,7 +160,8 @@ fn statistics(ui: &mut egui::Ui, model: &Model) {
     // A single variant shows the numbers of the rows above.
     if variants.len() > 1 {
         ui.add_space(6.0);
-        show_rows(ui, &[variant_row("Variants measured", ("speed", "error"), Tone::Weak)]);
+        let titles = ("speed", "error");
+        show_rows(ui, &[two_columns("Variants measured", titles, (VARIANTS_HELP, Tone::Weak))]);
         show_rows(ui, &variants);
     }
 }
@@ -227,7 +250,7 @@ fn speed(model: &Model) -> Vec<Row> {
             milliseconds(stats.device_ms_per_step) + &busy,
             "Time that the device needs for one step, and the share of time that it spends on steps",
         ),
-        row("Of hardware limit", limit, config.mode.info().limit.help()),
+        row("Hardware limit", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
         row(
             "Upload + draw",
@@ -267,11 +290,9 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     }
     let Some(diagnostics) = &stats.diagnostics else { return rows };
     if mode.info().work.shows_momentum {
-        let size = diagnostics.momentum.iter().map(|p| p * p).sum::<f64>().sqrt();
-        let scale = diagnostics.momentum_scale;
         rows.push(row(
             "Momentum",
-            format!("{:.2e}", if scale == 0.0 { 0.0 } else { size / scale }),
+            format!("{:.2e}", momentum_share(stats).unwrap_or(0.0)),
             "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common. Without outside forces it is constant",
         ));
     }
@@ -290,14 +311,9 @@ fn variants(model: &Model) -> Vec<Row> {
     seen.map(|Rung { variant, pairs_per_second, relative_error }| {
         let tone = if variant == in_use { Tone::Strong } else { Tone::Weak };
         let speed = format!("{}/s", format::si(*pairs_per_second));
-        variant_row(variant, (&speed, &accuracy::text(*relative_error)), tone)
+        two_columns(*variant, (&speed, &accuracy::text(*relative_error)), (VARIANTS_HELP, tone))
     })
     .collect()
-}
-
-fn variant_row(label: &'static str, columns: (&str, &str), tone: Tone) -> Row {
-    let help = "Last measurement of each variant with this number of bodies or cells: speed on the device, and error";
-    two_columns(label, columns, (help, tone))
 }
 
 fn two_columns(

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use egui::{Align2, Label, Rangef, Rect, RichText, Vec2, vec2};
+use egui::{Label, Rangef, Rect, RichText, Vec2, vec2};
 use egui_plot::{Axis, AxisHints, Line, Plot};
 
 use super::action::{Action, Collector};
@@ -72,16 +72,7 @@ impl Plots {
     /// If the mode `conserves` energy, its plot has a place before the first measurement.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
-        let free = ctx.available_rect().shrink(10.0);
-        let width = (free.width() - overlay::OUTER_WIDTH).clamp(320.0, 640.0);
-        let window = egui::Window::new("Plots")
-            .open(is_open)
-            .collapsible(false)
-            .default_width(width - 28.0)
-            .min_width(300.0)
-            .pivot(Align2::LEFT_BOTTOM)
-            .default_pos(free.left_bottom());
-        let shown = window.show(ctx, |ui| {
+        let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {
             lines.update(ui.ctx(), history);
             grid(ui, lines, (conserves, *resets));
             *resets = buttons(ui, !history.is_empty(), out);

@@ -1,5 +1,7 @@
 //! Software rasterizer for egui: draws into an image, without a window or OpenGL.
 
+use std::ops::Range;
+
 use egui::epaint::{ImageDelta, Mesh, Primitive, Vertex};
 use egui::{ClippedPrimitive, Color32, ColorImage, Pos2, RawInput, Rect, TextureId, Vec2};
 use image::{Rgb, RgbImage};
@@ -63,22 +65,19 @@ struct Canvas {
 
 impl Canvas {
     fn mesh(&mut self, clip: Rect, mesh: &Mesh) {
-        let (width, height) = self.picture.dimensions();
         let pixel = |x: f32, most: u32| (x * self.scale).round().clamp(0.0, most as f32) as i64;
-        let clip = [
-            [pixel(clip.left(), width), pixel(clip.right(), width)],
-            [pixel(clip.top(), height), pixel(clip.bottom(), height)],
-        ];
+        let (width, height) = self.picture.dimensions();
+        let x = pixel(clip.left(), width)..pixel(clip.right(), width);
+        let y = pixel(clip.top(), height)..pixel(clip.bottom(), height);
         for corners in mesh.indices.as_chunks::<3>().0 {
-            self.triangle(clip, corners.map(|at| mesh.vertices[at as usize]));
+            self.triangle([&x, &y], corners.map(|at| mesh.vertices[at as usize]));
         }
     }
 
     /// Fills the pixels whose centres are inside. A pixel on an edge of two triangles belongs to one of them.
-    fn triangle(&mut self, clip: [[i64; 2]; 2], mut corners: [Vertex; 3]) {
+    fn triangle(&mut self, clip: [&Range<i64>; 2], mut corners: [Vertex; 3]) {
         let round = |x: f32| (x * self.scale * SUBPIXELS).round() as i64;
-        let place = |corner: &Vertex| [round(corner.pos.x), round(corner.pos.y)];
-        let mut places = [place(&corners[0]), place(&corners[1]), place(&corners[2])];
+        let mut places = corners.map(|corner| [round(corner.pos.x), round(corner.pos.y)]);
         let mut area = cross(places[0], places[1], places[2]);
         if area < 0 {
             corners.swap(1, 2);
@@ -90,10 +89,9 @@ impl Canvas {
         }
         let unit = SUBPIXELS as i64;
         let range = |axis: usize| {
-            let [low, high] = clip[axis];
-            let along = places.map(|place| place[axis].div_euclid(unit));
-            along.iter().fold(high, |a, &b| a.min(b)).max(low)
-                ..along.iter().fold(low, |a, &b| a.max(b + 1)).min(high)
+            let mut along = places.map(|place| place[axis].div_euclid(unit));
+            along.sort_unstable();
+            along[0].max(clip[axis].start)..(along[2] + 1).min(clip[axis].end)
         };
         let edges = [(1, 2), (2, 0), (0, 1)].map(|(from, to)| (places[from], places[to]));
         // With y downwards and the inside on the right, top edges point right and left edges point up.
