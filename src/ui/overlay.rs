@@ -250,7 +250,7 @@ fn speed(model: &Model) -> Vec<Row> {
             milliseconds(stats.device_ms_per_step) + &busy,
             "Time that the device needs for one step, and the share of time that it spends on steps",
         ),
-        row("Hardware limit", limit, config.mode.info().limit.help()),
+        row("Share of limit", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
         row(
             "Upload + draw",
