@@ -133,7 +133,7 @@ impl Viewer {
         match self.viewpoint.rig.recall(self.sim.shown.mode, number) {
             true => self.stop_following(),
             false => {
-                self.ui.alerts.say(format!("View {number} is empty. Press Ctrl+{number} to store a view."))
+                self.ui.alerts.say(format!("View {number} is empty. Press Ctrl+{number} to store a view."));
             }
         }
     }
