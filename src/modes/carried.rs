@@ -14,10 +14,7 @@ use crate::base::error::{Error, Result};
 use crate::base::state::State;
 
 /// Checks that `mode` could have left `state` and `extra`, read from a file.
-///
-/// # Errors
-/// Returns an error that says what is wrong and what is expected.
-pub fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
+pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     let info = mode.info();
     state.check().map_err(Error::Invalid)?;
     let carries = Carries { mode, state, extra };
@@ -32,7 +29,7 @@ pub fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
 }
 
 /// The result of a check; the text says what is wrong and what is expected.
-pub type Checked = Result<(), String>;
+pub(crate) type Checked = Result<(), String>;
 
 /// Returns an error with the text `what`, unless `is_right`.
 pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
@@ -61,9 +58,6 @@ pub(super) fn each_body<const W: usize>(
 }
 
 /// Returns the list `name`.
-///
-/// # Errors
-/// Returns an error if there is no such list, or its length is not `len`.
 pub(super) fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
     match extra.get(name) {
         Some(list) if list.len() == len => Ok(list),

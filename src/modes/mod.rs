@@ -3,8 +3,8 @@
 
 pub mod accuracy;
 pub mod asteroids;
-pub mod carried;
-pub mod checks;
+pub(crate) mod carried;
+pub(crate) mod checks;
 mod diagnostics;
 mod edits;
 mod fleet;

@@ -151,7 +151,9 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// A mode: its parameters, and everything that follows from them.
+/// A mode: its parameters, and everything that follows from them. Each method that takes a state fails if the mode cannot
+/// step such a state.
+#[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
     /// Returns the mode's row in [`MODES`](super::MODES).
     fn info(&self) -> &'static ModeInfo;
@@ -161,16 +163,10 @@ pub trait Mode: Params + Any + Send + Sync {
 
     /// Puts `state` on one or several devices, which step it together, each with its own recipe. [`Variant::together`]
     /// must allow the combination of variants.
-    ///
-    /// # Errors
-    /// Returns an error with the compiler's log if a kernel does not build, or if a device cannot hold the state, or
-    /// if the mode cannot step such a state.
+    /// Fails with the compiler's log if a kernel does not build, and if a device cannot hold the state.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
 
     /// Puts `state` on `device`, to be stepped by `recipe`.
-    ///
-    /// # Errors
-    /// Returns an error in the cases of [`Mode::build_together`].
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
     }
@@ -184,9 +180,7 @@ pub trait Mode: Params + Any + Send + Sync {
     }
 
     /// Returns the mode with time reversed: `n` of its steps undo `n` steps, up to rounding.
-    ///
-    /// # Errors
-    /// Returns a sentence that explains why the mode cannot run backwards.
+    /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
     /// Turns off everything that only pictures need.
@@ -196,9 +190,7 @@ pub trait Mode: Params + Any + Send + Sync {
     fn even(&mut self) {}
 
     /// Applies an edit by a person to the bodies and to the lists that belong to them.
-    ///
-    /// # Errors
-    /// Returns an error if the edit is not possible.
+    /// Fails if the edit is not possible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies".to_owned()))
     }
@@ -226,15 +218,9 @@ pub trait Mode: Params + Any + Send + Sync {
     }
 
     /// Takes steps in f64 on the host: the reference that kernels are compared with.
-    ///
-    /// # Errors
-    /// Returns an error if the mode cannot step such a state.
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()>;
 
     /// Computes conserved quantities in f64 on the host.
-    ///
-    /// # Errors
-    /// Returns an error if the mode cannot step such a state.
     fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics>;
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::accuracy::{TOLERANCE, WORRYING};
 use super::kernels::Define;
 use crate::base::error::{Error, Result};
+use crate::base::params::product;
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
 /// A kernel variant: one way to compute the same step.
@@ -75,10 +76,7 @@ impl Variant {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
     }
 
-    /// Returns what the mode builds the solver from.
-    ///
-    /// # Errors
-    /// Returns an error if the variant belongs to another mode.
+    /// Returns what the mode builds the solver from; fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();
         solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
@@ -301,12 +299,10 @@ impl Recipe {
 
     /// Returns recipes with every combination of the knobs that are sizes, and with each switch flipped.
     pub fn relatives(&self) -> Vec<Self> {
-        let mut all = vec![*self];
-        for knob in self.variant.knobs.iter().filter(|knob| !knob.is_switch()) {
-            let with =
-                |recipe: Self| knob.options.iter().map(move |&value| recipe.with_knob(knob.name, value));
-            all = all.into_iter().flat_map(with).collect();
-        }
+        let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
+        let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();
+        let with = |row: Vec<_>| row.into_iter().fold(*self, |it, (name, value)| it.with_knob(name, value));
+        let mut all: Vec<Self> = product(&sizes).into_iter().map(with).collect();
         let switches = self.knobs().filter(|(knob, _)| knob.is_switch());
         all.extend(switches.map(|(knob, value)| self.with_knob(knob.name, 1 - value)));
         all

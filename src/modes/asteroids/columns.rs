@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
-use crate::modes::{Assignment, Recipe};
+use crate::modes::Assignment;
 
 /// Bodies that the inner loop tests before it branches.
 const ROWS: usize = 64;
@@ -15,7 +15,6 @@ const LISTED: usize = 32;
 /// Tests each pair once, over positions in columns, and lists the bodies that touch.
 pub(super) struct Columns {
     advance: Advance,
-    recipe: Recipe,
     columns: Kernel,
     find: Kernel,
     collide: Kernel,
@@ -38,7 +37,6 @@ impl Columns {
         find.check_work_group(recipe.variant.name, recipe.work_group)?;
         Ok(Box::new(Self {
             advance: Advance::new(setup)?,
-            recipe,
             columns: program.kernel("columns")?,
             find,
             collide: program.kernel("collide_listed")?,
@@ -72,10 +70,11 @@ impl Solver for Columns {
     fn share(&self, assignment: &Assignment) -> Range<usize> {
         let Assignment { own, of, .. } = assignment;
         if *of > 1 {
-            return self.recipe.items(own.start)..self.recipe.items(own.end);
+            return self.advance.recipe.items(own.start)..self.advance.recipe.items(own.end);
         }
-        let few = self.bodies.div_ceil(self.recipe.bodies_per_group() / self.recipe.work_group);
-        0..few.div_ceil(2).next_multiple_of(self.recipe.work_group)
+        let few =
+            self.bodies.div_ceil(self.advance.recipe.bodies_per_group() / self.advance.recipe.work_group);
+        0..few.div_ceil(2).next_multiple_of(self.advance.recipe.work_group)
     }
 
     /// Searches for the bodies that touch; after the last slice makes the first pass over the lists. On several devices,
@@ -92,7 +91,7 @@ impl Solver for Columns {
         }
         let [met, others] = [&self.met, &self.others].map(Arg::from);
         let args = [pass.count(), pass.coefficients, pass.from[0].into(), rows, column, met, others];
-        let group = self.recipe.work_group;
+        let group = self.advance.recipe.work_group;
         let search = Pass { kernel: &self.find, args: &args, items: range.end, group, cost };
         let next = lane.slice(search, range.start)?;
         if next >= range.end {

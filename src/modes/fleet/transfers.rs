@@ -72,14 +72,16 @@ impl<P: SharedSimulation> Fleet<P> {
         let Self { parts, participants, assignments, staging, plan, .. } = self;
         let mut exchange = Exchange::new(parts.len(), participants);
         let traffic: Vec<Traffic> = participants.iter().map(|&device| parts[device].traffic(stage)).collect();
-        let others = |nth: usize| (0..participants.len()).filter(move |&other| other != nth);
+        let count = participants.len();
         for (nth, assignment) in assignments.iter().enumerate() {
-            let own = &assignment.own;
+            let (own, device) = (&assignment.own, participants[nth]);
+            let others = (0..count).filter(|&other| other != nth);
             match &traffic[nth] {
+                Traffic::Nothing => return Ok(()),
                 Traffic::All(fields) => {
                     for (at, field) in fields.iter().enumerate() {
-                        let slot = exchange.read(participants[nth], *field, own.clone());
-                        for other in others(nth) {
+                        let slot = exchange.read(device, *field, own.clone());
+                        for other in others.clone() {
                             if let Traffic::All(into) = &traffic[other] {
                                 exchange.write(participants[other], into[at], own.clone(), slot);
                             }
@@ -87,42 +89,31 @@ impl<P: SharedSimulation> Fleet<P> {
                     }
                 }
                 Traffic::Edges(field) => {
-                    let [before, behind] =
-                        [participants.len() - 1, 1].map(|step| (nth + step) % participants.len());
+                    let [before, behind] = [count - 1, 1].map(|step| (nth + step) % count);
                     let edge = plan.edge.min(own.len());
-                    for (rows, to) in
-                        [(own.start..own.start + edge, before), (own.end - edge..own.end, behind)]
-                    {
+                    let edges = [(own.start..own.start + edge, before), (own.end - edge..own.end, behind)];
+                    for (rows, to) in edges {
                         if let Traffic::Edges(into) = &traffic[to] {
-                            exchange.copy((participants[nth], *field), (participants[to], *into), rows);
+                            exchange.copy((device, *field), (participants[to], *into), rows);
                         }
                     }
                 }
                 Traffic::Sums { into, stride, .. } => {
-                    for (nth_other, other) in others(nth).enumerate() {
+                    for (start, other) in (0..).step_by(*stride).zip(others) {
                         if let Traffic::Sums { parts, .. } = &traffic[other] {
                             let slot = exchange.read(participants[other], *parts, own.clone());
-                            exchange.write(
-                                participants[nth],
-                                *into,
-                                nth_other * stride..nth_other * stride + own.len(),
-                                slot,
-                            );
+                            exchange.write(device, *into, start..start + own.len(), slot);
                         }
                     }
                 }
                 Traffic::ToFirst(field) => {
                     if let (1.., Traffic::ToFirst(into)) = (nth, &traffic[0]) {
-                        exchange.copy((participants[nth], *field), (participants[0], *into), own.clone());
+                        exchange.copy((device, *field), (participants[0], *into), own.clone());
                     }
                 }
-                Traffic::Nothing => {}
             }
         }
-        match traffic[0] {
-            Traffic::Nothing => Ok(()),
-            _ => staging.run(&exchange),
-        }
+        staging.run(&exchange)
     }
 }
 

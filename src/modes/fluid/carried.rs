@@ -37,10 +37,10 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
     CarriedList {
         name: HALVES,
-        most: |cells| Grid::of(Layout::Halves, cells, 1.0, false).len(),
+        most: |cells| Grid::new(Layout::Halves, cells, 1.0, false).len(),
         check: |with, list| {
             let (flow, density) = (flow_of(with)?, with.mode.values().float("density").unwrap_or_default());
-            let grid = Grid::new(Layout::Halves, &flow.walls, density, false);
+            let grid = Grid::new(Layout::Halves, [flow.walls.nx, flow.walls.ny], density, false);
             has(list, grid.len())?;
             let words: &[u32] = bytemuck::cast_slice(list);
             // Whole populations in single precision resolve deviations to about 1e-7 of the density.

@@ -44,12 +44,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    pub(super) fn new(layout: Layout, walls: &Walls, rest: f32, ends: bool) -> Self {
-        Self::of(layout, [walls.nx, walls.ny], rest, ends)
-    }
-
     /// Returns a grid of `nx` × `ny` cells in `layout`; rows wrap around unless `ends` is set.
-    pub(super) fn of(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
+    pub(super) fn new(layout: Layout, [nx, ny]: [usize; 2], rest: f32, ends: bool) -> Self {
         let stride = match layout {
             Layout::Cells => nx,
             Layout::Planes | Layout::Halves => nx.next_multiple_of(32),

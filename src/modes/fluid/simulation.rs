@@ -111,7 +111,7 @@ impl FluidSimulation {
         let Stages { entries, layout } = recipe.variant.solver()?;
         check_walls(&flow.walls)?;
         let walls = flow.walls.clone();
-        let grid = Grid::new(*layout, &walls, flow.rest, params.drive == Drive::Inlet);
+        let grid = Grid::new(*layout, [walls.nx, walls.ny], flow.rest, params.drive == Drive::Inlet);
         let bytes = (grid.len() * size_of::<u32>()) as u64;
         let most = device.info.max_alloc_bytes.min(device.info.memory_bytes / 3);
         if bytes > most {

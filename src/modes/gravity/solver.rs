@@ -33,9 +33,6 @@ pub(super) trait Solver {
     }
 
     /// Restores the lists of [`Solver::carried`].
-    ///
-    /// # Errors
-    /// Returns an error if a list is not valid, or the device fails.
     fn resume(&mut self, _extra: &Extra, _device: &Device, _params: &Gravity) -> Result<()> {
         Ok(())
     }

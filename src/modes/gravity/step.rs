@@ -23,7 +23,7 @@ pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
 /// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use
 /// the same acceleration, so that within a burst one kernel does both. A burst opens with a drift from the last
 /// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt, `yoshida` three.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     closing: f32,
     damp: f32,
@@ -43,16 +43,7 @@ impl Step {
 
     /// Returns coefficients without motion, except onto the plane z = 0 if `flat` is on.
     fn none(p: &Gravity) -> Self {
-        Self {
-            closing: 0.0,
-            damp: 1.0,
-            opening: 0.0,
-            drift: 0.0,
-            drift2: 0.0,
-            loss: 1.0,
-            flat: p.flat,
-            g: p.g,
-        }
+        Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
 
     /// Returns a whole step of `euler` or `taylor`.
