@@ -37,7 +37,10 @@ const EXTENTS: [Extent; 4] = [
 
 /// Returns initial states of the scenes `scenes` with each number of bodies and each combination of the mode's switches
 /// and choices.
-pub(crate) fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
+///
+/// # Errors
+/// Returns an error if the mode has no such scene.
+pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>> {
     let mut starts = Vec::new();
     for &name in scenes {
         let scene = info.scene(name).ok_or_else(|| Error::Invalid(format!("there is no scene {name}")))?;
@@ -61,7 +64,10 @@ pub(crate) fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<
 }
 
 /// Returns initial states of a gravity scene scaled to each of `EXTENTS`, with the smallest softening.
-pub(crate) fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
+///
+/// # Errors
+/// Returns an error if the mode has no such scene.
+pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>> {
     let scene = info.scene(scene).ok_or_else(|| Error::Invalid(format!("there is no scene {scene}")))?;
     let mut mode = info.mode_for(scene);
     params::set(mode.as_mut(), "eps", "1e-5")?;
@@ -131,7 +137,10 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
 
 /// Returns how much happens from `start` to `end`: for bodies, the RMS change of velocity divided by the RMS speed at the
 /// end; for a fluid, the largest speed.
-pub(crate) fn effect(start: &State, end: &State<f64>) -> Result<f64> {
+///
+/// # Errors
+/// Returns an error if one state holds bodies and the other a fluid.
+pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     match end {
         State::Bodies(end) => Ok(rms_change(start.bodies()?, end)),
         State::Flow(end) => Ok(fastest(end)),
@@ -144,7 +153,10 @@ pub(crate) fn effect(start: &State, end: &State<f64>) -> Result<f64> {
 ///   first: far from the origin a body moves by less than f32 resolves.
 /// - For a fluid, the largest error of a velocity relative to the largest speed, or of a density relative to the mean
 ///   density. Changes of populations are no measure, since they are lost in the rounding of the populations.
-pub(crate) fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f64> {
+///
+/// # Errors
+/// Returns an error if some states hold bodies and others a fluid.
+pub fn error(start: &State, found: &State<f64>, right: &State<f64>) -> Result<f64> {
     match right {
         State::Bodies(right) => Ok(bodies_error(start.bodies()?, found.bodies()?, right)),
         State::Flow(right) => Ok(flow_error(found.flow()?, right)),

@@ -4,7 +4,7 @@
 pub mod accuracy;
 pub mod asteroids;
 pub(crate) mod carried;
-pub(crate) mod checks;
+pub mod checks;
 mod diagnostics;
 mod edits;
 mod fleet;
