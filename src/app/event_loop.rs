@@ -91,7 +91,7 @@ impl ApplicationHandler<Wake> for App {
             return self.exit(event_loop, Err(error));
         }
         if viewer.screen.clock.due <= Instant::now() {
-            viewer.screen.window.request_redraw();
+            viewer.screen.window.window.request_redraw();
             // The window system may drop a hidden window's request for a redraw.
             viewer.screen.clock.requested();
         }

@@ -54,7 +54,7 @@ pub(super) struct Tools {
     pub brush: Option<f32>,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
-    /// Position of the attractor while it is held, and whether it repels.
+    /// Position of the attractor, if there is one, and whether it repels.
     attractor: Option<(Vec3, bool)>,
     /// Sampled bodies that represent all bodies, as x, y, z and mass.
     samples: Vec<[f32; 4]>,
@@ -106,8 +106,8 @@ impl Tools {
                 if let Some(aim) = &mut self.aim {
                     (aim.to, aim.is_cluster) = (place, other);
                 }
-                if let Some((held, _)) = &mut self.attractor {
-                    *held = place;
+                if let Some((at, _)) = &mut self.attractor {
+                    *at = place;
                 }
                 self.has_moved = true;
                 None
@@ -121,7 +121,7 @@ impl Tools {
         }
     }
 
-    /// Cancels the gesture; returns whether an attractor was held, which the simulation must be told to drop.
+    /// Cancels the gesture. Returns whether there was an attractor, which the simulation then has to remove.
     pub(super) fn cancel(&mut self) -> bool {
         self.mouse.cancel();
         self.aim = None;

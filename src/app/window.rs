@@ -33,7 +33,7 @@ pub(super) struct Window {
     /// Area of the picture, in pixels from the lower left corner.
     pub picture: glium::Rect,
     /// Last, because fields are dropped in order and the surface must be dropped before its window.
-    window: winit::window::Window,
+    pub window: winit::window::Window,
 }
 
 impl Window {
@@ -69,10 +69,6 @@ impl Window {
     pub(super) fn refresh_interval(&self) -> Duration {
         let millihertz = self.window.current_monitor().and_then(|monitor| monitor.refresh_rate_millihertz());
         Duration::from_secs_f64(950.0 / f64::from(millihertz.unwrap_or(60_000).max(1_000)))
-    }
-
-    pub(super) fn request_redraw(&self) {
-        self.window.request_redraw();
     }
 
     pub(super) fn resize(&mut self, size: PhysicalSize<u32>) {
