@@ -180,9 +180,9 @@ pub enum Action {
     SavePlots,
     /// Save the chart of the last study.
     SaveChart(ChartFormat),
-    /// Save a picture that carries the simulation, as large as [`Ui::film_plan`](super::Ui::film_plan) says.
+    /// Save a picture that carries the simulation, in the size that the Export section sets.
     SavePicture,
-    /// Start recording a film by [`Ui::film_plan`](super::Ui::film_plan), or finish the one being recorded.
+    /// Start recording a film as the Export section sets, or finish the one being recorded.
     RecordFilm,
     /// Finish the film and keep it.
     FinishFilm,
