@@ -25,7 +25,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of file that the extension of `path` stands for, or an error if no such file can be opened.
+    /// Returns the kind of the file `path` by its extension, or an error if the window cannot open files with this
+    /// extension.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
@@ -54,12 +55,13 @@ pub(super) struct FileReader(Receiver<Result<Content>>);
 pub(super) enum Content {
     /// A scene to start.
     Scene(Box<Config>),
-    /// The path of a picture that carries a snapshot, which the simulation reads.
+    /// Path of a picture that contains a snapshot. The simulation's thread reads the snapshot later.
     Snapshot(PathBuf),
 }
 
 impl FileReader {
-    /// Starts to read the scene or bodies in `path`, and calls `wake` at the end. Bodies are read for `mode` if it uses bodies.
+    /// Starts a thread that reads the scene or bodies in `path` and then calls `wake`. Bodies start in `mode` if this
+    /// mode simulates bodies, and otherwise in the first mode that does.
     pub(super) fn new(path: PathBuf, mode: &'static ModeInfo, wake: impl FnOnce() + Send + 'static) -> Self {
         let (done, content) = unbounded();
         std::thread::spawn(move || {
@@ -77,7 +79,7 @@ impl FileReader {
         Self(content)
     }
 
-    /// Returns the content of the file, once, as soon as the file is read.
+    /// Returns the content of the file once the file is read. Earlier and later calls return `None`.
     pub(super) fn poll(&self) -> Option<Result<Content>> {
         self.0.try_recv().ok()
     }

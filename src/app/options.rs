@@ -21,11 +21,11 @@ pub struct Options {
     pub look: Look,
     /// Keys of the look that the command line sets. They override the saved settings for this run only.
     pub named: BTreeSet<String>,
-    /// The initial camera as snapshots store it; empty frames all bodies.
+    /// The initial camera, as text in the format of snapshots. If the text is empty, the view shows all bodies.
     pub view: String,
     /// Function that builds the engine; called on the simulation's thread.
     pub engine: Box<dyn FnOnce() -> Result<Engine> + Send>,
-    /// The window's inner size in logical pixels; `None` takes the saved size.
+    /// The window's inner size in logical pixels; `None` restores the saved size.
     pub size: Option<(u32, u32)>,
     /// Time between two autosaves; `None` saves neither the simulation nor the settings.
     pub autosave: Option<Duration>,

@@ -1,5 +1,5 @@
-//! Parameters. A mode describes its parameters once, with the macros `parameters!` and `choice!`; the panel, `--set`,
-//! scenes, range checks and tests are visitors of the description.
+//! Parameters. A mode describes its parameters once, with the macros `parameters!` and `choice!`. The panel, `--set`,
+//! scenes, range checks and tests access the parameters through a [`Visitor`].
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -103,22 +103,22 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Reads or edits parameters; gets one call for each parameter.
+/// Reads or edits parameters. [`Params::visit`] calls one of the methods for each parameter.
 pub trait Visitor {
     /// Visits a parameter that is a number in a range.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
     /// Visits a parameter that is switched on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
-    /// Visits a parameter that is a [`Choice`]: the index of one of `options`.
+    /// Visits a parameter that is a [`Choice`]; `index` selects one of `options`.
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);
 }
 
-/// A type of parameter.
+/// A type that the value of a parameter can have: a number, a switch or a [`Choice`].
 pub trait Value {
     /// Range and scale of a number; `()` for other types.
     type Range;
 
-    /// Calls the method of `visitor` for this type.
+    /// Calls the method of `visitor` that handles this type.
     fn visit(&mut self, visitor: &mut dyn Visitor, info: &Info, range: Self::Range);
 }
 
@@ -280,7 +280,7 @@ impl Visitor for ParamValues {
     }
 }
 
-/// Reason why a parameter was not set. Its value is unchanged.
+/// Reason why a parameter was not set. The parameter keeps its value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SetError {
     /// No parameter has this key.
@@ -355,7 +355,7 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// The most combinations for which all are returned.
+/// Maximum number of combinations that [`combinations`] returns completely.
 const MOST_COMBINATIONS: usize = 16;
 
 /// Returns combinations of the switches and choices of `params` that affect the simulation, as keys and texts for [`set`].
@@ -389,7 +389,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns rows that together contain each pair of values of any row, by taking the row with the most new pairs.
+/// Returns some of `rows` that together contain every pair of values that occurs in any row. Repeatedly takes the row
+/// with the most new pairs.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

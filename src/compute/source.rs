@@ -5,10 +5,10 @@ use std::ffi::CString;
 
 use ocl::core;
 
-/// The most programs that are kept: a tuning run builds hundreds that are never needed again.
+/// Maximum number of programs in the cache. A tuning run builds hundreds of programs that are never needed again.
 const MOST_PROGRAMS: usize = 256;
 
-/// One file of OpenCL C, as built into the program.
+/// One file of OpenCL C, embedded in the executable.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource {
     /// Name under `kernels/`, as compiler messages show it.
@@ -17,7 +17,7 @@ pub struct KernelSource {
     pub text: &'static str,
 }
 
-/// Expands to a [`KernelSource`] with the file of this name under `kernels/`, built into the program.
+/// Expands to a [`KernelSource`] with the file of this name under `kernels/`, embedded in the executable.
 macro_rules! kernel_source {
     ($file:literal) => {
         $crate::compute::KernelSource {
@@ -37,10 +37,12 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()
 }
 
-/// Full source text and `-D` options of a program. An edited kernel differs in its text from the original.
+/// Key of a program in the cache: its full source text and its `-D` options. With the text in the key, an edited kernel
+/// gets another key than the original.
 pub(super) type Key = (CString, CString);
 
-/// Built programs of a device, with the files that each was built from: changing back to a variant costs nothing.
+/// Cache of the programs built for a device, each with its source files. Because of the cache, changing back to a
+/// variant does not build its program again.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 
@@ -53,7 +55,7 @@ impl ProgramCache {
         self.0.get(key).map(|(_, program)| program.clone())
     }
 
-    /// Adds a program; a full cache is emptied first.
+    /// Adds a program. Empties the cache first if it is full.
     pub(super) fn insert(&mut self, key: Key, sources: &[KernelSource], program: core::Program) {
         if self.len() >= MOST_PROGRAMS {
             self.0.clear();

@@ -7,9 +7,9 @@ use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
 
-/// The most changes that can be undone.
+/// Maximum number of changes that can be undone.
 const MOST_UNDOS: usize = 32;
-/// Limit on the memory for undo, in bytes. One change can always be undone.
+/// Limit on the memory for undo, in bytes. The latest change can be undone even if its state is larger than the limit.
 const UNDO_BYTES: usize = 256 << 20;
 
 impl Engine {
@@ -62,8 +62,9 @@ impl Engine {
         self.undos.back().map(|(kind, _)| *kind)
     }
 
-    /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). A stroke that `goes_on` is
-    /// undone together with the stroke before. Returns whether any cell changed. Blocks until the device is done.
+    /// Adds or removes obstacles under a brush stroke (see [`crate::modes::Simulation::paint`]). If `goes_on` is set,
+    /// undo removes the stroke together with the previous stroke. Returns whether any cell changed. Blocks until the
+    /// device is done.
     ///
     /// # Errors
     /// Returns an error if the mode has no obstacles.
@@ -115,7 +116,7 @@ impl Engine {
         SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
     }
 
-    /// Replaces the state of the current mode by `next`. If a device fails, the remaining devices try again.
+    /// Replaces the state of the current mode with `next`. If a device fails, tries again on the remaining devices.
     fn put(&mut self, next: &SceneState) -> Result<()> {
         loop {
             let (config, resolved) = (self.config.clone(), self.resolved);

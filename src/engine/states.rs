@@ -14,7 +14,8 @@ use crate::modes::{Extra, Recipe};
 /// Position of a scene in time: step number and simulated time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number of the seeding that the scene started from.
+    /// Number that identifies a start of the scene. The number changes whenever the scene is generated anew or restored
+    /// from a snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,
@@ -29,7 +30,7 @@ pub struct Checkpoint {
     pub(super) clock: Clock,
     /// When the checkpoint was taken.
     pub taken: Instant,
-    /// Time that taking the checkpoint took.
+    /// Duration of taking the checkpoint.
     pub(super) cost: Duration,
 }
 
@@ -50,7 +51,7 @@ pub struct LostDevice {
     pub step: u64,
 }
 
-/// A scene's complete state: of a mode that is not shown, for undo, or for a snapshot.
+/// Complete state of a scene. Used for undo, for snapshots, and for the scenes of modes that are not shown.
 #[derive(Clone)]
 pub(super) struct SceneState {
     pub config: Config,

@@ -11,15 +11,15 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Longest time of a search, apart from its last measurement.
+/// Time limit of a search. A measurement that has started when the time is up is completed.
 const SEARCH: Duration = Duration::from_secs(25);
-/// Shortest timing, in seconds. Shorter ones are too inaccurate.
+/// Minimum length of a timing, in seconds. Shorter timings are too inaccurate.
 const TIMING: f64 = 0.03;
 /// Length of the first, rough timing of a recipe, in seconds.
 const LOOK: f64 = TIMING / 4.0;
-/// Number of timings, of which the shortest counts.
+/// Number of timings of a recipe. The shortest timing counts.
 const TIMINGS: u32 = 3;
-/// Recipes slower than this share of the fastest one are timed only roughly.
+/// Recipes that reach less than this fraction of the highest speed are timed only roughly.
 const CUT_OFF: f64 = 0.8;
 /// Smallest ratio of speeds that counts as an improvement.
 const GAIN: f64 = 1.01;
@@ -64,7 +64,8 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Receives the completed share, from 0 to 1, and each measurement; may end the study.
+/// Callback that receives the completed fraction of a study, from 0 to 1, and each measurement. Returning
+/// [`ControlFlow::Break`] ends the study.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
 /// A series of measurements of the device's speed.
@@ -94,7 +95,8 @@ impl Study {
         }
     }
 
-    /// Returns the configuration to measure; a study of bodies needs a scene that does not fix their number.
+    /// Returns the configuration to measure. [`Study::Bodies`] replaces a scene that fixes the number of bodies with
+    /// the mode's default scene.
     pub fn subject(self, config: &Config) -> Config {
         match self == Self::Bodies && config.start.bodies.is_some() {
             true => Config { mode: config.mode.clone(), ..Config::new(config.mode.info()) },
@@ -129,7 +131,8 @@ impl<'a> Subject<'a> {
         self.mode.info().variants.iter().map(guess).collect()
     }
 
-    /// Measures a recipe, roughly if it is much slower than `to_beat` pairs/s. Returns `None` if the device does not support it.
+    /// Measures a recipe. The timing is rough if the recipe is much slower than `to_beat`, in pairs or cells per
+    /// second. Returns `None` if the device does not support the recipe.
     fn measure(&self, recipe: Recipe, to_beat: f64) -> Result<Option<Trial>> {
         let mut simulation = match self.mode.build(self.device, recipe, &self.state) {
             Ok(simulation) => simulation,
@@ -139,7 +142,8 @@ impl<'a> Subject<'a> {
         };
         let bodies = self.state.len();
         let pairs = (self.mode.info().work.in_step)(bodies) * f64::from(self.mode.force_evaluations());
-        // The first steps are slow, because compilers and solvers warm up: repeat until two steps take about as long.
+        // The first steps are slow, because compilers and solvers warm up: repeat until two successive steps take about
+        // equally long.
         let (burst, _) = self.mode.info().work.burst;
         if burst > 1 {
             // Some kernels run only in longer bursts.
@@ -192,7 +196,8 @@ impl Axis {
         knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
     }
 
-    /// Returns the recipes that differ from `recipe` only in this number, with similar work-group sizes.
+    /// Returns the recipes that differ from `recipe` only in this number. Work-group sizes change by at most a factor
+    /// of four.
     fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
         let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
         let mut all: Vec<Recipe> = match self {
@@ -209,7 +214,8 @@ impl Axis {
     }
 }
 
-/// Measures the guesses for all variants, then varies the fastest one number at a time until nothing helps or the time is over.
+/// Measures the guessed recipe of each variant. Then changes the fastest recipe, one number at a time, until no change
+/// makes it faster or the time is up.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);
@@ -253,7 +259,7 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     Ok(())
 }
 
-/// Returns the elapsed share of the time for a search.
+/// Returns the elapsed fraction of the time limit of a search.
 fn share(start: Instant) -> f32 {
     (start.elapsed().as_secs_f32() / SEARCH.as_secs_f32()).min(1.0)
 }
@@ -275,7 +281,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with numbers of bodies up to `most`, while a step does not take too long.
+/// Measures every variant with increasing numbers of bodies, up to `most`. Leaves out a variant once its steps would
+/// take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

@@ -2,7 +2,7 @@
 
 use crate::base::format;
 
-/// Sums over all bodies that are not held out, or over all free cells.
+/// Sums over all bodies whose values are finite, or over all free cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Σ ½ m v².
@@ -15,7 +15,7 @@ pub struct Diagnostics {
     pub momentum_scale: f64,
     /// Σ m x × v, about the origin.
     pub angular_momentum: [f64; 3],
-    /// Number of bodies held out because their numbers were no longer finite.
+    /// Number of bodies left out of the simulation because their values are not finite.
     pub nonfinite: usize,
     /// Further readings of the mode.
     pub readings: Vec<Reading>,
@@ -42,7 +42,7 @@ pub struct Reading {
     /// Cause and remedy as a sentence, if the value calls for a warning and they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
-    /// Whether the value counts things.
+    /// Whether the value is a count, such as a number of collisions.
     #[serde(skip)]
     pub counts: bool,
 }
@@ -53,12 +53,12 @@ impl Reading {
         Self { key, label, value, unit: "", help: "", warns: false, advice: None, counts: false }
     }
 
-    /// Creates a reading that counts things.
+    /// Creates a reading whose value is a count.
     pub fn count(key: &'static str, label: &'static str, value: f64) -> Self {
         Self { counts: true, ..Self::new(key, label, value) }
     }
 
-    /// Adds an explanation.
+    /// Adds an explanation for the tooltip.
     pub fn help(self, help: &'static str) -> Self {
         Self { help, ..self }
     }
@@ -68,7 +68,7 @@ impl Reading {
         Self { warns, advice: warns.then_some(advice), ..self }
     }
 
-    /// Returns the value with three significant digits, or as a whole number if it counts things.
+    /// Returns the value with three significant digits, or as a whole number if it is a count.
     pub fn text(&self) -> String {
         let is_count = self.counts && self.value >= 0.0 && self.value.fract() == 0.0;
         if is_count { format::count(self.value as u64) } else { format::significant(self.value, 3) }

@@ -40,7 +40,7 @@ pub struct ModeInfo {
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
     /// A quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
-    /// Rows for the lists of [`Simulation::extra`].
+    /// Descriptions of the lists that [`Simulation::extra`] returns.
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
     pub default: fn() -> Box<dyn Mode>,
@@ -107,7 +107,7 @@ pub struct Start {
     pub state: State,
     /// Number of steps to take.
     pub steps: u32,
-    /// Whether quick runs include this start.
+    /// Whether quick checks include this initial state.
     pub telling: bool,
 }
 
@@ -117,13 +117,13 @@ pub struct CarriedList {
     /// Name of the list in [`Extra`] and in files.
     pub name: &'static str,
     /// Returns the largest possible length of the list, for a grid of `[nx, ny]` cells; `n` bodies count as `[n, 1]`.
-    /// It bounds what is read from a file.
+    /// Longer lists in a file are rejected.
     pub most: fn([usize; 2]) -> usize,
     /// Checks the list; an error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// What a carried list must agree with.
+/// The mode, the state and the other lists that a carried list must be consistent with.
 pub struct Carries<'a> {
     /// The mode with its parameters.
     pub mode: &'a dyn Mode,
@@ -161,12 +161,12 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns a copy of the parameters.
     fn boxed(&self) -> Box<dyn Mode>;
 
-    /// Puts `state` on one or several devices, which step it together, each with its own recipe. [`Variant::together`]
-    /// must allow the combination of variants.
-    /// Fails with the compiler's log if a kernel does not build, and if a device cannot hold the state.
+    /// Builds a simulation that starts from `state` on one or several devices. The devices compute each step together,
+    /// each with its own recipe. [`Variant::together`] must allow the combination of variants.
+    /// Fails with the compiler's log if a kernel does not build. Also fails if a device cannot hold the state.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>>;
 
-    /// Puts `state` on `device`, to be stepped by `recipe`.
+    /// Builds a simulation that starts from `state` on `device` and steps with `recipe`.
     fn build(&self, device: &Device, recipe: Recipe, state: &State) -> Result<Box<dyn Simulation>> {
         self.build_together(&[DeviceRecipe { device: device.clone(), recipe }], state)
     }
@@ -195,7 +195,7 @@ pub trait Mode: Params + Any + Send + Sync {
         Err(Error::Invalid("this mode has no bodies".to_owned()))
     }
 
-    /// Drops the lists of `extra` that no longer hold after a change of bodies, parameters or recipe.
+    /// Drops the lists of `extra` that are no longer valid after a change of bodies, parameters or recipe.
     fn unsettle(&self, extra: &mut Extra) {
         extra.clear();
     }
@@ -279,7 +279,7 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A mode that runs on a device. Each method that returns a [`Result`] fails if the device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Takes over changed live parameters, from the next burst on.
+    /// Applies changed live parameters from the next burst on.
     /// Fails if `mode` is not the mode that built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
@@ -316,8 +316,8 @@ pub trait Simulation {
     /// Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
-    /// Queues the read-back of what is drawn into the memory of `points`, which is overwritten. The copy shows the
-    /// state before any step that is started later. Only one copy may be pending at a time.
+    /// Queues a copy of the data to draw from the device into `points`, whose previous content is overwritten. The copy
+    /// shows the state before any step that is started later. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
     /// Returns how devices share the work; `None` on a single device.
@@ -350,16 +350,16 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the change that a point which attracts or repels makes to all velocities in `time`. Must be called
-    /// between bursts.
+    /// Queues the change of all velocities by a point that attracts or repels the bodies for the simulated time `time`.
+    /// Must be called between bursts.
     /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
 
-    /// Returns what the last step did to the bodies or cells `chosen`, except those held out, beside the exact result
-    /// in f64. Reads what the step left in memory, so that no state changes. Returns `None` if no burst has completed
-    /// with the current parameters. Waits.
+    /// Returns the effect of the last step on each of the bodies or cells `chosen`, together with the exact result in
+    /// f64. Skips bodies whose values are not finite. Reads only what the step left in memory, so that the state does
+    /// not change. Returns `None` if no burst has completed with the current parameters. Waits.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
     /// Computes conserved quantities on the device. Waits; the potential costs about as much as a step.

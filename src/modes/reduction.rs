@@ -9,19 +9,20 @@ const REDUCE: KernelSource = source!("reduce.cl");
 
 /// Work-items in a work-group.
 const GROUP: usize = Pass::CHEAP_GROUP;
-/// Work-groups of `measure`, each with a row of sums: enough to fill a device, few enough to add up on the host.
+/// Number of work-groups of the kernel `measure`, each of which writes a row of sums. The number is large enough to
+/// fill a device, and small enough to add up the rows on the host.
 const ROWS: usize = 256;
-/// Sums in a row, in the order of `kernels/reduce.cl`.
+/// Number of sums in a row. `kernels/reduce.cl` lists the sums in order.
 const SUMS: usize = 13;
 
 /// The reduction kernel with its scratch memory.
 pub(super) struct Reduction {
     /// Queue for `measure`, and for kernels that prepare its input.
     pub lane: Lane,
-    /// The program, with the other kernels in its files.
+    /// The program that contains `measure` and the other kernels of its source files.
     pub program: Program,
     measure: Kernel,
-    /// One number in eight bytes: a double, or two floats.
+    /// Rows of sums, one row for each work-group. Each sum takes eight bytes: a double, or two floats.
     rows: Buffer<[f32; 2]>,
     maxima: Buffer<[f32; 2]>,
     fp64: bool,
@@ -29,16 +30,16 @@ pub(super) struct Reduction {
 
 /// Results of the kernel `measure`.
 pub(super) struct Sums {
-    /// All sums except the potential, whose unit is the mode's.
+    /// All sums except the potential, because its unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
-    /// Further sums of the mode.
+    /// Sums whose meaning depends on the mode.
     pub extra: [f64; 3],
     pub maxima: [f64; 2],
 }
 
 impl Reduction {
-    /// Builds the kernel `measure`, which `files` contain.
+    /// Builds the kernel `measure` from `files`.
     pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
         let fp64 = device.info.fp64;
         let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
@@ -57,7 +58,7 @@ impl Reduction {
         })
     }
 
-    /// Runs `measure` with `args`. Waits.
+    /// Runs the kernel `measure` with `args` and waits for its results.
     pub(super) fn run(&mut self, args: &[Arg]) -> Result<Sums> {
         let args = [args, &[(&self.rows).into(), (&self.maxima).into()]].concat();
         self.lane.whole(Pass::cheap(&self.measure, &args, ROWS * GROUP))?;

@@ -1,6 +1,6 @@
 //! Reads text files line by line, with a bound on the length of a line, and line numbers for errors.
 //!
-//! Windows line ends, a byte order mark, blanks at both ends of a line and empty lines are accepted.
+//! Windows line ends, a byte order mark, leading and trailing whitespace, and empty lines are accepted.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,22 +9,22 @@ use std::path::Path;
 use crate::base::error::{Error, Result};
 use crate::base::files;
 
-/// Maximum length of a line in bytes. Seven `f32` take less than 128.
+/// Maximum length of a line in bytes. Seven `f32` in decimal notation take less than 128 bytes.
 const MAX_LINE: usize = 1024;
 
 /// The reason why reading stopped.
 pub(super) enum Fault {
-    /// The system's error.
+    /// An I/O error of the operating system.
     Io(io::Error),
-    /// Number of an invalid line, counted from 1, and what is wrong in it.
+    /// Number of an invalid line, counted from 1, and what is wrong with the line.
     At(u64, String),
 }
 
-/// The lines of a text that are not empty.
+/// Reader of the lines of a text. Skips empty lines.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
-    /// Number of the last line that was read; 0 before the first.
+    /// Number of the last line that was read; 0 before the first line is read.
     pub number: u64,
 }
 
@@ -73,7 +73,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Returns the last line that was read, without blanks at its ends.
+    /// Returns the last line that was read, without leading and trailing whitespace.
     pub(super) fn text(&self) -> &str {
         let text = std::str::from_utf8(&self.line).unwrap_or_default();
         let text = if self.number == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };

@@ -45,15 +45,15 @@ parameters! {
 choice! {
     /// Size of the panel, relative to the size that the system recommends.
     pub enum Size {
-        /// A fifth smaller.
+        /// A fifth smaller than the system recommends.
         Smaller = "0.8",
         /// The size that the system recommends.
         One = "1",
-        /// A quarter larger.
+        /// A quarter larger than the system recommends.
         Larger = "1.25",
-        /// Half larger.
+        /// One and a half times the size that the system recommends.
         Large = "1.5",
-        /// Twice as large.
+        /// Twice the size that the system recommends.
         Double = "2",
     }
 }
@@ -84,11 +84,11 @@ choice! {
 choice! {
     /// Condition under which bright areas spread a glow.
     pub enum BloomMode {
-        /// On if a GPU draws the picture; a CPU is too slow.
+        /// Bright areas spread a glow if a GPU draws the picture; a CPU is too slow.
         Auto = "auto",
-        /// Always.
+        /// Bright areas always spread a glow.
         On = "on",
-        /// Never.
+        /// Bright areas never spread a glow.
         Off = "off",
     }
 }

@@ -1,4 +1,4 @@
-//! The limits of a device that `bench` compares speeds with.
+//! The hardware limits of a device, with which `bench` compares measured speeds.
 
 use crate::base::error::Result;
 use crate::base::format;
@@ -9,12 +9,13 @@ use crate::modes::{Busy, ModeInfo};
 /// Measured limits of a device; those that could not be measured are missing.
 pub(super) struct Limits {
     roofline: Roofline,
-    /// Probe that measures the limit of each mode.
+    /// One probe for each mode. The probe measures the hardware limit of the mode's speed.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
 impl Limits {
-    /// Measures the device and the limits of `modes`. A failure is reported once and leaves the limit unknown.
+    /// Measures the rates of the device and the limits of `modes`. A limit that cannot be measured stays unknown.
+    /// Prints only the first failure.
     pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));
@@ -30,7 +31,7 @@ impl Limits {
         Self { roofline, probes }
     }
 
-    /// Returns the rates of the device.
+    /// Returns the measured rates of arithmetic and memory.
     pub(super) fn roofline(&self) -> Roofline {
         self.roofline
     }
@@ -68,7 +69,8 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the limit of a variant, the share of it that a speed reaches, and how busy that keeps the device.
+    /// Returns the speed limit of a variant, the fraction of the limit that `speed` reaches, and the utilization of the
+    /// parts of the device at `speed`. Returns `None` if the limit is unknown or the variant has no limit.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let limit = info.limit.at(probe.rate());

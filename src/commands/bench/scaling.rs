@@ -17,10 +17,10 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts in which the shares settle before the timing.
+/// Maximum number of bursts before the timing in which the devices' shares of the work may settle.
 const SETTLING: u32 = 200;
 
-/// One row of the table.
+/// One row of the printed table and of the JSON report: the speed of a configuration with a number of devices.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -30,13 +30,15 @@ struct Row {
     mode: &'static str,
     variant: &'static str,
     bodies: usize,
-    /// Number of devices, and number of devices with work.
+    /// Number of devices that may compute.
     devices: usize,
+    /// Number of devices with work.
     used: usize,
     steps_per_second: f64,
     work_per_second: f64,
-    /// Speed over the speed of the first row with this mode, variant and number of bodies; and this ratio per device.
+    /// Speed divided by the speed of the first row with the same mode, variant and number of bodies.
     speed_up: f64,
+    /// `speed_up`, divided by the ratio of the numbers of devices in this row and in the first row.
     parallel_efficiency: f64,
     relative_error: Option<f64>,
     sharing: Option<Sharing>,
@@ -98,7 +100,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the configurations to measure: for each mode the choice of `auto`, unless variants are named.
+/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant that `auto` takes.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();
@@ -126,7 +128,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     Ok(configs)
 }
 
-/// Times each number of devices.
+/// Measures the speed of `config` with each of the numbers of devices in `counts`.
 fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for &count in counts {

@@ -16,7 +16,8 @@ use crate::base::files::{Draft, OutputFile};
 /// Accepted frame rates in pictures per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
-/// Maximum width and height of a picture in pixels, in films, files and the window; graphics drivers allow no more.
+/// Maximum width and height of a picture in pixels, in films, picture files and the window. Graphics drivers allow no
+/// more.
 pub const MOST_SIDE: u32 = 16_384;
 
 /// File format of a film.
@@ -70,7 +71,7 @@ impl Format {
         })
     }
 
-    /// Returns the options of the best encoder that `ffmpeg` has.
+    /// Returns the options that select the best encoder for this format that `ffmpeg` supports.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.words().0;
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
@@ -104,16 +105,17 @@ impl Format {
     }
 }
 
-/// A film being written. Its file gets its name at the end; a dropped film leaves only PNG files already written.
+/// A film that is being written. Its file gets its name in [`Film::finish`]. Dropping an unfinished film discards the
+/// file; PNG files that were already written remain.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
 }
 
 enum Writer {
-    /// The names of the files, and the number of pictures so far.
+    /// Pattern of the file names, and number of pictures written so far.
     Frames(Pattern, u32),
-    /// `shown` counts the pictures so far, from which the delay of the next one follows.
+    /// `shown` is the number of pictures written so far. The delay of the next picture depends on it.
     Gif {
         encoder: gif::Encoder<BufWriter<File>>,
         draft: Draft,
@@ -166,10 +168,11 @@ impl Film {
         Ok(Self { size, writer })
     }
 
-    /// Adds a picture of the film's size.
+    /// Appends a picture to the film. `picture` must have the size of the film.
     ///
     /// # Errors
-    /// Returns an error if the size differs or the picture cannot be written, perhaps with a message of `ffmpeg`.
+    /// Returns an error if `picture` has another size than the film, or cannot be written. The error may contain a
+    /// message from `ffmpeg`.
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
             let ((w, h), (width, height)) = (picture.dimensions(), self.size);
@@ -203,7 +206,7 @@ impl Film {
     /// Finishes the film and gives the file its name.
     ///
     /// # Errors
-    /// Returns an error if the end cannot be written; an older file of this name then stays intact.
+    /// Returns an error if the rest of the film cannot be written. An older file of the same name then stays unchanged.
     pub fn finish(self) -> Result<()> {
         match self.writer {
             Writer::Frames(..) => Ok(()),
@@ -308,7 +311,7 @@ impl Pattern {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = name.rmatch_indices('%').find_map(|(at, _)| {
             let (digits, after) = name[at + 1..].split_once('d')?;
-            // Any other percent sign is a character of the name, also that of `50%done`.
+            // Any other percent sign is an ordinary character of the name, as in `50%done`.
             let is_word = !digits.starts_with('0') && after.starts_with(char::is_alphanumeric);
             let digits = match digits.as_bytes() {
                 [] => 1,

@@ -1,4 +1,4 @@
-//! Solver of the variant `vector`: the host's side of `kernels/asteroids/vector.cl`.
+//! Solver of the variant `vector`, which runs the kernels of `kernels/asteroids/vector.cl`.
 
 use std::ops::Range;
 
@@ -7,12 +7,13 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 use crate::modes::Assignment;
 
-/// Bodies that the inner loop tests before it branches.
+/// Number of bodies that the inner loop tests before it branches.
 const ROWS: usize = 64;
-/// Largest number of touching bodies in the list of a body.
+/// Maximum number of contacts in the list of one body. A body with more contacts is tested against all bodies.
 const LISTED: usize = 32;
 
-/// Tests each pair once, over positions in columns, and lists the bodies that touch.
+/// Solver that tests each pair of bodies once and lists the bodies that touch. Each coordinate is stored in a column of
+/// its own.
 pub(super) struct Columns {
     advance: Advance,
     columns: Kernel,
@@ -48,7 +49,7 @@ impl Columns {
         }))
     }
 
-    /// Queues the filling of the columns and empties all lists.
+    /// Queues the kernel that fills the columns and empties all lists.
     fn fill(&self, lane: &mut Lane, pass: &ContactPass) -> Result<()> {
         let args = [
             pass.count(),
@@ -77,8 +78,9 @@ impl Solver for Columns {
         0..few.div_ceil(2).next_multiple_of(self.advance.recipe.work_group)
     }
 
-    /// Searches for the bodies that touch; after the last slice makes the first pass over the lists. On several devices,
-    /// tests the bodies of the share against all others, since lists of pairs cannot be divided by bodies.
+    /// Searches for the bodies that touch. After the last slice, makes the first pass over the lists. If several
+    /// devices compute together, tests the bodies of this device's share against all others instead, because lists of
+    /// pairs cannot be divided among devices.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize> {
         if range.start == self.share(pass.assignment).start {
             self.fill(lane, pass)?;

@@ -1,17 +1,20 @@
-//! Search for the devices that compute together: as many of the fastest as shorten a step. The search measures,
-//! because the cost of an exchange and the speed of a device with a small share are unknown.
+//! Search for the devices that compute together: the fastest devices, as many as make a step shorter. The search relies
+//! on measurements, because the cost of an exchange and the speed of a device with a small share are unknown.
 
 use super::shares::Speeds;
 
-/// Environment variable; `always` gives every device work.
+/// Name of the environment variable that controls the search. If its value is `always`, there is no search and every
+/// device takes part.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Bursts with all devices that measure their speeds.
+/// Number of bursts with all devices at the start of a search, in which the speed of each device is measured.
 const WARM: u32 = 4;
-/// Bursts to measure for each number of devices. The shares of the work still change during the first.
+/// Number of bursts to measure for each number of devices; the fastest burst counts. During the first burst the shares
+/// of the work still change.
 const TRIES: u32 = 3;
-/// A number of devices is skipped if their computation alone would take this many times the best step.
+/// A number of devices is skipped if the computation alone would take more than this many times the shortest step so
+/// far.
 const HOPELESS: f64 = 1.25;
-/// More devices must reduce the time of a step to this fraction.
+/// A larger number of devices is chosen only if a step takes less than this fraction of its time with fewer devices.
 const GAIN: f64 = 0.98;
 
 /// The search and its result.
@@ -20,7 +23,7 @@ pub(super) struct Search {
     phase: Phase,
     /// Devices among which to search.
     participants: Vec<usize>,
-    /// Numbers of devices tried, with the seconds of a step.
+    /// Numbers of devices that were tried, each with its shortest time of a step in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -46,7 +49,7 @@ impl Search {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Restarts the search with additional devices; returns all of them.
+    /// Restarts the search with the additional devices `others`. Returns all devices of the search.
     pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
         let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
         *self = Self::new(participants.clone());
@@ -57,7 +60,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records the seconds of a step, whose work is `units`; returns the next participants if they change.
+    /// Records that a step with `units` units of work took `seconds`. Returns the new participants if they change.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,
@@ -90,7 +93,7 @@ impl Search {
         }
     }
 
-    /// Returns the next number of devices to try, or the best if none is left.
+    /// Returns the devices to try next. If none are left to try, ends the search and returns the best devices.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
@@ -118,7 +121,8 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Where the search ends, if devices of these speeds take `exchange` seconds for an exchange.
+    /// Returns how many devices the search chooses, for devices of these speeds and exchanges that take `exchange`
+    /// seconds.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());

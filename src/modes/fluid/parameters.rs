@@ -135,7 +135,7 @@ impl Fluid {
         speed * f64::from(length) / self.viscosity()
     }
 
-    /// Returns the first row that is pushed, and the number of such rows.
+    /// Returns the index of the first row of cells that the drive pushes, and the number of rows that it pushes.
     pub(super) fn driven_rows(&self, ny: usize) -> (usize, usize) {
         match self.drive {
             Drive::Row => (ny - 2, 1),
