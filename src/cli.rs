@@ -99,7 +99,7 @@ pub(crate) struct Simulation {
     /// Obstacles in the grid of --params: a file with lines `x y 1`
     #[arg(long, value_name = "FILE", requires = "params")]
     pub(crate) obstacles: Option<PathBuf>,
-    /// Number of bodies, or approximate number of cells of a fluid; `auto` suits the device
+    /// Number of bodies, or approximate number of cells of a fluid; `auto` chooses a number that suits the device
     #[arg(
         long,
         visible_alias = "cells",

@@ -158,7 +158,7 @@ impl Viewer {
                 let wake = waker(&self.proxy);
                 self.reader = Some(FileReader::new(path, self.sim.config.mode.info(), wake));
             }
-            Err(error) => self.ui.alerts.failed("Not opened", &error),
+            Err(error) => self.ui.alerts.failed("File not opened", &error),
         }
     }
 
@@ -166,7 +166,7 @@ impl Viewer {
     fn resume(&mut self, path: PathBuf) {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
-            return self.ui.alerts.error("Not opened", text, None);
+            return self.ui.alerts.error("File not opened", text, None);
         }
         if self.reader.take().is_some() {
             self.ui.alerts.say("Cancelled opening the previous file; opening this snapshot instead");
@@ -187,12 +187,12 @@ impl Viewer {
                 self.ui.alerts.toasts.offer = None;
                 self.configure(&before);
             }
-            Err(error) => self.ui.alerts.failed("Not opened", &error),
+            Err(error) => self.ui.alerts.failed("File not opened", &error),
         }
     }
 
     fn save_snapshot(&mut self, path: PathBuf) {
-        if !self.has_stopped("Not saved") {
+        if !self.has_stopped("Snapshot not saved") {
             let view = self.viewpoint.rig.camera.to_words();
             self.sim.send(Command::SaveSnapshot(Save { path: Some(path), view }));
         }
@@ -202,7 +202,7 @@ impl Viewer {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.sim.config.to_file().and_then(save) {
             Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
-            Err(error) => self.ui.alerts.failed("Not saved", &error),
+            Err(error) => self.ui.alerts.failed("Scene not saved", &error),
         }
     }
 
@@ -212,7 +212,7 @@ impl Viewer {
         let charts = std::slice::from_ref(chart);
         match save(&self.exports, (&name, kind.extension()), |file| kind.write(charts, file)) {
             Ok(path) => self.ui.measurement.saved = Some(path),
-            Err(error) => self.ui.alerts.failed("Not saved", &error),
+            Err(error) => self.ui.alerts.failed("Chart not saved", &error),
         }
     }
 
@@ -220,7 +220,7 @@ impl Viewer {
         let name = format!("gravitile-{}-plots", self.sim.shown.mode);
         match save(&self.exports, (&name, "csv"), |file| self.ui.plots.history.write_csv(file)) {
             Ok(path) => self.ui.plots.saved = Some(path),
-            Err(error) => self.ui.alerts.failed("Not saved", &error),
+            Err(error) => self.ui.alerts.failed("Plots not saved", &error),
         }
     }
 
@@ -235,7 +235,9 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.path().to_owned();
-                self.ui.alerts.say(format!("Edit a file in {} and save it; it runs at once", path.display()));
+                self.ui
+                    .alerts
+                    .say(format!("Edit a kernel file in {}. Each saved change runs at once", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }

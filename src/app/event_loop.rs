@@ -27,8 +27,8 @@ pub fn run(options: Options) -> Result<()> {
         let text = error.to_string();
         let reason = text.rsplit(": ").next().unwrap_or_default().trim_end_matches('.');
         Error::Graphics(format!(
-            "no display to open a window on ({reason}); without one, `gravitile render` draws pictures and \
-             `gravitile run` reports numbers"
+            "cannot open a window, because there is no display ({reason}); without a display, use `gravitile render` \
+             to save pictures or `gravitile run` to print results"
         ))
     })?;
     let mut app =

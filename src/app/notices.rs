@@ -33,7 +33,7 @@ impl Viewer {
                 }
                 Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
                     Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
-                    Err(error) => self.ui.alerts.failed("Not saved", &error),
+                    Err(error) => self.ui.alerts.failed("Snapshot not saved", &error),
                 },
                 Notice::SnapshotSaved { is_asked_for: false, moment, outcome, .. } => match outcome {
                     Ok(()) => {
@@ -53,13 +53,13 @@ impl Viewer {
                 }
                 Notice::ResumeRefused(error) => {
                     self.sim.is_resuming = false;
-                    self.ui.alerts.failed("Not opened", &error);
+                    self.ui.alerts.failed("File not opened", &error);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
                     let text = format!(
                         "The compiler of {device} rejects {file}. The simulation continues unchanged."
                     );
-                    self.ui.alerts.error("Not possible", text, Some(log));
+                    self.ui.alerts.error("Kernel not compiled", text, Some(log));
                 }
                 Notice::Refused(error) => self.ui.alerts.failed("Not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
@@ -69,7 +69,9 @@ impl Viewer {
                     }
                     self.sim.config.running = false;
                     let way_back = match is_painted {
-                        true => " Or undo the last stroke of the brush (Ctrl+Z) to continue from before it.",
+                        true => {
+                            " Or undo the last brush stroke (Ctrl+Z) to continue from the step before the stroke."
+                        }
                         false => "",
                     };
                     self.ui.alerts.blew_up(capitalised(text) + way_back, is_painted);
@@ -99,7 +101,7 @@ impl Viewer {
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
                         error => self.ui.alerts.error(
-                            "Not possible",
+                            "Change not applied",
                             format!("{error}. The simulation continues unchanged."),
                             None,
                         ),
@@ -116,7 +118,7 @@ impl Viewer {
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
         match outcome {
             Ok(ReplacedKernels { running, waiting }) => {
-                let [runs, waits] = [("Runs now: ", running), ("Built when it is first used: ", waiting)]
+                let [runs, waits] = [("Running now: ", running), ("Compiled on first use: ", waiting)]
                     .map(|(text, files)| (!files.is_empty()).then(|| text.to_owned() + &files.join(", ")));
                 let all: Vec<String> = runs.into_iter().chain(waits).collect();
                 match all.is_empty() {
@@ -150,7 +152,7 @@ impl Viewer {
             return self
                 .ui
                 .alerts
-                .say("The fastest variant is not remembered, because the kernels are edited");
+                .say("The fastest variant was not saved for `auto`, because the kernels are edited");
         }
         let before = self.sim.config.clone();
         let device = self.sim.device().clone();
@@ -158,8 +160,8 @@ impl Viewer {
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
             self.ui.alerts.error(
-                "Not remembered",
-                format!("{error}. `auto` uses it until the program ends."),
+                "Fastest variant not saved",
+                format!("{error}. `auto` uses this variant until the program ends."),
                 None,
             );
         }

@@ -57,7 +57,7 @@ impl Viewer {
         if !keeps {
             self.ui.alerts.say("The film was cancelled");
         } else if film.done == 0 {
-            self.ui.alerts.say("The film was discarded because it had no pictures yet");
+            self.ui.alerts.say("The film was discarded because it had no frames yet");
         }
         let before = self.sim.config.clone();
         self.sim.config.running |= film.was_running;
@@ -80,7 +80,8 @@ impl Viewer {
                     if film.is_some() && film == self.exports.film.as_ref().map(|film| film.number) {
                         self.end_film(false);
                     }
-                    self.ui.alerts.failed("Not saved", &error);
+                    let title = if film.is_some() { "Film not saved" } else { "Picture not saved" };
+                    self.ui.alerts.failed(title, &error);
                 }
             }
         }
@@ -136,7 +137,7 @@ impl Viewer {
             }
             Err(error) => {
                 self.end_film(false);
-                self.ui.alerts.failed("Picture not saved", &error);
+                self.ui.alerts.failed("Film not recorded", &error);
             }
         }
         Ok(())

@@ -48,7 +48,7 @@ impl Window {
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
             .build(event_loop, ConfigTemplateBuilder::new(), plainest)
-            .map_err(graphics("no OpenGL on this display"))?;
+            .map_err(graphics("this display does not support OpenGL"))?;
         let window = window.ok_or_else(|| Error::Graphics("the display did not open a window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
         let gui = Gui::new(&display, &window, event_loop)?;
@@ -179,13 +179,13 @@ fn open_display(
         .build(Some(handle));
     // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
     let context = unsafe { gl.create_context(config, &attributes) }
-        .map_err(graphics("this display has no OpenGL 3.3"))?;
+        .map_err(graphics("this display does not support OpenGL 3.3"))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
     // SAFETY: the window outlives the surface: [`Window`] owns both and drops the surface first.
     let surface = unsafe { gl.create_window_surface(config, &attributes) }
-        .map_err(graphics("the window cannot be drawn in"))?;
+        .map_err(graphics("cannot draw in the window"))?;
     let context = context.make_current(&surface).map_err(graphics("OpenGL does not start"))?;
     // Under Wayland a hidden window would wait forever; there the frame clock alone sets the pace.
     let interval = match handle {

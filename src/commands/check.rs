@@ -83,7 +83,7 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((variants, cases));
     }
     let (info, edited) = (&device.info, edited(&device));
-    println!("{} · driver {} · against f64, relative errors{edited}", info.name, info.driver);
+    println!("{} · driver {} · relative errors against f64{edited}", info.name, info.driver);
     println!(
         "{:<10} {:<10} {:>10} {:>7} {:>6} {:>10} {:>8}  worst case",
         "mode", "variant", "work-group", "kernels", "cases", "error", "allowed"
@@ -130,7 +130,9 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
         start.mode.reference(&mut end, start.steps)?;
         if checks::effect(&start.state, &end)? < LEAST_EFFECT {
             let name = &start.name;
-            return Err(Error::Invalid(format!("cannot check with {name}: almost nothing changes in it")));
+            return Err(Error::Invalid(format!(
+                "cannot check with the scene {name}: almost nothing changes in this scene"
+            )));
         }
         Ok(Case { start, end })
     };

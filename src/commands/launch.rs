@@ -200,7 +200,9 @@ pub(super) fn steps(asked: Option<u32>, config: &Config) -> u32 {
 pub(super) fn tuned() -> Tuned {
     let load = |path: PathBuf| Tuned::load(&path);
     Tuned::path().map_or(Ok(Tuned::default()), load).unwrap_or_else(|error| {
-        eprintln!("note: {error}; `auto` uses defaults instead. Run `bench --tune` to write the file again");
+        eprintln!(
+            "note: {error}; `auto` uses defaults instead; run `gravitile bench --tune` to write a new file"
+        );
         Tuned::default()
     })
 }

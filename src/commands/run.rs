@@ -204,14 +204,14 @@ fn print(report: &Report, engine: &Engine) {
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
         for member in members {
             println!(
-                "device {}: {:.1} % of the work in {:.3} ms a step ({})",
+                "device {}: {:.1} % of the work in {:.3} ms per step ({})",
                 member.index,
                 100.0 * member.share,
                 member.step_ms,
                 member.device
             );
         }
-        println!("exchange {exchange_ms:.3} ms a step, parallel efficiency {:.0} %", 100.0 * efficiency);
+        println!("exchange {exchange_ms:.3} ms per step, parallel efficiency {:.0} %", 100.0 * efficiency);
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
         let Energy { start, end, relative_drift } = energy;

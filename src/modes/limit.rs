@@ -36,10 +36,10 @@ impl Limit {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pair(_) => {
-                "Pairs per second while the device steps, relative to what their arithmetic alone would allow on the device. Kernels that skip pairs have no limit."
+                "Pairs per second while the device computes steps, relative to the most that the device's arithmetic would allow. Kernels that skip pairs have no limit."
             }
             Self::Copies { .. } => {
-                "Cells per second while the device steps, relative to what copying their numbers once would allow. A grid that fits into the caches can be faster."
+                "Cells per second while the device computes steps, relative to the most that its memory bandwidth would allow if each number were copied once. A grid that fits into the caches can exceed 100 %."
             }
         }
     }

@@ -59,7 +59,7 @@ impl Work {
             brush: Err("The brush works only in fluid mode."),
             shows_momentum: true,
             things: "bodies",
-            label: ("Bodies", "Number of bodies. The work grows with its square."),
+            label: ("Bodies", "Number of bodies. The work per step grows with the square of this number."),
             unit,
             help: "Pairs of bodies per second: N² for each force evaluation or substep, even if pairs are skipped. In brackets: operations per second, at 20 per pair.",
             in_step: |bodies| (bodies as f64).powi(2),
@@ -87,7 +87,7 @@ impl Work {
             things: "cells",
             label: (
                 "Cells",
-                "Approximate number of cells. The scene chooses the sides of the grid. Another size changes the Reynolds number.",
+                "Approximate number of cells. The scene determines the width and height of the grid. Changing the number changes the Reynolds number.",
             ),
             unit: "lattice updates",
             help: "Million lattice updates per second. Every cell counts in every step, solid or not.",

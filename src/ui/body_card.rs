@@ -48,7 +48,7 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
     }
     if velocity.iter().any(|c| !c.is_finite()) {
         ui.label("Velocity");
-        ui.label(RichText::new("Not finite: left out of the simulation").color(theme::of(ui).warning));
+        ui.label(RichText::new("Not finite: excluded from the simulation").color(theme::of(ui).warning));
         ui.end_row();
         return;
     }
@@ -72,7 +72,11 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
     row("Speed", length(selected.velocity.map(f64::from)), "|v|");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
     row("Position", position, "x, y, z in units of the scene");
-    row("Acceleration", length(selected.acceleration), "|a|: acceleration by gravity, in double precision");
+    row(
+        "Acceleration",
+        length(selected.acceleration),
+        "|a|: acceleration due to gravity, computed in double precision",
+    );
     row("Energy", format::significant(selected.energy, 4), "½ m v² + m Φ: negative if the body is bound");
 }
 

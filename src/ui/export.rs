@@ -13,9 +13,9 @@ const MAX_SECONDS: f32 = 600.0;
 
 /// Entries of the command palette for this section: the control's key, and the entry's text.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
-    ("picture size", "Setting size of pictures and films"),
-    ("film", "Setting format of films"),
-    ("film seconds", "Setting length of films"),
+    ("picture size", "Setting size: size of pictures and films"),
+    ("film", "Setting format: file format of films"),
+    ("film seconds", "Setting length: length of films in seconds"),
 ];
 
 /// Size of a picture or film.

@@ -29,7 +29,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "energy_drift",
         label: "Energy drift",
-        help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 is exact",
+        help: "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved",
         value: |stats, _| stats.energy_drift,
     },
     Quantity {
@@ -41,7 +41,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "momentum",
         label: "Momentum",
-        help: "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common",
+        help: "|Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction",
         value: |stats, _| momentum_share(stats),
     },
     Quantity {
@@ -65,7 +65,7 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "frame_ms",
         label: "Frame time, ms",
-        help: "Time that the window spends on a frame",
+        help: "Time to prepare and draw a frame in the window",
         value: |_, window| (window.frame_ms > 0.0).then_some(window.frame_ms),
     },
 ];

@@ -33,7 +33,7 @@ pub(super) fn show(
     shape(ui, model, out);
     tuning(ui, model, measurement, out);
     let Model { config, stats, .. } = model;
-    row(ui, "Steps/frame", "Simulation steps per frame of the picture", |ui, label| {
+    row(ui, "Steps/frame", "Simulation steps between two displayed frames", |ui, label| {
         let in_use = stats.steps_per_frame;
         let range = 1..=playback::MAX_STEPS_PER_FRAME;
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -50,10 +50,10 @@ pub(super) fn show(
 /// Shows the button that starts or ends editing the kernels, and the folder that is watched.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
     let Some(folder) = folder else {
-        let help = "Write the kernels' OpenCL C source to a folder; saved changes run at once";
+        let help = "Write the kernels' OpenCL C source to a folder; each saved change runs at once";
         return button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
     };
-    let help = "Use the built-in kernels again; the files stay";
+    let help = "Use the built-in kernels again; the files in the folder are kept";
     button(ui, out, ("own kernels", "Built-in kernels", help), Action::UseBuiltInKernels);
     let text = folder.display().to_string();
     let name = egui::Label::new(RichText::new(&text).color(theme::of(ui).weak)).truncate();
@@ -154,8 +154,8 @@ fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, o
         // Narrow gaps, so that the buttons fit beside the label.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
-        let help = "Search for the fastest variant, work-group and compile-time parameters, for about half a minute; \
-                    `auto` then uses them";
+        let help = "Search for the fastest variant, work-group size and compile-time parameters. The search takes about \
+                    half a minute; `auto` uses the result from then on";
         button(ui, out, ("tune", "Tune", help), Action::StartStudy(Study::Tune));
         let help = "Measure every variant with every work-group size";
         button(ui, out, ("sweep work-groups", "Work-groups", help), Action::StartStudy(Study::WorkGroups));
@@ -182,6 +182,12 @@ fn fastest(ui: &mut egui::Ui, chart: &Chart) {
     let speed = format!("{} {}/s", format::si(*pairs_per_second).trim_end(), work.unit);
     let (bodies, things) = (format::count(*bodies as u64), work.things);
     let (tried, knobs) = (trials.len(), recipe.words());
+    let knobs = if knobs.is_empty() { knobs } else { format!(", {knobs}") };
     let name = variant.name;
-    note(ui, &format!("Fastest of {tried}: {name} × {work_group} {knobs}, {speed} with {bodies} {things}"));
+    note(
+        ui,
+        &format!(
+            "Fastest of {tried} measurements: {name} with work-group {work_group}{knobs}: {speed} for {bodies} {things}"
+        ),
+    );
 }

@@ -264,7 +264,7 @@ fn setup(model: &Model) -> Vec<Row> {
     let Model { config, stats, device, .. } = model;
     let label = config.mode.info().work.label.0;
     vec![
-        row(label, format::count(stats.bodies as u64), "Number in this simulation"),
+        row(label, format::count(stats.bodies as u64), "Number of bodies or cells in this simulation"),
         row(
             "Variant",
             format!("{} · {}", stats.variant, stats.work_group),
@@ -285,7 +285,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
         rows.push(row(
             "Energy drift",
             stats.energy_drift.map_or(UNKNOWN.to_owned(), |drift| format!("{drift:+.2e}")),
-            "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 is exact",
+            "Relative change of the total energy since the scene began, or since a parameter or a body was last changed; 0 means that energy is conserved",
         ));
     }
     let Some(diagnostics) = &stats.diagnostics else { return rows };
@@ -293,7 +293,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
         rows.push(row(
             "Momentum",
             format!("{:.2e}", momentum_share(stats).unwrap_or(0.0)),
-            "|Σ m·v| / Σ m·|v|: the share of the motion that all bodies have in common. Without outside forces it is constant",
+            "|Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction. Without outside forces it is constant",
         ));
     }
     // The sparkline already shows its reading with a separate label.
@@ -330,13 +330,13 @@ fn devices(model: &Model) -> Vec<Row> {
         return match model.config.devices.len() {
             2.. => vec![row(
                 "Devices",
-                format!("{} uses only one", model.stats.variant),
-                "This variant cannot be shared between devices: the first device computes it alone",
+                format!("{}: first device only", model.stats.variant),
+                "This kernel variant cannot run on several devices: the first device computes everything",
             )],
             _ => Vec::new(),
         };
     };
-    let help = "Each device's share of the work, and its time per step; a device that would slow the others down gets no work";
+    let help = "Each device's share of the work and its time per step. A device that would slow the others down gets no work";
     let mut rows = vec![two_columns("Devices", ("share", "step"), (help, Tone::Weak))];
     rows.extend(members.iter().map(|member| {
         let share = format!("{:.1} %", 100.0 * member.share);
@@ -347,13 +347,13 @@ fn devices(model: &Model) -> Vec<Row> {
     rows.push(row(
         "Exchange",
         milliseconds(*exchange_ms),
-        "Time per step beyond what the slowest device computes: the devices send each other their results",
+        "Time per step, in addition to the computing time of the slowest device, in which the devices send each other their results",
     ));
     let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { UNKNOWN.to_owned() };
     rows.push(row(
         "Efficiency",
         percent,
-        "Speed of all devices together, compared with the sum of their speeds alone",
+        "Speed of all devices together, divided by the sum of the speeds that each device reaches alone",
     ));
     rows
 }
@@ -380,9 +380,9 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
     }
     if model.stats.nonfinite > 0 {
         let things = model.config.mode.info().work.things;
-        let text = format!("{} {things} not finite, left out", format::count(model.stats.nonfinite as u64));
+        let text = format!("{} {things} excluded: not finite", format::count(model.stats.nonfinite as u64));
         ui.label(RichText::new(text).color(colour)).on_hover_text(
-            "Their positions or velocities became too large for a number. Undo, or restart with a smaller time step.",
+            "Their positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
         );
     }
 }

@@ -42,16 +42,16 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 /// Settings of the panel that are not parameters: the control's key, and the entry's text.
 const SETTINGS: &[(&str, &str)] = &[
-    ("go to step", "Go to step: type a step, earlier or later"),
-    ("seed", "Setting seed: start of the random numbers"),
+    ("go to step", "Go to step: type an earlier or later step"),
+    ("seed", "Setting seed: start value of the random number generator"),
     ("work-group", "Setting work-group: number of work-items that run together"),
-    ("steps per frame", "Setting steps/frame: simulation steps per frame of the picture"),
+    ("steps per frame", "Setting steps/frame: simulation steps between two displayed frames"),
 ];
 
 /// Commands without a shortcut.
 const COMMANDS: [(&str, Action); 13] = [
     ("Free run: compute steps without waiting for the screen, or stop doing so", Action::ToggleFreeRun),
-    ("Edit the kernels in a folder while they run", Action::EditKernels),
+    ("Edit kernels: write their source code to a folder and run each saved change", Action::EditKernels),
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),
     ("Reset all parameters to the scene's defaults", Action::ResetParameters),

@@ -19,7 +19,7 @@ use crate::modes::MODES;
 /// Upper bound of drawn seeds, which keeps them short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
-const NOT_RANDOM: &str = "Nothing in this scene is random";
+const NOT_RANDOM: &str = "This scene uses no random numbers";
 
 /// State of the panel's sections, besides the model.
 pub(super) struct Sections<'a> {
@@ -134,7 +134,8 @@ fn bodies(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 }
 
 fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
-    let help = "Start of the random numbers: the same seed always gives the same initial state";
+    let help =
+        "Start value of the random number generator: the same seed always gives the same initial state";
     row(ui, "Seed", help, |ui, label| {
         ui.add_enabled_ui(config.start.is_random(), |ui| {
             let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
@@ -146,7 +147,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
             if label.double_clicked() && ui.is_enabled() {
                 config.seed = 1;
             }
-            let draw = ui.button("🎲 New seed").on_hover_text("Choose another seed at random");
+            let draw = ui.button("🎲 New seed").on_hover_text("Choose a new seed at random");
             let draw = draw.on_disabled_hover_text(NOT_RANDOM);
             out.record("new seed", &draw);
             if draw.clicked() {
@@ -168,8 +169,10 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         let is_only = was && config.devices.len() == 1;
         let mut on = was;
         let help = match is_only {
-            true => "At least one device must compute",
-            false => "The checked devices share the work; one that would slow the others down gets no work",
+            true => "At least one device must stay checked",
+            false => {
+                "The checked devices share the work. A device that would slow the others down gets no work"
+            }
         };
         let name = format!("{} · {}", info.index, info.name);
         ui.add_enabled_ui(!is_only, |ui| {

@@ -204,12 +204,15 @@ fn title(ui: &mut egui::Ui, quantity: &Quantity, last: Option<f64>, has_differen
         ui.label(RichText::new(quantity.label).small().color(colours.text));
         ui.label(RichText::new(last).monospace().size(12.0).color(colours.accent));
         if has_differences {
-            ui.label(small(ui, "axis: difference from its centre"));
+            ui.label(small(ui, "relative to the axis centre"));
         }
     });
     tooltip(title.response, || match has_differences {
         true => {
-            format!("{}\n\nNumbers with a sign are differences from the centre of the axis", quantity.help)
+            format!(
+                "{}\n\nAxis labels with a sign are relative to the value at the centre of the axis",
+                quantity.help
+            )
         }
         false => quantity.help.to_owned(),
     });

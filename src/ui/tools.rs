@@ -66,12 +66,12 @@ pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) {
 fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { tools, stats, .. } = model;
     let all = [
-        (Tool::Look, "look", "Drag to turn the view, click to select a body"),
+        (Tool::Look, "look", "Drag to rotate the view, click to select a body"),
         (Tool::Launch, "launch", keys::hint(&Action::ToggleTool(Tool::Launch))),
         (Tool::Attract, "attract", keys::hint(&Action::ToggleTool(Tool::Attract))),
     ];
     ui.horizontal(|ui| {
-        ui.label("Mouse").on_hover_text("What a drag over the picture does");
+        ui.label("Mouse").on_hover_text("What dragging over the picture does");
         // Narrow gaps, so that the row fits at twice the text size.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;

@@ -17,11 +17,11 @@ parameters! {
         exposure: f32 = 0.0, "Exposure" [-4.0..=4.0, Linear] unit("stops") effect(View),
         /// Adapts the exposure to the brightness of the picture.
         auto_exposure: bool = true, "Auto exposure" effect(View),
-        /// Bright areas spread a glow.
+        /// Adds a glow around bright areas.
         bloom: BloomMode = BloomMode::Auto, "Bloom" effect(View),
         /// Fraction of the light that spreads as a glow.
         bloom_strength: f32 = 0.35, "Bloom share" [0.0..=1.0, Linear] effect(View),
-        /// Factor on the size of bodies. Asteroids are drawn with their own radius.
+        /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
         /// Length of trails in frames; 0 turns trails off. Trails are coarser with many bodies, and off with very many.
         trails: f32 = 0.0, "Trails" [0.0..=300.0, Linear] unit("frames") effect(View) => round_trails,
@@ -37,7 +37,7 @@ parameters! {
         turn: bool = false, "Turn" effect(View),
         /// Colours of the panel.
         theme: Theme = Theme::Dark, "Theme" effect(View),
-        /// Factor on the text size that the system recommends.
+        /// Text size, relative to the size that the system recommends.
         scale: Size = Size::One, "Text size" effect(View),
     }
 }
@@ -45,13 +45,13 @@ parameters! {
 choice! {
     /// Size of the panel, relative to the size that the system recommends.
     pub enum Size {
-        /// A fifth smaller than the system recommends.
+        /// 80 % of the size that the system recommends.
         Smaller = "0.8",
         /// The size that the system recommends.
         One = "1",
-        /// A quarter larger than the system recommends.
+        /// 125 % of the size that the system recommends.
         Larger = "1.25",
-        /// One and a half times the size that the system recommends.
+        /// 150 % of the size that the system recommends.
         Large = "1.5",
         /// Twice the size that the system recommends.
         Double = "2",
@@ -74,9 +74,9 @@ impl Size {
 choice! {
     /// Colours of the panel.
     pub enum Theme {
-        /// For dark rooms.
+        /// Light text on dark, for dark rooms.
         Dark = "dark",
-        /// For bright rooms.
+        /// Dark text on light, for bright rooms.
         Light = "light",
     }
 }
@@ -84,11 +84,11 @@ choice! {
 choice! {
     /// Condition under which bright areas spread a glow.
     pub enum BloomMode {
-        /// Bright areas spread a glow if a GPU draws the picture; a CPU is too slow.
+        /// On if a GPU draws the picture. A CPU is too slow for bloom.
         Auto = "auto",
-        /// Bright areas always spread a glow.
+        /// Bright areas always have a glow.
         On = "on",
-        /// Bright areas never spread a glow.
+        /// Bright areas never have a glow.
         Off = "off",
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         let count = found.len();
         return Err(Error::Invalid(format!(
-            "--devices {most}: only {count} can be chosen: {names}; name other devices with --among"
+            "--devices {most}: only {count} available: {names}; choose from other devices with --among"
         )));
     }
     let all = Devices::all(found)?;

@@ -118,7 +118,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json && limits.text() != first_look {
-        println!("limits measured again with the rows: {}", limits.text());
+        println!("limits after the last measurement: {}", limits.text());
     }
     if let Some((kind, output)) = plot {
         let charts = charts(&rows, &device.info);

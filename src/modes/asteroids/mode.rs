@@ -22,7 +22,7 @@ use crate::scene;
 /// The mode's row.
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
-    summary: "Bodies with a size orbit a planet and collide.",
+    summary: "Solid bodies orbit a planet and collide.",
     work: Work::pairs("pairs", None),
     error: (
         "Step error",

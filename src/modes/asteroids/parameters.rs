@@ -11,7 +11,7 @@ parameters! {
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
         /// Number of substeps in each step. With too few, fast bodies pass through each other and piles sink.
         substeps: Substeps = Substeps::Auto, "Substeps",
-        /// Factor on every velocity after each step. 1 means no loss.
+        /// Multiplies every velocity after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
         // Speed after a collision divided by the speed before, along the line of centres.
         /// How strongly bodies bounce. 1 keeps the full speed, 0 keeps none.
@@ -21,7 +21,7 @@ parameters! {
         /// Radius of a body of mean mass. The radii of other bodies scale with the cube root of their mass.
         radius: f32 = 0.01, "Radius" [1e-4..=0.5, Log] unit("length"),
         /// Fraction of an overlap that is undone in each substep.
-        /// With the contact law match, overlaps that carry a load stay.
+        /// With the contact law `match`, bodies in a pile keep the overlap that supports the load on them.
         push: f32 = 0.2, "Push-out" [0.0..=1.0, Linear],
         /// Mass of the planet at the centre. 0 turns its gravity off.
         planet_mass: f32 = 1.0, "Planet mass" [0.0..=10.0, Linear],
@@ -105,11 +105,11 @@ choice! {
         // The logarithm of |Δv|/dt of the last step.
         /// Acceleration of each body, on a logarithmic scale.
         Acceleration = "acceleration",
-        /// Group that each body started in: its group or shell.
+        /// Group or shell that each body started in.
         Origin = "origin",
         /// Height of each body above the plane z = 0.
         Height = "height",
-        /// Time since each body was hit. Bright means just now.
+        /// Time since the last collision of each body. Bright means a recent collision.
         Hit = "hit",
     }
 }

@@ -235,7 +235,7 @@ impl AsteroidSimulation {
             // Motion is measured every few steps. Between measurements, a collision can make a body too fast.
             Substeps::Auto => (
                 reach > 2.0 * LONGEST_MOVE,
-                "Collisions made bodies faster than the substeps can follow for some steps, so that they can pass through others: reduce Time step or set Substeps.",
+                "Collisions made bodies too fast for the number of substeps in some steps, so bodies may have passed through others: reduce Time step, or set Substeps to a larger number.",
             ),
             Substeps::Fixed(_) => (
                 is_long,

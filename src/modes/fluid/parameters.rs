@@ -13,21 +13,21 @@ parameters! {
     pub struct Fluid {
         /// What sets the fluid in motion.
         drive: Drive = Drive::Row, "Drive" effect(Rebuild),
-        /// Fraction of the way to equilibrium in each step. Near 2 the viscosity is low and the flow can blow up.
+        /// How far each step moves the fluid towards equilibrium. Near 2 the viscosity is low and the flow can blow up.
         omega: f32 = 1.85, "Relaxation ω" [OMEGA, Linear] => set_viscosity,
-        /// Viscosity of the fluid. Changing it changes ω, and changing ω changes it.
+        /// Viscosity of the fluid. Viscosity and ω are linked: changing one changes the other.
         viscosity: f32 = viscosity(1.85), "Viscosity" [viscosity(*OMEGA.end())..=viscosity(*OMEGA.start()), Log]
             unit("cells²/step") => set_omega,
         /// How the fluid in a cell relaxes towards equilibrium in each step.
         collision: Collision = Collision::Bgk, "Collision" effect(Rebuild),
         /// Smagorinsky constant: sets the strength of the eddy viscosity. Typical values are 0.1 to 0.2.
-        /// Only the collision operator les uses it.
+        /// Only the collision operator `les` uses this constant.
         smagorinsky: f32 = 0.1, "Smagorinsky" [0.0..=0.5, Linear],
-        /// How strongly the drives row and force push the fluid: three times the acceleration.
+        /// Strength of the push with the drives `row` and `force`, equal to three times the acceleration.
         accel: f32 = 0.005, "Push" [ACCEL, Log] unit("cells/step²"),
         /// Speed of the fluid at the inlet. Above 0.15 the fluid is visibly compressed.
         inlet: f32 = 0.1, "Inlet speed" [0.0..=0.3, Linear] unit("cells/step"),
-        /// Mass in a cell at the start. The push is proportional to it.
+        /// Mass in each cell at the start. The force of the push is proportional to this mass.
         density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed),
         // A whole number.
         /// Number of dots that move with the flow.
@@ -42,7 +42,7 @@ parameters! {
 choice! {
     /// The collision operator: how populations relax towards equilibrium.
     pub enum Collision {
-        /// One relaxation rate for all populations: the basic method of textbooks.
+        /// One relaxation rate for all populations: the standard textbook method.
         Bgk = "bgk",
         // One rate for the sum of opposite populations, which sets the viscosity, and one for their difference.
         /// Two relaxation rates with Λ = 3/16: walls lie exactly half-way between free and solid cells, at any viscosity.
@@ -61,9 +61,9 @@ const MAGIC: f64 = 3.0 / 16.0;
 choice! {
     /// What sets the fluid in motion.
     pub enum Drive {
-        /// Pushes the row below the topmost one to the right.
+        /// Pushes the second row of cells from the top to the right.
         Row = "row",
-        /// Pushes all of the fluid to the right.
+        /// Pushes the whole fluid to the right.
         Force = "force",
         /// The fluid enters at the left and leaves at the right.
         Inlet = "inlet",
@@ -76,7 +76,7 @@ choice! {
         /// Speed of the flow at the tracer.
         Speed = "speed",
         // |∂u_y/∂x − ∂u_x/∂y|
-        /// Vorticity of the flow at the tracer, without its sign.
+        /// Absolute vorticity (rate of rotation) of the flow at the tracer.
         Vorticity = "vorticity",
     }
 }
@@ -89,7 +89,7 @@ choice! {
         /// Speed of the flow.
         Speed = "speed",
         // ∂u_y/∂x − ∂u_x/∂y
-        /// Vorticity of the flow, with its direction.
+        /// Vorticity of the flow: rate and direction of its rotation.
         Vorticity = "vorticity",
         /// Density of the fluid. Shows pressure and sound waves.
         Density = "density",

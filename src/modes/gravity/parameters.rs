@@ -13,7 +13,7 @@ parameters! {
         eps: f32 = 0.05, "Softening" [1e-5..=1.0, Log] unit("length"),
         /// Gravitational constant: how strongly bodies attract each other. 0 turns gravity off.
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],
-        /// Factor on every velocity after each step. 1 means no loss.
+        /// Multiplies every velocity after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
         /// Method that advances positions and velocities in time.
         integrator: Integrator = Integrator::Leapfrog, "Integrator",
@@ -83,7 +83,7 @@ choice! {
         Mass = "mass",
         /// Acceleration of each body, on a logarithmic scale.
         Acceleration = "acceleration",
-        /// Group that each body started in: its galaxy, part or shell.
+        /// Galaxy, part or shell that each body started in.
         Origin = "origin",
         /// Height of each body above the plane z = 0.
         Height = "height",

@@ -76,7 +76,7 @@ pub(super) struct Burst {
 const WORRYING_SHARE: f64 = 0.1;
 /// Advice for encounters that are too fast.
 const ENCOUNTER_ADVICE: &str =
-    "A close encounter was faster than the time step can follow: reduce Time step or raise Softening.";
+    "A close encounter was too fast for the time step: reduce Time step or increase Softening.";
 
 impl GravitySimulation {
     pub(super) fn new(setup: &Setup) -> Result<Self> {

@@ -96,7 +96,7 @@ impl Worker {
                 self.engine.restore(*snapshot).map(|()| view)
             }
             Carried::Scene(_) => {
-                Err(Error::Invalid(format!("{}: it carries a scene but no snapshot", path.display())))
+                Err(Error::Invalid(format!("{}: it contains a scene but no snapshot", path.display())))
             }
         });
         match outcome {

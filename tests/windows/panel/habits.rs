@@ -58,7 +58,7 @@ fn the_palette_understands_other_words() {
     let mut window = open(MODES[0]);
     for (typed, found) in [
         ("video", "Record a film, or stop and save it"),
-        ("screenshot", "Save a picture; opening it continues the simulation from there"),
+        ("screenshot", "Save a picture; open it later to continue from this step"),
         ("color", "Palette "),
         ("dark mode", "Theme dark"),
         ("font", "Larger text and controls"),
@@ -66,7 +66,7 @@ fn the_palette_understands_other_words() {
         ("load", "Open a file: snapshot, scene, picture or bodies"),
         ("milky", "Scene Milky Way, Andromeda"),
         ("free", "Free run: compute steps without waiting for the screen"),
-        ("seed", "Setting seed: start of the random numbers"),
+        ("seed", "Setting seed: start value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),
     ] {

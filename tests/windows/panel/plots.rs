@@ -106,7 +106,7 @@ fn an_axis_of_differences_says_so() {
     run_on(&mut window, 1..2);
     spin(&mut window, 0.25 + 1e-9);
     run_on(&mut window, 2..4);
-    assert_eq!(window.query_all_by_label("axis: difference from its centre").count(), 1);
+    assert_eq!(window.query_all_by_label("relative to the axis centre").count(), 1);
 }
 
 /// The texts in the window of plots: the numbers along its axes are among them.

@@ -224,7 +224,7 @@ fn the_overlay_tells_speed_and_truth() {
     assert!(window.query_by_label_contains("not finite").is_none());
     window.state_mut().stats.nonfinite = 2;
     window.run();
-    assert!(window.query_by_label_contains("2 bodies not finite").is_some());
+    assert!(window.query_by_label_contains("2 bodies excluded: not finite").is_some());
 }
 
 /// Whether the overlay is folded; where it is not, there is room for its first row at least.
