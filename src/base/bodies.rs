@@ -1,15 +1,14 @@
-//! Bodies in host memory, as scenes, files and references use them, and points to draw.
+//! Bodies in host memory, and points to draw.
 
 use crate::base::flow::Image;
 use crate::base::memory::Memory;
 
-/// N bodies in the layout of the kernels: positions `(x, y, z, m)` with the mass m, and velocities `(vx, vy, vz, g)` with the
-/// group g. Groups are whole numbers that tell where a body began; they do not affect the physics.
+/// Positions and velocities of bodies, in lists of equal length. `T` is `f32` for devices and `f64` for reference results.
 ///
-/// Both lists have the same length. `T` is `f32` for devices and `f64` in references. Units are such that the
-/// gravitational constant has the value in the parameters.
+/// The group of a body is a whole number that tells where the body began; it does not affect the physics. Units are such
+/// that the gravitational constant has the value in the parameters.
 ///
-/// Kernels *quarantine* a body that is no longer finite: its mass becomes 0, its velocity NaN, and its position stays.
+/// Kernels *quarantine* a body with non-finite values: its mass becomes 0, its velocity NaN, and its position stays.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bodies<T = f32> {
     /// Position and mass `(x, y, z, m)` of each body.
@@ -18,7 +17,7 @@ pub struct Bodies<T = f32> {
     pub velocities: Vec<[T; 4]>,
 }
 
-/// The largest coordinate or speed that counts as finite, so that squared distances stay below `f32::MAX`.
+/// Largest coordinate or speed that counts as finite. Squared distances within this limit stay below `f32::MAX`.
 pub const FINITE_LIMIT: f32 = 1e18;
 
 /// Returns whether a velocity marks a quarantined body.
@@ -27,7 +26,7 @@ pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
 }
 
 impl<T: Copy + Default> Bodies<T> {
-    /// Returns an empty list with room for `n` bodies, or none if there is too little memory.
+    /// Returns an empty list with room for `n` bodies, or `None` if there is too little memory.
     pub(crate) fn try_with_capacity(n: usize) -> Option<Self> {
         let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
         bodies.positions.try_reserve_exact(n).ok()?;
@@ -69,7 +68,7 @@ impl Bodies<f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// If all bodies have the same group, makes 8 groups of about equal size: spherical shells about the centre.
+    /// Divides bodies of one common group into 8 groups of about equal size, in spherical shells around the centre.
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -91,8 +90,8 @@ impl Bodies<f32> {
         }
     }
 
-    /// Checks bodies from a file: coordinates, speeds and groups within ±[`FINITE_LIMIT`], and masses from 0 to it. The
-    /// velocity of a quarantined body must be NaN in all components.
+    /// Checks bodies from a file: coordinates, speeds and groups must be within ±[`FINITE_LIMIT`], and masses between 0 and
+    /// [`FINITE_LIMIT`]. All velocity components of a quarantined body must be NaN.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Self { positions, velocities } = self;
         if positions.len() != velocities.len() {
@@ -140,27 +139,27 @@ impl Bodies<f64> {
 /// Points to draw: one position and one value per body, read back from the device.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// `(x, y, z, w)` of each body, where `shape` defines `w`. Quarantined bodies have `w = 0`.
+    /// `(x, y, z, w)` of each body. The meaning of `w` depends on `shape`; quarantined bodies have `w = 0`.
     pub positions: Memory<[f32; 4]>,
-    /// Value of each body that its colour shows, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
+    /// Value that the colour of each body shows, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
     /// Shape in which the bodies are drawn.
     pub shape: Shape,
-    /// Image behind [`Shape::Tracers`]; empty for other shapes.
+    /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
     /// One value per step of the last burst, such as the mean speed of a flow; empty if the mode records none.
     pub series: Memory<f32>,
-    /// Changes when the meaning of the values changes. The colour range then adapts at once instead of smoothly.
+    /// Number that changes when the meaning of `values` changes. The colour range then adapts at once instead of smoothly.
     pub colours: u64,
 }
 
 /// Shape in which bodies are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shape {
-    /// Soft glows, larger for a larger mass `w`.
+    /// Soft glows. The size of a glow grows with the mass `w`.
     #[default]
     Glow,
-    /// Lit spheres of radius `w`, perhaps around a planet at the origin.
+    /// Shaded spheres of radius `w`, with or without a planet at the origin.
     Spheres {
         /// Radius of the planet; 0 for no planet.
         planet: f32,
@@ -173,7 +172,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Returns the radius of the planet at the origin; 0 for no planet.
+    /// Returns the radius of the planet at the origin, or 0 if there is no planet.
     pub fn planet(self) -> f32 {
         match self {
             Self::Spheres { planet } => planet,
@@ -194,7 +193,7 @@ impl Points {
         self.values.iter().filter(|value| **value == Self::QUARANTINED).count()
     }
 
-    /// Returns the values for the ends of the colour map: the 2nd and 98th percentiles of a sample.
+    /// Returns the values at the two ends of the colour map: the 2nd and 98th percentiles of a sample of `values`.
     pub fn value_range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(1024).max(1);
         let mut sample: Vec<f32> =

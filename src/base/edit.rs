@@ -1,8 +1,8 @@
-//! Edits that the user makes to bodies, and helpers to preview them in the window.
+//! Edits of bodies by the user, and helpers to preview edits in the window.
 
 use glam::DVec3;
 
-/// An edit of the bodies. Bodies are named by their index in the list.
+/// An edit of the bodies by the user. Each body is identified by its index in the list of bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edit {
     /// Sets the mass or velocity of a body.
@@ -14,7 +14,7 @@ pub enum Edit {
         /// New velocity; `None` keeps the old velocity.
         velocity: Option<[f32; 3]>,
     },
-    /// Removes a body, which decrements the indices after it.
+    /// Removes the body with this index. The indices of all later bodies decrease by 1.
     Remove(usize),
     /// Adds a body or a cluster at the end of the list.
     Launch(Launch),
@@ -38,7 +38,7 @@ pub enum EditKind {
 }
 
 impl EditKind {
-    /// Returns the name of the edit in a sentence, with its article.
+    /// Returns the name of the edit with its article, such as `the launch`, for use in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Self::Change => "the change",
@@ -67,9 +67,9 @@ pub struct Launch {
     pub at: [f32; 3],
     /// Velocity of the body or of the whole cluster.
     pub velocity: [f32; 3],
-    /// Mass as a fraction of the mass of all other bodies.
+    /// Mass of the new body or cluster, as a fraction of the total mass of all existing bodies.
     pub share: f32,
-    /// Radius of a cluster of [`CLUSTER`] bodies that share the mass; none for a single body.
+    /// Radius of a cluster of [`CLUSTER`] bodies that share the mass; `None` launches a single body.
     pub cluster: Option<f32>,
 }
 
@@ -83,7 +83,7 @@ pub struct Attractor {
     pub at: [f32; 3],
     /// Mass times the gravitational constant; negative to repel.
     pub strength: f32,
-    /// Softening length, within which the force fades.
+    /// Distance within which the force weakens (softening length).
     pub reach: f32,
 }
 
@@ -113,8 +113,8 @@ pub struct GravitySample {
     pub potential: f64,
 }
 
-/// Returns about `most` bodies `(x, y, z, m)` that represent all bodies: the heaviest, which make up a quarter of the sample,
-/// and evenly chosen others, scaled to the mass of all others.
+/// Returns about `most` bodies `(x, y, z, m)` that represent all bodies. A quarter are the heaviest bodies. The rest are
+/// chosen evenly from the other bodies, with masses scaled up to the total mass of the other bodies.
 pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     if bodies.len() <= most {
         return bodies.to_vec();
@@ -135,8 +135,8 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     chosen
 }
 
-/// Returns the path of a light body through a constant field: at most `pieces` positions after the start, about `length`
-/// apart, up to the first where `ends` holds. Integrates by kick–drift–kick; steps get shorter with speed and acceleration.
+/// Returns the path of a light body through a constant gravity field: the start and at most `pieces` further positions,
+/// about `length` apart. Stops before a position for which `ends` returns true. Integrates by kick–drift–kick.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

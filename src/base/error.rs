@@ -1,6 +1,6 @@
 //! Errors. Each message says what failed, where, and what to do next.
 //!
-//! Errors may quote files with any contents, so [`Plain`] filters each text before it is shown.
+//! Errors may quote untrusted files, so [`Plain`] filters each text before it is displayed.
 
 use std::fmt::{self, Display, Write};
 use std::io;
@@ -87,13 +87,14 @@ impl Error {
     }
 }
 
-/// The most characters shown of a sentence.
+/// Maximum number of characters that are displayed of a sentence.
 const SENTENCE: usize = 1000;
-/// The most characters shown of a compiler's log.
+/// Maximum number of characters that are displayed of a compiler's log.
 const LOG: usize = 1 << 16;
 
-/// Shows a text from an untrusted source, cut after `.1` characters. Control characters, which begin commands to a terminal,
-/// and characters that change the direction of text are shown as codes. The format `{:#}` keeps line breaks and tabs.
+/// Displays a text from an untrusted source, cut after `.1` characters. Control characters, which begin commands to a
+/// terminal, and characters that change the direction of text appear as codes. The format `{:#}` keeps tabs and line
+/// breaks.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {

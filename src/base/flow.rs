@@ -1,22 +1,22 @@
-//! Flows on a grid in host memory, as scenes, files and references use them.
+//! Flows on a grid, in host memory.
 
 use crate::base::memory::Memory;
 
-/// Number of velocities of the D2Q9 lattice: 0 rest, 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE.
+/// Number of velocities of the D2Q9 lattice, in the order rest, E, N, W, S, NE, NW, SW, SE.
 pub const SPEEDS: usize = 9;
 
-/// Weight of each velocity in a fluid at rest.
+/// Fraction of the density that each velocity has in a fluid at rest.
 pub const WEIGHTS: [f64; SPEEDS] =
     [4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0];
 
-/// Displacement of each velocity in a step, in cells.
+/// Displacement (x, y) of each velocity in one step, in cells.
 pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
     [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
 
-/// The most cells of a grid: kernels index the nine numbers of each cell with `uint`.
+/// Maximum number of cells in a grid. Kernels index the nine numbers of each cell with `uint`.
 pub const MAX_CELLS: usize = 1 << 28;
 
-/// The most tracers of a flow.
+/// Maximum number of tracers in a flow.
 pub const MAX_TRACERS: usize = 1 << 20;
 
 /// A grid with its solid cells. Cells are listed row by row from the bottom, each row from the left.
@@ -54,7 +54,7 @@ impl Walls {
         self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
     }
 
-    /// Returns whether a stroke would change a cell.
+    /// Returns whether a stroke would change any cell.
     pub fn differ(&self, stroke: &Stroke) -> bool {
         let (middles, radius) = stroke.discs(self);
         middles.iter().any(|at| self.disc(*at, radius).any(|cell| self.solid[cell] != stroke.solid))
@@ -80,7 +80,7 @@ impl Walls {
 /// Position of a tracer that is not in the flow yet.
 pub const WAITING: [f32; 2] = [-1.0; 2];
 
-/// A flow: the populations of each cell, which are the densities of fluid with each velocity, and the tracers.
+/// State of a flow: tracers, and nine populations of each cell. A population is the density of fluid with one velocity.
 ///
 /// A population f is stored as its deviation h = f − w·ρ₀ from a fluid at rest of density ρ₀, which keeps more digits in
 /// f32: in a slow flow, h is about a millionth of f (Skordos 1993, Phys. Rev. E 48, 4823).
@@ -92,9 +92,9 @@ pub struct Flow<T = f32> {
     pub rest: f32,
     /// Nine deviations h of each cell.
     pub cells: Vec<[T; SPEEDS]>,
-    /// Positions of tracers in cells from the lower left corner, or [`WAITING`].
+    /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that is not in the flow yet.
     pub tracers: Vec<[f32; 2]>,
-    /// Number of steps so far, which seeds the random placing of tracers.
+    /// Number of steps so far. The number also seeds the random placement of tracers.
     pub step: u32,
 }
 
@@ -115,7 +115,7 @@ impl Flow {
         self.check_tracers(&self.tracers)
     }
 
-    /// Returns whether a free cell has a non-finite number.
+    /// Returns whether any free cell has a non-finite number.
     pub fn has_blown_up(&self) -> bool {
         let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
         free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
@@ -224,13 +224,13 @@ pub struct Stroke {
     pub radius: f32,
     /// Whether the stroke makes cells solid; otherwise it makes them free.
     pub solid: bool,
-    /// Whether the stroke begins a drag of the mouse. Positions cannot tell, because the camera may move between strokes.
+    /// Whether the stroke is the first of a mouse drag. Positions cannot show this, since the camera may move.
     pub begins: bool,
 }
 
 impl Stroke {
-    /// Returns discs that cover the stroke: the cells at their centres, which may be outside of the grid, and their radius in
-    /// cells. The discs of an erasing stroke are closer and a cell larger, so that it leaves no thin rim.
+    /// Returns discs that cover the stroke: their centre cells, which may be outside of the grid, and their radius in
+    /// cells. Discs of an erasing stroke are closer together and a cell larger, so that no thin rim remains.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
         let radius = (self.radius * to_cells).clamp(0.0, to_cells);
@@ -254,14 +254,14 @@ impl Stroke {
     }
 }
 
-/// The most discs of a stroke, more than any stroke between two frames needs.
+/// Maximum number of discs in a stroke. No stroke between two frames needs more.
 const MOST_DISCS: f32 = 4096.0;
 
 impl Image {
     /// Value of a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values for the ends of the colour map: percentiles of a sample, adjusted as [`Tones`] says.
+    /// Returns the values at the two ends of the colour map: percentiles of a sample, adjusted for the `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

@@ -1,9 +1,9 @@
 //! Formatting of numbers for the screen: few digits, and a steady width while the value changes.
 
-/// SI prefixes from 10⁻⁹ to 10¹⁸; index 3 is none.
+/// SI prefixes from 10⁻⁹ to 10¹⁸. The empty prefix has index 3.
 const PREFIXES: [&str; 10] = ["n", "µ", "m", "", "k", "M", "G", "T", "P", "E"];
 
-/// Returns three significant digits, a space, and an SI prefix before a unit: `18.4 G`.
+/// Formats a number with three significant digits and an SI prefix, to be followed by a unit: `18.4 G`.
 pub fn si(value: f64) -> String {
     let exponent = exponent(value, 3);
     let group = exponent.div_euclid(3).clamp(-3, 6);
@@ -12,14 +12,14 @@ pub fn si(value: f64) -> String {
     format!("{scaled:.decimals$} {}", PREFIXES[(group + 3) as usize])
 }
 
-/// Returns up to three significant digits without trailing zeros, and an SI prefix: `200 M`, `1 G`.
+/// Formats a number with up to three significant digits, without trailing zeros, and an SI prefix: `200 M`, `1 G`.
 pub fn si_short(value: f64) -> String {
     let text = si(value);
     let (number, prefix) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{} {prefix}", without_zeros(number))
 }
 
-/// Returns `digits` significant digits, with an exponent for very large and very small numbers.
+/// Formats a number with `digits` significant digits. Very large and very small numbers get an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     let exponent = exponent(value, digits);
     let last = digits as i32 - 1;
@@ -30,7 +30,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// Returns a number for an input field: at most five significant digits and eight characters, without trailing zeros.
+/// Formats a number for an input field: at most five significant digits and eight characters, without trailing zeros.
 pub fn field(value: f64) -> String {
     let texts = [5, 4, 3].map(|digits| short(value, digits));
     let fits = texts.iter().position(|text| text.chars().count() <= 8);
@@ -48,7 +48,7 @@ fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// Returns a whole number with thin spaces between groups of three digits.
+/// Formats a whole number with thin spaces between groups of three digits.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// Values of fixed number in host memory, allocated by Rust or by a driver, whose memory a device reaches faster.
+/// A fixed number of values in host memory, allocated by Rust or by a driver. Devices access a driver's memory faster.
 ///
-/// The values stay in place when the `Memory` moves, and nothing else uses them.
+/// The values keep their address when the `Memory` moves, and nothing else uses the values.
 pub struct Memory<T>(Box<dyn Owner<T>>);
 
 /// An owner of memory that dereferences to a slice.

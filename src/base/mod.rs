@@ -1,4 +1,4 @@
-//! Plain data and helpers for all other rooms, without OpenCL, OpenGL or a window.
+//! Plain data and helpers for all other modules, without OpenCL, OpenGL or a window.
 
 pub mod bodies;
 pub mod edit;

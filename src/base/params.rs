@@ -1,11 +1,11 @@
-//! Parameters. A mode describes its parameters once, with the macros `parameters!` and `choice!`. The panel, `--set`,
-//! scenes, range checks and tests access the parameters through a [`Visitor`].
+//! Parameters, declared once with the macros `parameters!` and `choice!`. The panel, `--set`, scenes, range checks and
+//! tests access the parameters through a [`Visitor`].
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Effect of changing a parameter, in the order of cost.
+/// Effect of changing a parameter, from the cheapest to the costliest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
     /// The change affects the picture but not the simulation.
@@ -43,17 +43,17 @@ pub struct Info {
 }
 
 impl Info {
-    /// Describes a live parameter without a unit.
+    /// Describes a parameter without a unit, whose changes are [`ChangeEffect::Live`].
     pub const fn new(key: &'static str, label: &'static str, help: &'static str) -> Self {
         Self { key, label, help, unit: "", effect: ChangeEffect::Live }
     }
 
-    /// Returns the description with this unit.
+    /// Sets the unit.
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// Returns the description with this effect of a change.
+    /// Sets the effect of a change.
     pub const fn effect(self, effect: ChangeEffect) -> Self {
         Self { effect, ..self }
     }
@@ -103,7 +103,7 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Reads or edits parameters. [`Params::visit`] calls one of the methods for each parameter.
+/// Functions that read or edit parameters. [`Params::visit`] calls the function for the type of each parameter.
 pub trait Visitor {
     /// Visits a parameter that is a number in a range.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
@@ -155,9 +155,9 @@ pub trait Params {
     fn visit(&mut self, visitor: &mut dyn Visitor);
 }
 
-/// Declares a struct of parameters with its default and [`Params`]. A row is `/// help`, then
-/// `key: type = default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a
-/// scale. Unit and effect are optional; `hook` is a method that runs after the visit of the parameter.
+/// Declares a struct of parameters, and implements `Default` and [`Params`] for the struct. A row is `/// help`, then `key:
+/// type = default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale.
+/// Unit and effect are optional; `hook` is a method that runs after the visit of the parameter.
 macro_rules! parameters {
     ($(#[$meta:meta])* pub struct $params:ident {
         $(
@@ -215,12 +215,12 @@ impl fmt::Display for ParamValue {
     }
 }
 
-/// All parameters with their values, in the order of the visit.
+/// Keys, effects and values of all parameters, in the order in which [`Params::visit`] visits the parameters.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParamValues(Vec<(&'static str, ChangeEffect, ParamValue)>);
 
 impl ParamValues {
-    /// Copies the values of `params`, which is not changed although a visit borrows it mutably.
+    /// Copies the values of `params`. The mutable borrow is only for the visit; no value changes.
     pub fn collect(params: &mut (impl Params + ?Sized)) -> Self {
         let mut values = Self::default();
         params.visit(&mut values);
@@ -355,12 +355,12 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Maximum number of combinations that [`combinations`] returns completely.
+/// Number of combinations up to which [`combinations`] returns all of them.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the switches and choices of `params` that affect the simulation, as keys and texts for [`set`].
-/// Returns all combinations, or if there are more than `MOST_COMBINATIONS`, enough to cover any two values together.
-/// Numbers, and choices among numbers, keep their values.
+/// Returns combinations of the values of all switches and choices that affect the simulation, as keys and texts for
+/// [`set`]. If there are more than `MOST_COMBINATIONS`, returns some that contain every pair of values. Numbers, and
+/// choices among numbers, keep their values.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {
@@ -389,8 +389,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns some of `rows` that together contain every pair of values that occurs in any row. Repeatedly takes the row
-/// with the most new pairs.
+/// Returns some of `rows` that contain every pair of values that occurs in any row. Repeatedly takes the row with the most
+/// pairs that no taken row has.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()
@@ -399,7 +399,7 @@ fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let mut chosen = Vec::new();
     while !left.is_empty() {
         let news = |row: &Vec<T>| pairs(row).intersection(&left).count();
-        // The reversed order makes `max_by_key` return the first of equally good rows.
+        // Reverses the rows, because `max_by_key` returns the last of equally good rows.
         let best = rows.iter().rev().max_by_key(|row| news(row)).cloned().unwrap_or_default();
         left = left.difference(&pairs(&best)).copied().collect();
         chosen.push(best);

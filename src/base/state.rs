@@ -4,7 +4,7 @@ use crate::base::bodies::Bodies;
 use crate::base::error::{Error, Result};
 use crate::base::flow::Flow;
 
-/// Kind of matter that a mode simulates, which decides the file formats and the diagnostics.
+/// Kind of matter that a mode simulates. File formats and diagnostics depend on the kind of matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matter {
     /// Bodies with energy and momentum, in CSV files.

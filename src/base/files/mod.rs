@@ -12,8 +12,8 @@ pub use self::output::{Draft, Name, Names, OutputFile};
 pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
-/// Opens the file `path` for reading, and returns its length too. Every file that a user names is opened here. Refuses pipes
-/// and devices, which may block or never end, and files of more than `most` bytes as too large for `what`, such as "a picture".
+/// Opens a file that the user named, and returns the file and its length. Refuses pipes and devices, which may block or
+/// never end, and files of more than `most` bytes. `what`, such as "a picture", names the expected content in the error.
 pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     try_open().map_err(Error::io("read", path))
 }
 
-/// Reads a file as [`read_bounded`] does; returns none if there is no file.
+/// Reads a file like [`read_bounded`]. Returns `None` if the file does not exist.
 pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),

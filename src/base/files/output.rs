@@ -1,4 +1,4 @@
-//! Writing files that get their names when they are complete, and free names for new files.
+//! Output files, which get their final names only when they are complete, and unused names for new files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::unfinished::Unfinished;
 use crate::base::error::{Error, Result};
 
-/// A file to be written later, in a place that was found writable.
+/// A file to be written later, at a path that has been checked to be writable.
 pub struct OutputFile {
     path: PathBuf,
 }
 
 impl OutputFile {
-    /// Checks that the file `path` can be written, before long work is done in vain. Leaves no file behind.
+    /// Checks that the file `path` can be written, so that a bad path is reported before long work. Leaves no file behind.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be written.
@@ -31,7 +31,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file with `write`, then replaces an older file at once. Writes directly to a pipe or device.
+    /// Writes a new file with `write`, then replaces an existing file at once. Writes directly to a pipe or device.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
@@ -46,14 +46,14 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents`, then replaces an older file at once. Refuses pipes and devices: opening a pipe waits for a reader.
+    /// Writes `contents` to a new file, then replaces an existing file at once. Refuses pipes and devices.
     pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
         draft.keep()
     }
 
-    /// Starts a file that is written over time, or by another program, before it replaces an older file.
+    /// Starts a file that is written piece by piece or by another program. The complete file replaces an existing file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if no file can be written, or the path is a pipe or device.
@@ -72,7 +72,7 @@ impl OutputFile {
     }
 }
 
-/// A file that is written over time. It gets its name when it is complete, and is discarded if the program ends earlier.
+/// A file that is written piece by piece. A complete file gets its final name; an incomplete file is discarded.
 #[derive(Debug)]
 pub struct Draft {
     file: Unfinished,
@@ -82,13 +82,13 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Returns a handle of the file, to write to.
+    /// Returns a handle for writing the file.
     pub(crate) fn file(&self) -> Result<File> {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Lets the program of `command` write the file. Returns the path at which the program finds the file. A nameless file
-    /// becomes the standard output of the program, which has a path.
+    /// Lets the program that `command` starts write the file. Returns the path that the program must write to: for a
+    /// nameless file, the path of the program's standard output.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
@@ -103,13 +103,13 @@ impl Draft {
         })
     }
 
-    /// Gives the complete file its name, in place of an older file.
+    /// Gives the complete file its final name, and replaces an existing file.
     pub(crate) fn keep(self) -> Result<()> {
         let error = self.error();
         self.file.finish(&self.target).map_err(error)
     }
 
-    /// Returns a function that adds the path to an error.
+    /// Returns a function that adds the file's path to an I/O error.
     pub fn error(&self) -> impl Fn(io::Error) -> Error + use<> {
         Error::io("write", &self.path)
     }

@@ -2,10 +2,10 @@
 
 use serde::de::DeserializeOwned;
 
-/// The most bytes of a TOML file outside of strings and comments. Parsing takes about a hundred times as much memory.
+/// Maximum number of bytes of TOML outside of strings and comments. Parsing needs about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML, of which only strings and comments may be long. An error is the offset in bytes, if known, and a message.
+/// Parses TOML in which only strings and comments may be long. An error consists of a byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what = format!("there are more than {MOST_STRUCTURE} bytes of keys and numbers");
@@ -14,8 +14,8 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<us
     ::toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))
 }
 
-/// Returns the offset at which more than `most` bytes were outside of strings and comments, if any. Finds strings as the
-/// parser does, in invalid TOML too.
+/// Returns the offset at which the number of bytes outside of strings and comments exceeds `most`, if any. Recognises
+/// strings as the parser does, even in invalid TOML.
 fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
     // A quote within a word does not begin a string.
     let (mut at, mut structure, mut in_word) = (0, 0, false);
@@ -34,8 +34,8 @@ fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
     None
 }
 
-/// Returns the length of the string, with its quotes, at the start of `text`. An unclosed string ends at the end of the line,
-/// or of the file if it may span lines.
+/// Returns the length of the string at the start of `text`, including its quotes. An unclosed string ends at the end of the
+/// line; an unclosed multi-line string ends at the end of the file.
 fn string_len(text: &[u8]) -> usize {
     let quote = text[0];
     let is_long = text.starts_with(&[quote; 3]);

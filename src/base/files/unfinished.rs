@@ -17,16 +17,16 @@ pub(super) enum Unfinished {
 }
 
 impl Unfinished {
-    /// Creates a file in the folder of `target`.
+    /// Creates an unfinished file in the folder of `target`.
     pub(super) fn beside(target: &Path) -> io::Result<Self> {
         let folder = folder_of(target);
-        // Fails with the system's message for a missing folder, without the name of a temporary file.
+        // Without this check, the error for a missing folder would name a temporary file.
         fs::metadata(folder)?;
         #[cfg(target_os = "linux")]
         if let Some(file) = nameless::open(folder) {
             return Ok(Self::Nameless(file));
         }
-        // Not `tempfile_in`, which makes files that only the owner can read, and whose errors name the temporary file.
+        // `tempfile_in` is not used: only the owner could read its files, and its errors name the temporary file.
         temporary(folder, |path| File::options().write(true).create_new(true).open(path)).map(Self::Named)
     }
 
@@ -38,7 +38,7 @@ impl Unfinished {
         }
     }
 
-    /// Gives the file the name `target`, in place of an older file.
+    /// Gives the file the name `target`, and replaces an existing file.
     pub(super) fn finish(self, target: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -57,7 +57,7 @@ impl Unfinished {
     }
 }
 
-/// Creates and names files that have no name at first, on Linux.
+/// Files without a name (`O_TMPFILE`) on Linux.
 #[cfg(target_os = "linux")]
 mod nameless {
     use std::ffi::CString;
@@ -70,7 +70,7 @@ mod nameless {
 
     use super::{folder_of, temporary};
 
-    /// Creates a file in `folder`; none if the file system has no nameless files, or without /proc, which naming needs.
+    /// Creates a nameless file in `folder`. Returns `None` if the file system has no such files, or /proc is missing.
     pub(super) fn open(folder: &Path) -> Option<File> {
         let mut options = File::options();
         // The umask restricts the permissions, as for any new file.
@@ -90,7 +90,7 @@ mod nameless {
         }
     }
 
-    /// Gives a copy of `file` the name `path`, in place of an older file.
+    /// Copies `file` to `path`, and replaces an existing file.
     pub(super) fn copy(file: &File, path: &Path) -> io::Result<()> {
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
         let mut copy = temporary(folder_of(path), create)?;

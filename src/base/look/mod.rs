@@ -1,4 +1,4 @@
-//! Look: how the picture is drawn. The command line creates it, the panel edits it, and the view applies it.
+//! Settings that determine how the picture is drawn.
 
 mod palette;
 
@@ -8,7 +8,7 @@ use crate::base::params::ChangeEffect::View;
 use crate::base::params::{Choice, choice, parameters};
 
 parameters! {
-    /// Settings of how the picture is drawn and how the camera moves by itself.
+    /// Settings for drawing the picture and for automatic motion of the camera.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Look {
         /// Colours of low and high values.
@@ -59,13 +59,13 @@ choice! {
 }
 
 impl Size {
-    /// Returns the next larger or smaller size, or the size itself at the end of the list.
+    /// Returns the next larger size if `larger` is set, otherwise the next smaller size; `self` at the end of the list.
     pub fn next(self, larger: bool) -> Self {
         let at = if larger { self.index() + 1 } else { self.index().saturating_sub(1) };
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the factor on the recommended size, which is the option's name.
+    /// Returns the ratio to the recommended size. The option's name contains the ratio.
     pub fn factor(self) -> f32 {
         self.name().parse().unwrap_or(1.0)
     }

@@ -27,13 +27,13 @@ choice! {
 /// Colour in sRGB.
 pub type Srgb = [u8; 3];
 
-/// Colours `0xRRGGBB` at even steps of L* from 46 to 97.
+/// Colours `0xRRGGBB` of the map `dusk`, at equal steps of L* from 46 to 97.
 const DUSK: [u32; 7] = [0x3d5afe, 0x9668f6, 0xe9708c, 0xff9350, 0xffb75a, 0xffd78a, 0xfff6dd];
 
-/// Colours `0xRRGGBB` at even steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
+/// Colours `0xRRGGBB` of the map `ice`, at equal steps of L* from 44 to 97, with OKLCh hues from 268° to 200°.
 const ICE: [u32; 7] = [0x3d5ed7, 0x397de0, 0x3b9ce5, 0x44baeb, 0x69d5ee, 0x9febf3, 0xe7fafb];
 
-/// Polynomial for each colour channel, constant term first, and the start of the used part of the map.
+/// Coefficients of a polynomial for each colour channel, constant term first, and the start of the used part of the map.
 struct Fit([[f32; 3]; 7], f32);
 
 // Matt Zucker's polynomials (2019, CC0), fitted to Matplotlib's maps (Smith and van der Walt, 2015, CC0).
@@ -87,7 +87,7 @@ const INFERNO: Fit = Fit(
 );
 
 impl Palette {
-    /// Returns the colour at `share` of the way from low to high.
+    /// Returns the colour for `share`, which goes from 0 for the lowest value to 1 for the highest value.
     pub fn colour(self, share: f32) -> Srgb {
         let share = share.clamp(0.0, 1.0);
         match self {
