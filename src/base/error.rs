@@ -92,9 +92,8 @@ const SENTENCE: usize = 1000;
 /// Maximum number of characters that are displayed of a compiler's log.
 const LOG: usize = 1 << 16;
 
-/// Displays a text from an untrusted source, cut after `.1` characters. Control characters, which begin commands to a
-/// terminal, and characters that change the direction of text appear as codes. The format `{:#}` keeps tabs and line
-/// breaks.
+/// Displays untrusted text, cut after `.1` characters. Control characters, which begin commands to a terminal, and characters
+/// that change the direction of text appear as codes. The format `{:#}` keeps tabs and line breaks.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {

@@ -15,10 +15,10 @@ use super::pinned;
 use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
 
-/// Largest number of bytes in one part of an upload.
+/// Maximum number of bytes in one part of an upload.
 const UPLOAD_BYTES: usize = 1 << 24;
 
-/// `len` values of `T` in the memory of a device.
+/// A fixed number of values of type `T` in the memory of a device.
 #[derive(Debug)]
 pub struct Buffer<T> {
     device: Device,
@@ -30,14 +30,14 @@ pub struct Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if self.device.is_lost() {
-            // Leaked, because releasing a buffer may wait for the device.
+            // Leaks the buffer, because releasing a buffer may wait for the device.
             mem::forget(self.mem.clone());
         }
     }
 }
 
 impl<T: Pod + Send> Buffer<T> {
-    /// Allocates `len` uninitialised values. At least one is allocated, because OpenCL has no empty buffers.
+    /// Allocates `len` uninitialised values, or one value if `len` is 0, because OpenCL has no empty buffers.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         const DOING: &str = "reserving device memory";
         device.check(Call::Allocate, DOING)?;
@@ -76,7 +76,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues and submits a copy of `bytes` to `offset`. The bytes are owned, because a hanging device may read them later.
+    /// Queues and submits a copy of `bytes` to `offset`. Owns `bytes`, because a hanging device may read the bytes later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing device memory";
         self.device.check(Call::Write, DOING)?;
@@ -125,10 +125,10 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(pending.wait()?.0[0])
     }
 
-    /// Queues a copy of the values, as all work queued before leaves them, to the host. The copy uses `memory` if its
-    /// length fits, or else new memory, pinned if the driver can.
+    /// Queues a copy of the values to the host, after all work that is queued already. The copy uses `memory` if its length
+    /// fits, or else new memory, pinned if possible.
     ///
-    /// Work queued later runs beside the copy, and must not write to this buffer before the copy has ended.
+    /// Work that is queued later may run during the copy, so it must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>
     where
         T: Sync,
@@ -139,7 +139,7 @@ impl<T: Pod + Send> Buffer<T> {
         unsafe { self.copy_into(0, memory) }
     }
 
-    /// Queues a copy of as many values as `memory` holds, from `index` on.
+    /// Queues a copy to the host of as many values as `memory` holds, starting at `index`.
     ///
     /// # Safety
     /// The slice that `memory` dereferences to must stay in place when `memory` moves.

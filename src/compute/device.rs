@@ -14,7 +14,7 @@ use super::source::{KernelEdits, ProgramCache};
 use crate::base::error::{Error, Result};
 
 impl FoundDevice {
-    /// Opens the device: a context and in-order queues, with profiling where the driver offers it.
+    /// Opens the device: creates a context and in-order queues, with profiling if the driver supports profiling.
     ///
     /// # Errors
     /// Returns an error if the driver refuses, or the user's timeout is invalid.
@@ -23,7 +23,7 @@ impl FoundDevice {
         self.open_in(&context)
     }
 
-    /// Opens the device in a context that was created for it.
+    /// Opens the device in an existing context.
     pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
         let health = Health::new()?;
         let open_queue = || {
@@ -74,13 +74,13 @@ pub struct Device {
     /// Properties of the device.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
-    /// Counts devices of the same name, or parts of the same device, from 0.
+    /// Number of the device among devices of the same name, or of the part among the parts of a device, from 0.
     pub(super) instance: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
     /// Queue for kernels and uploads.
     pub(super) queue: core::CommandQueue,
-    /// Queue for copies to the host, which a GPU runs beside kernels.
+    /// Queue for copies to the host. A GPU runs these copies and kernels at the same time.
     pub(super) copies: core::CommandQueue,
     programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
@@ -92,9 +92,9 @@ pub struct Device {
 /// Identity of an opened device, and whether the device still answers.
 #[derive(Debug)]
 struct Health {
-    /// Unique number of this opening of a device.
+    /// Number that is unique for each time that a device is opened.
     key: u64,
-    /// Whether a wait timed out. The program neither waits for a lost device nor releases its objects.
+    /// Whether a wait for the device timed out. The program then neither waits for the device nor releases its objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,
@@ -115,13 +115,13 @@ impl Health {
 }
 
 impl Device {
-    /// Returns the device as it was found, to be opened again.
+    /// Returns the description with which the device can be opened again.
     pub(super) fn found(&self) -> FoundDevice {
         let Self { platform, id, instance, .. } = *self;
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
-    /// Returns the unique number of this opening of a device, which [`Error::OpenCl`] carries too.
+    /// Returns a number that is unique for each time that a device is opened. [`Error::OpenCl`] contains this number.
     pub fn key(&self) -> u64 {
         self.health.key
     }
@@ -131,7 +131,7 @@ impl Device {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// Makes the `nth` call of a kind from now on fail, counted from 1. For tests.
+    /// For tests: makes the `nth` call of the kind `call` from now on fail, counted from 1.
     pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
@@ -164,7 +164,7 @@ impl Device {
         *lock(&self.edits) = edits.into();
     }
 
-    /// Returns how many built programs are cached.
+    /// Returns the number of built programs in the cache.
     pub fn programs(&self) -> usize {
         self.program_cache().len()
     }
@@ -174,7 +174,7 @@ impl Device {
         lock(&self.programs)
     }
 
-    /// Drops cached programs that were built from outdated edits.
+    /// Removes programs from the cache that were built from outdated kernel edits.
     pub fn forget_edits(&self) {
         self.program_cache().forget_edits_except(&self.edits());
     }
@@ -189,7 +189,7 @@ impl Device {
         lock(&self.built).extend(files);
     }
 
-    /// Submits the queued work, which another queue could otherwise wait for in vain. Returns an event for its end.
+    /// Submits the queued work, without which other queues could wait forever. Returns an event for the end of the work.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;
@@ -200,12 +200,12 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device. Returns when the event was seen to occur.
+    /// Waits for an event of the device. Returns the time at which the event was seen to occur.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
         self.finish_wait(self.start_wait(event), doing)
     }
 
-    /// Begins a wait, so that waits for several devices run side by side.
+    /// Begins a wait without blocking, so that the program can wait for several devices at once.
     pub(super) fn start_wait(&self, event: &core::Event) -> Wait {
         match self.is_lost() {
             true => Wait::Never,
@@ -220,7 +220,7 @@ impl Device {
             Some(outcome) => outcome.map_err(self.fail(doing)),
             None => {
                 self.health.lost.store(true, Ordering::Relaxed);
-                // Leaked, because releasing an object may wait for the device.
+                // Leaks the objects, because releasing an object may wait for the device.
                 std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));
                 let seconds = self.health.timeout.as_secs_f64();
                 let reason = format!(
@@ -232,7 +232,7 @@ impl Device {
         }
     }
 
-    /// Returns a function that turns an OpenCL error into an error with the action and the device.
+    /// Returns a function that adds the action `doing` and the device to an OpenCL error.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
         move |error| self.error(doing, explain(&error))
     }

@@ -10,10 +10,10 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
 use crate::base::error::{Error, Result};
 
-/// Environment variable that, set to `own`, gives each device a separate context, to measure what a shared one gains.
+/// Environment variable. The value `own` gives each device a separate context, to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// Open devices, at least one, and the pool of devices to choose from.
+/// One or more open devices, and the pool from which the devices were chosen.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
@@ -36,7 +36,7 @@ impl Devices {
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all of `found`, which also become the pool.
+    /// Opens all devices of `found`, and makes them the pool.
     ///
     /// # Errors
     /// Returns an error if `found` is empty, or a driver refuses.
@@ -45,8 +45,8 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices with the indices `chosen` in the pool. Devices already open are reused, unless a new one must be
-    /// opened: then all are opened anew.
+    /// Returns the devices with the indices `chosen` in the pool. Reuses open devices, unless another device must be
+    /// opened: then opens all chosen devices anew.
     ///
     /// # Errors
     /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
@@ -62,8 +62,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Returns the open devices except the one with this key, all opened anew, because a shared context may be lost with it.
-    /// None if no device is left, or none has this key.
+    /// Opens all devices anew except the device with this key, because a shared context may be lost with the device.
+    /// Returns `None` if no device would be left, or no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
         let mut left = self.chosen.clone();
@@ -112,8 +112,8 @@ impl From<Device> for Devices {
     }
 }
 
-/// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all of them. Other
-/// devices get separate contexts: sharing gains nothing there, and remote devices would fail together.
+/// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all these GPUs. Other
+/// devices get separate contexts, because a shared context gains nothing, and remote devices would fail together.
 fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
     let shares = |found: &FoundDevice| {
         found.info.kind == DeviceKind::Gpu

@@ -1,5 +1,5 @@
-//! Waiting for events, and their times. An OpenCL wait cannot be interrupted, so a watchdog thread of each device does the
-//! waiting, and callers wait for that thread until a timeout.
+//! Waits for OpenCL events, and reads their times. An OpenCL wait cannot be interrupted, so a watchdog thread of each
+//! device waits, and callers wait for the thread until a timeout.
 
 use std::ffi::OsStr;
 use std::sync::OnceLock;
@@ -11,16 +11,16 @@ use ocl::core::{self, ProfilingInfo, ProfilingInfoResult};
 
 use crate::base::error::{Error, Result};
 
-/// Lets a command start without waiting for an event.
+/// Argument for a command that starts without waiting for an event.
 pub(super) const NO_WAIT: Option<core::Event> = None;
-/// Asks for no event at the end of a command.
+/// Argument for a command that creates no event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// How long a device may take to answer. Work is submitted in parts of about a tenth of a second.
+/// Longest time that a device may take to answer. Work is submitted in parts of about a tenth of a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Name of the environment variable for another timeout, in seconds: for emulators, and for tests.
+/// Environment variable that sets another timeout, in seconds, for emulators and tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
-/// Timeouts that users may set, in seconds; others are moved to the nearer end.
+/// Shortest and longest timeout that users can set, in seconds. Other values are clamped.
 const TIMEOUTS: [f64; 2] = [0.1, 1e6];
 
 /// Returns the timeout that applies to devices opened now, or an error if the user's timeout is invalid.
@@ -40,21 +40,21 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// When an event was seen to occur, or the driver's error.
+/// Time at which an event was seen to occur, or the driver's error.
 type Outcome = Result<Instant, core::Error>;
-/// An event to wait for, and where to send the outcome.
+/// An event to wait for, and the channel for the outcome.
 type Job = (core::Event, Sender<Outcome>);
 
-/// The watchdog thread of a device, started by the first wait.
+/// Channel to the watchdog thread of a device. The first wait starts the thread.
 #[derive(Debug, Default)]
 pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
-/// A wait that has begun and may not have ended.
+/// A wait that has begun.
 pub(super) enum Wait {
     /// The event occurred before the wait began, at this time or earlier.
     Over(Instant),
     Pending(Receiver<Outcome>),
-    /// A wait that never ends.
+    /// A wait that never ends: a fault injected by a test.
     Never,
 }
 
@@ -68,7 +68,7 @@ impl Waiter {
         let thread = self.0.get_or_init(spawn);
         let sent = thread.as_ref().is_some_and(|jobs| jobs.send((event.clone(), reply.clone())).is_ok());
         if !sent {
-            // The system gave no thread: wait here, without a timeout.
+            // No thread could be started: wait here, without a timeout.
             let _ = reply.send(core::wait_for_event(event).map(|()| Instant::now()));
         }
         Wait::Pending(answer)
@@ -80,7 +80,7 @@ fn spawn() -> Option<Sender<Job>> {
     let body = move || {
         for (event, reply) in inbox {
             let outcome = core::wait_for_event(&event).map(|()| Instant::now());
-            // Released before the reply: after the reply the program may exit, and drivers must be idle by then.
+            // Releases the event before the reply: after the reply the program may exit, and drivers must be idle by then.
             drop(event);
             // The receiver no longer exists if the timeout has passed.
             let _ = reply.send(outcome);

@@ -1,4 +1,4 @@
-//! Exchanges between devices, through staging memory on the host that is pinned if possible.
+//! Exchanges of data between devices, through staging memory on the host, which is pinned if possible.
 //!
 //! An exchange queues the reads of all devices, waits for all reads, and queues the writes. Later kernels of a device run
 //! after its writes, because its queue is in order.
@@ -23,13 +23,13 @@ struct Transfer<'a> {
     /// Index of the device.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset of the first run in the buffer.
+    /// Offset of the first contiguous run in the buffer.
     offset: usize,
     /// Length of each contiguous run.
     bytes: usize,
-    /// Number of runs, which are contiguous in the staging memory.
+    /// Number of runs. In the staging memory, the runs follow each other without gaps.
     runs: usize,
-    /// Distance between the starts of two runs in the buffer.
+    /// Distance between the starts of consecutive runs in the buffer.
     pitch: usize,
     /// Offset in the staging memory.
     host: usize,
@@ -41,14 +41,14 @@ impl Transfer<'_> {
     }
 }
 
-/// Rows of a buffer, one for each body or each row of a grid, contiguous within a plane. A buffer may have several planes.
+/// Layout of a buffer's rows, one per body or grid row. A buffer has one or more planes, in which rows are contiguous.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Bytes of a row in one plane.
+    /// Number of bytes of a row in one plane.
     bytes: usize,
     planes: usize,
-    /// Bytes from plane to plane.
+    /// Number of bytes from the start of a plane to the start of the next plane.
     pitch: usize,
 }
 
@@ -66,23 +66,23 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The copies of one exchange between devices, which are named by their index.
+/// The copies of one exchange between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     /// For each device, whether the exchange waits for it.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,
-    /// Bytes of staging memory in use.
+    /// Number of bytes of staging memory in use.
     len: usize,
 }
 
-/// Place of rows in the staging memory.
+/// Offset of copied rows in the staging memory, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange among `devices` devices that waits for those of `participants`.
+    /// Returns an empty exchange among a number of devices. The exchange waits for the devices in `participants`.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
@@ -97,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Adds a copy of as many rows from a slot of the staging memory to a device.
+    /// Adds a copy of rows to a device from the slot that [`Exchange::read`] returned.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));
@@ -118,22 +118,22 @@ impl<'a> Exchange<'a> {
 /// Host memory through which devices exchange data.
 #[derive(Debug)]
 pub struct Staging {
-    /// Two areas used in turn: devices may still read one while the next exchange fills the other. When all reads of an
-    /// exchange have ended, so have the writes of the exchange before, because queues are in order.
+    /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all
+    /// reads of an exchange have ended, the writes of the previous exchange have ended too, because queues are in order.
     areas: [Memory<u8>; 2],
     turn: usize,
     devices: Vec<Device>,
 }
 
 impl Staging {
-    /// Creates empty staging memory between `devices`; the first device pins the memory.
+    /// Creates empty staging memory for exchanges between `devices`. The first device pins the memory.
     pub fn new(devices: Vec<Device>) -> Self {
         Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
     }
 
     /// Runs an exchange: waits for all reads, and queues all writes.
     ///
-    /// A device that takes part in one exchange but not in the next must finish its queue before the exchange after the next.
+    /// A device that takes part in exchange n but not in exchange n + 1 must finish its queue before exchange n + 2.
     ///
     /// # Errors
     /// After the failure of a device, the contents of the written rows are unknown.
@@ -164,7 +164,7 @@ impl Staging {
             self.devices.iter().zip(&exchange.participates).filter(|(_, takes_part)| **takes_part);
         let ends =
             participants.map(|(device, _)| Ok((device, device.submit()?))).collect::<Result<Vec<_>>>()?;
-        // All waits begin before the first blocks, and all end before an error is returned.
+        // Begins all waits before the first wait blocks. All waits end before an error is returned.
         let waits: Vec<_> = ends.into_iter().map(|(device, end)| (device, device.start_wait(&end))).collect();
         let ends: Vec<_> = waits.into_iter().map(|(device, wait)| device.finish_wait(wait, DOING)).collect();
         ends.into_iter().collect::<Result<Vec<_>>>()?;
@@ -175,7 +175,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Releases the current area once no copy uses it any more, or leaks it if that is unknown.
+    /// Waits for all copies and releases the current area, or leaks the area if a copy may still be running.
     fn release_area(&mut self) {
         let area = mem::take(&mut self.areas[self.turn]);
         if !self.settle() {
@@ -183,7 +183,7 @@ impl Staging {
         }
     }
 
-    /// Waits for all copies. Returns whether all have ended. The next use of a device reports its error again.
+    /// Waits for all copies, and returns whether all have ended. The next use of a failed device reports its error again.
     fn settle(&self) -> bool {
         let ends = self.devices.iter().map(|device| {
             device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))

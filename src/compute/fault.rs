@@ -43,7 +43,7 @@ pub enum InjectedFault {
 pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
 impl FaultPlan {
-    /// Makes the `nth` call of this kind from now on fail, counted from 1.
+    /// Plans `fault` for the `nth` call of this kind from now on, counted from 1.
     pub(super) fn arm(&self, call: Call, nth: u32, fault: InjectedFault) {
         *self.plan() = Some((call, nth, fault));
     }

@@ -30,7 +30,7 @@ impl fmt::Display for DeviceKind {
 /// Properties of a device that can be read without opening the device.
 #[derive(Debug, Default, Clone, serde::Serialize)]
 pub struct DeviceInfo {
-    /// Number in `gravitile devices` and for `--device`.
+    /// Number of the device in the output of `gravitile devices` and for `--device`.
     pub index: usize,
     /// Name given by the driver.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct DeviceInfo {
     pub max_alloc_bytes: u64,
     /// Local memory of a work-group in bytes.
     pub local_bytes: u64,
-    /// The most work-items in a work-group.
+    /// Maximum number of work-items in a work-group.
     pub max_work_group: usize,
     /// Whether the device computes in double precision.
     pub fp64: bool,
@@ -75,12 +75,12 @@ pub struct FoundDevice {
     pub info: DeviceInfo,
     pub(super) platform: core::PlatformId,
     pub(super) id: core::DeviceId,
-    /// Counts devices of the same name, or parts of the same device, from 0.
+    /// Number of the device among devices of the same name, or of the part among the parts of a device, from 0.
     pub(super) instance: usize,
 }
 
 impl FoundDevice {
-    /// Reads the properties of a device; none if the device does not answer, and so could not be used.
+    /// Reads the properties of a device. Returns `None` if the device does not answer.
     pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
         let ask = |query| core::get_device_info(id, query).ok();
         let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();

@@ -15,16 +15,16 @@ use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
 use crate::base::error::Result;
 
-/// Planned run time of a slice, at most.
+/// Longest planned run time of a slice, in seconds.
 const SLICE_SECONDS: f64 = 0.05;
-/// Planned run time of a chunk.
+/// Planned run time of a chunk, in seconds.
 const CHUNK_SECONDS: f64 = 0.1;
-/// The most kernels in a chunk: with few bodies most of the time goes into launches.
+/// Maximum number of kernel launches in a chunk. With few bodies, launches take most of the time.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Work-groups per compute unit in the shortest slice.
+/// Minimum number of work-groups per compute unit in a slice.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
-/// A chunk of work.
+/// A chunk: slices that are submitted together.
 #[derive(Debug)]
 struct Chunk {
     /// Event of the first kernel.
@@ -43,7 +43,7 @@ pub struct Lane {
     open: Option<Chunk>,
     /// The submitted chunks, each with the event that occurs after its last kernel.
     under_way: VecDeque<(Chunk, core::Event)>,
-    /// When the last chunk was seen to end; measures chunks if the device has no profiling.
+    /// Time at which the last chunk was seen to end. Used to time chunks if the device has no profiling.
     last_end: Instant,
     seconds: f64,
 }
@@ -55,16 +55,16 @@ pub struct Pass<'a> {
     pub kernel: &'a Kernel,
     /// Arguments of the kernel.
     pub args: &'a [Arg<'a>],
-    /// Number of work-items, rounded up to whole work-groups.
+    /// Number of work-items. The lane rounds this number up to whole work-groups.
     pub items: usize,
-    /// Work-items in a work-group.
+    /// Number of work-items in a work-group.
     pub group: usize,
-    /// Pairs of bodies per work-item; 0 if the pass is too cheap to slice and to measure.
+    /// Number of pairs of bodies per work-item; 0 if the pass is too cheap to slice and to measure.
     pub cost: f64,
 }
 
 impl<'a> Pass<'a> {
-    /// Work-items in a work-group of a cheap pass.
+    /// Number of work-items in a work-group of a cheap pass.
     pub const CHEAP_GROUP: usize = 64;
 
     /// Describes a pass with little work per work-item.
@@ -85,10 +85,10 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the slice of `pass` from work-item `from` on. Returns where the next slice starts; at least `items` at the end.
+    /// Queues the slice of `pass` that starts at work-item `from`. Returns the work-item after the slice.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
-        // Slices have equal lengths, because a short last slice would leave the device idle, and are long enough to fill it.
+        // Slices have equal lengths, because a short last slice would leave the device partly idle.
         let seconds = pass.cost * (groups_left * pass.group) as f64 / self.rate;
         let slices = (seconds / SLICE_SECONDS).ceil().max(1.0);
         let least = LEAST_GROUPS_PER_UNIT * self.device.info.compute_units as usize;
@@ -104,7 +104,7 @@ impl Lane {
         Ok(from + range.count)
     }
 
-    /// Queues the whole of `pass`, and submits full chunks on the way.
+    /// Queues all slices of `pass`, and submits each chunk that becomes full.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -168,7 +168,7 @@ impl Lane {
         self.rate
     }
 
-    /// Submits all work and waits for its end.
+    /// Submits all work and waits until the work has ended.
     pub fn finish(&mut self) -> Result<()> {
         self.flush()?;
         while !self.under_way.is_empty() {
@@ -190,7 +190,7 @@ impl Lane {
         self.last_end = end;
         let seconds = span(&first, &last).unwrap_or(by_clock);
         self.seconds += seconds;
-        // The time of a very short chunk is mostly that of the launch.
+        // The launch takes most of the time of a very short chunk.
         if seconds > 1e-5 && cost > 0.0 {
             self.rate = cost / seconds;
         }
@@ -200,7 +200,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // The next lane should find an idle device. The next use of the device meets an error again.
+        // The next lane should find an idle device. The next use of the device reports an error again.
         if !self.device.is_lost() {
             let _ = self.finish();
         }

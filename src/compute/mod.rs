@@ -4,8 +4,8 @@
 //! device shares the memory of the program.
 //!
 //! # Errors
-//! Functions that use a device return an error if the driver refuses the call, memory runs out, or the device fails or stops
-//! answering. Their own comments tell only the other errors.
+//! Functions that use a device return an error if the driver refuses the call, memory runs out, or the device fails or
+//! stops answering. The comments of these functions list only other errors.
 
 #![allow(
     clippy::missing_errors_doc,

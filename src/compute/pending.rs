@@ -11,10 +11,10 @@ use crate::base::error::Result;
 
 const DOING: &str = "copying between host and device";
 
-/// Owns the memory of a copy, and returns the result made from the memory.
+/// A function that owns the memory of a copy, and returns the result made from the memory.
 type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 
-/// Host memory with copies to or from a device under way; [`Pending::wait`] returns the memory.
+/// Host memory with unfinished copies to or from a device. [`Pending::wait`] returns the memory.
 ///
 /// Nothing else can reach the memory before the copies have ended: dropping a `Pending` waits for the copies, and leaks
 /// the memory if the wait fails.
@@ -22,12 +22,12 @@ type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// None once the result was taken, or leaked.
+    /// `None` after the result was taken or leaked.
     finish: Option<Finish<M>>,
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Wraps `memory`, which the commands of `copies` read or write.
+    /// Wraps `memory`, which the commands that end with the events `copies` read or write.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }
@@ -60,7 +60,7 @@ impl<M: Send + 'static> Pending<M> {
 }
 
 impl<M> Pending<M> {
-    /// Waits for all copies; if that fails, leaks the memory, which the device may still use.
+    /// Waits for all copies. If a wait fails, leaks the memory, which the device may still use.
     fn settle(&mut self) -> Result<()> {
         let copies = mem::take(&mut self.copies);
         let ends: Vec<_> = copies.iter().map(|event| self.device.wait(event, DOING)).collect();
@@ -71,7 +71,7 @@ impl<M> Pending<M> {
 
 impl<M> Drop for Pending<M> {
     fn drop(&mut self) {
-        // The next use of the device meets the error again.
+        // The next use of the device reports the error again.
         let _ = self.settle();
     }
 }

@@ -81,7 +81,7 @@ impl<T> DerefMut for Pinned<T> {
 impl<T> Drop for Pinned<T> {
     fn drop(&mut self) {
         if self.device.is_lost() {
-            // Leaked, because unmapping waits for the device.
+            // Leaks the buffer, because unmapping waits for the device.
             std::mem::forget(self.mem.clone());
             return;
         }

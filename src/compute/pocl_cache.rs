@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Environment variable that names PoCL's cache folder. PoCL reads the variable at the first query for devices.
 const VARIABLE: &str = "POCL_CACHE_DIR";
 
-/// PoCL's usual folder, if it is not writable.
+/// PoCL's usual cache folder; set only if PoCL cannot write to the folder.
 static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 
 /// A folder that PoCL cannot write to.
@@ -46,7 +46,7 @@ pub fn cache_note() -> Option<String> {
     ))
 }
 
-/// Returns why PoCL offers no device, if no folder is writable.
+/// Returns why PoCL offers no device, or `None` if PoCL has a writable folder.
 pub(super) fn refusal() -> Option<String> {
     let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
     let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
@@ -56,7 +56,7 @@ pub(super) fn refusal() -> Option<String> {
     ))
 }
 
-/// Returns the folder that PoCL chooses; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+/// Returns the cache folder that PoCL would choose; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(folder) = variable(VARIABLE) {
         return folder.into();
@@ -76,12 +76,12 @@ fn probe(folder: &Path) -> io::Result<()> {
     let existing = folder.ancestors().map(here).find(|folder| folder.exists());
     let existing = existing.ok_or(io::Error::from(io::ErrorKind::NotFound))?;
     tempfile::tempfile_in(existing).and_then(|mut file| file.write_all(&[0; 4096])).map_err(|error| {
-        // Drops the name of the temporary file.
+        // Removes the name of the temporary file from the error.
         io::Error::from(error.kind())
     })
 }
 
-/// Creates a folder that only this user can access, and refuses another user's: PoCL runs the kernels in the folder.
+/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs its kernels.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -92,7 +92,7 @@ fn private_folder(parent: &Path) -> io::Result<PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // A symbolic link is not followed.
+    // Reads the properties of the folder without following a symbolic link.
     let found = fs::symlink_metadata(&folder)?;
     match found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
         true => probe(&folder).map(|()| folder),

@@ -1,4 +1,4 @@
-//! Building OpenCL C into kernels, and queueing them.
+//! Builds programs from OpenCL C, and queues their kernels.
 
 use std::ffi::CString;
 
@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 /// Build options: a multiply-add may round once, but NaN must be respected. `-w` silences PoCL's message about each loop
-/// that is not unrolled. Options that a compiler rejects are left out.
+/// that is not unrolled. Options that a compiler rejects are omitted.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
 /// The reason why a compiler refused a program.
@@ -35,7 +35,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the index of the option to leave out, if an option may be the cause.
+    /// Returns the index of the option to omit, if an option may have caused the refusal.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
@@ -85,7 +85,7 @@ impl Program {
         let root = if device.info.kind == DeviceKind::Cpu { "rsqrt" } else { "native_rsqrt" };
         let mut defines = [&[("reciprocal_root", root.to_owned())], defines].concat();
         if device.info.is_pocl() && device.instance > 0 {
-            // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. A macro gives each its own kernel.
+            // PoCL 5.0 aborts if two devices run one kernel at once, one with an offset. A macro makes the kernels differ.
             defines.push(("DEVICE_INSTANCE", device.instance.to_string()));
         }
         let defines: String = defines.iter().map(|(name, value)| format!(" -D {name}={value}")).collect();
@@ -180,7 +180,7 @@ pub(crate) struct WorkRange {
     pub offset: usize,
     /// Number of work-items, a multiple of `group`.
     pub count: usize,
-    /// Work-items in a work-group.
+    /// Number of work-items in a work-group.
     pub group: usize,
 }
 
@@ -221,7 +221,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with `args` in this order. The optional event times the run; queueing is faster without.
+    /// Queues the kernel with `args` in this order. The optional event times the run; queueing without an event is faster.
     ///
     /// # Errors
     /// Returns an error if the arguments or the range do not fit.
@@ -232,7 +232,7 @@ impl Kernel {
         event: Option<&mut core::Event>,
     ) -> Result<()> {
         self.device.check(Call::Kernel, self.name)?;
-        // OpenCL would use the missing arguments of an earlier call, whose buffers may be gone.
+        // OpenCL would replace a missing argument by that of an earlier call, whose buffer may be gone.
         if args.len() != self.args {
             let (name, expected, given) = (self.name, self.args, args.len());
             return Err(Error::Invalid(format!("the kernel {name} has {expected} arguments, not {given}")));

@@ -16,30 +16,30 @@ use crate::base::error::{Error, Result};
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Length of a timing: long beside a launch and the resolution of a clock, but too short for users to notice.
+/// Length of a timing, in seconds: long compared with a launch and a clock's resolution, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Number of timings, of which the best counts.
+/// Number of timings. The best timing counts.
 const TIMINGS: u32 = 8;
-/// An input that the compiler cannot know.
+/// Input of the kernels. The compiler does not know the value, so the kernels cannot be precomputed.
 const SEED: f32 = 0.75;
-/// Rounds after which the same data is fetched again, few enough for the first-level cache.
+/// Number of rounds after which the same data is fetched again, so small that the data stays in the first-level cache.
 const FETCHED: usize = 32;
 
-/// Peak rates of a device; none where a measurement failed.
+/// Peak rates of a device; `None` where a measurement failed.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
     /// Fused multiply-adds in f32 per second.
     pub multiply_adds_per_second: Option<f64>,
     /// Reciprocal square roots in f32 per second, in the fastest form of the device.
     pub roots_per_second: Option<f64>,
-    /// Bytes per second that work-items fetch from a cache when all fetch the same data at a time.
+    /// Bytes per second that work-items fetch from a cache if all work-items fetch the same data at the same time.
     pub fetched_bytes_per_second: Option<f64>,
     /// Bytes of global memory per second that a copy reads and writes.
     pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures a device, which takes a few tenths of a second. Errors go to `failed`.
+    /// Measures a device in a few tenths of a second. Calls `failed` with each error.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
@@ -56,12 +56,12 @@ impl Roofline {
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Independent columns per work-item, on CPUs and on other devices: enough to hide the latency of an operation, few
-    /// enough for the registers.
+    /// Number of independent columns per work-item, on CPUs and on other devices: enough to hide the latency of an
+    /// operation, but few enough for the registers.
     chains: [usize; 2],
-    /// Operations unrolled in a round on GPUs: enough to hide the cost of the loop, few enough for the instruction cache.
+    /// Number of unrolled operations in a round on GPUs: enough to hide the loop's cost, few enough for the cache.
     turns: usize,
-    /// Number that one operation adds to the rate, such as its bytes.
+    /// Amount that one operation adds to the measured sum, such as its number of bytes.
     counts: usize,
     work: Workload,
 }
@@ -91,9 +91,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Describes the kernel `pairs` in `sources`, which are built after `kernels/roofline.cl`. Its operation is a pair of
-    /// bodies, on `chains` columns on CPUs, and counts for `sides` pairs. Each operation rotates the `coordinates` of the
-    /// other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
+    /// Describes the kernel `pairs` in `sources`, which are built after `kernels/roofline.cl`. One operation evaluates a
+    /// pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates`
+    /// numbers of the other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,
@@ -112,7 +112,7 @@ pub struct Probe {
     kernel: Kernel,
     work: Workload,
     range: WorkRange,
-    /// Operations or bytes of all work-items in a round.
+    /// Number of operations or bytes of all work-items in a round.
     work_per_round: f64,
     /// Output and input of the kernel.
     buffers: [Buffer<f32>; 2],
@@ -127,10 +127,10 @@ impl Probe {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds the form of `micro` for devices of a kind. Other kinds of devices can run it too.
+    /// Builds the form of `micro` that suits devices of a kind. Any device can run this form.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
-        // Floats in a column, independent columns of a work-item, and operations on each number in a round of `Chains`.
+        // Number of floats in a column, of columns per work-item, and of operations on each float in a round of `Chains`.
         let (lanes, chains, turns) =
             if is_cpu { (16, micro.chains[0], 1) } else { (1, micro.chains[1], micro.turns) };
         let defines =
@@ -165,7 +165,7 @@ impl Probe {
             work: micro.work,
             range,
             work_per_round: (range.count * per_item) as f64,
-            // Cleared, because the system may not back memory that was never written.
+            // Zeroes the buffers, because the system may not back memory that was never written.
             buffers: [Buffer::zeroed(device, written)?, Buffer::zeroed(device, read)?],
             rounds: 1,
             timings: 0,
@@ -174,7 +174,7 @@ impl Probe {
     }
 
     /// Runs one timing of about a hundredth of a second. Returns whether more timings are needed. The first timings only
-    /// find the number of rounds that takes a hundredth of a second.
+    /// find the number of rounds that takes this time.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
         // Short timings are imprecise, and some drivers finish compiling during the first run.
@@ -205,7 +205,7 @@ impl Probe {
         self.buffers[0].read()
     }
 
-    /// Returns the seconds that `rounds` rounds take.
+    /// Runs `rounds` rounds. Returns their time in seconds.
     fn run(&self, rounds: u32) -> Result<f64> {
         let [out, from] = self.buffers.each_ref().map(Arg::from);
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];

@@ -17,7 +17,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
     // PoCL 3.1 reports no device to a thread that asks while another thread's query runs.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // An ICD loader without platforms returns an error, which stands for an empty list.
+    // An ICD loader without platforms returns an error. The error is treated as an empty list.
     let platforms = if has_platform() { core::get_platform_ids().unwrap_or_default() } else { Vec::new() };
     let mut found: Vec<FoundDevice> = Vec::new();
     for &platform in &platforms {
@@ -51,7 +51,7 @@ fn has_platform() -> bool {
     status == core::Status::CL_SUCCESS as i32 && count > 0
 }
 
-/// Returns the device that `wanted` names by its number in [`list`] or by a part of its name or platform in any case.
+/// Returns the device whose number in [`list`] is `wanted`, or whose name or platform contains `wanted` in any case.
 /// Without `wanted`, returns the first device.
 ///
 /// # Errors
@@ -76,8 +76,8 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
     }
 }
 
-/// Returns the devices that `wanted` names, each once and in this order. Names are separated by commas: numbers of
-/// [`list`], parts of names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
+/// Returns the devices that `wanted` lists, each once and in this order. `wanted` contains names separated by commas:
+/// numbers of [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
 ///
 /// # Errors
 /// Returns an error if a name matches no device.
@@ -139,7 +139,7 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     if aborts_on_sub_devices(&cpu.info) {
         return invalid(format!("PoCL {driver} aborts with parts of a CPU; use another version"));
     }
-    // The first parts take one core more where the cores do not divide evenly.
+    // If the cores do not divide evenly, the first parts get one core more.
     let sizes = (0..count).map(|nth| (units + count - 1 - nth) / count);
     let by_counts = core::ffi::CL_DEVICE_PARTITION_BY_COUNTS as isize;
     let properties: Vec<isize> =

@@ -41,8 +41,8 @@ pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
 /// gets another key than the original.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, each with its source files. Because of the cache, changing back to a
-/// variant does not build its program again.
+/// Cache of the programs built for a device, each with its source files. Changing back to an earlier variant reuses the
+/// cached program.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 
@@ -55,7 +55,7 @@ impl ProgramCache {
         self.0.get(key).map(|(_, program)| program.clone())
     }
 
-    /// Adds a program. Empties the cache first if it is full.
+    /// Adds a program. Empties a full cache first.
     pub(super) fn insert(&mut self, key: Key, sources: &[KernelSource], program: core::Program) {
         if self.len() >= MOST_PROGRAMS {
             self.0.clear();
@@ -63,7 +63,7 @@ impl ProgramCache {
         self.0.insert(key, (sources.to_vec(), program));
     }
 
-    /// Drops programs built from edited texts other than `edits`.
+    /// Removes programs that were built from edits other than `edits`.
     pub(super) fn forget_edits_except(&mut self, edits: &KernelEdits) {
         let original = KernelEdits::new();
         self.0.retain(|(text, _), (sources, _)| {
