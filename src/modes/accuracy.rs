@@ -1,6 +1,6 @@
-//! Relative error of a kernel against double precision, for `check`, `bench` and the window.
+//! Relative errors of kernels, compared with double precision.
 
-/// Effect of a step on one body: the changes of the rows of [`crate::base::bodies::Bodies`], or only the acceleration.
+/// Effect of a step on one body: the changes of its velocity and position, or only its acceleration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
     /// Change of the velocity.
@@ -18,24 +18,24 @@ pub struct Judged {
     pub right: Effect,
 }
 
-/// Effects of the last step on some bodies. The iterator computes the exact effects on the thread that runs it; each costs
-/// one body against all others.
+/// Effects of the last step on some bodies. The iterator computes the exact effects on the calling thread; each effect
+/// costs the evaluation of one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
 /// Largest relative error that passes `check`.
 pub const TOLERANCE: f64 = 1e-4;
-/// Relative error above which the window warns of a variant that is exact up to rounding.
+/// Relative error of an exact variant above which the window shows a warning.
 pub const WORRYING: f64 = 1e-3;
-/// Number of bodies in a sample, if time allows.
+/// Number of bodies in a sample, unless there are fewer bodies or too little time.
 pub const SAMPLE: usize = 256;
 
-/// Returns the indices of `most` random bodies out of `count`, without repetition; of all bodies if there are fewer.
+/// Returns the indices of `most` random bodies out of `count`, without repetition. Returns all indices if `most` ≥ `count`.
 pub fn choose(count: usize, most: usize) -> Vec<usize> {
     rand::seq::index::sample(&mut rand::rng(), count, most.min(count)).into_vec()
 }
 
-/// Returns √(Σ|computed − right|² / Σ|right|²) over all bodies, for velocity or position, whichever is larger; infinity if
-/// a computed value is NaN; `None` if all right values are zero.
+/// Returns √(Σ|computed − right|² / Σ|right|²) over all bodies, for velocity or for position, whichever is larger. Returns
+/// infinity if a computed value is NaN, and `None` if all right values are zero.
 pub fn relative_error(bodies: impl IntoIterator<Item = Judged>) -> Option<f64> {
     let (mut velocity, mut position) = (Squares::default(), Squares::default());
     for Judged { computed, right } in bodies {

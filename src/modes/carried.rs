@@ -1,19 +1,17 @@
-//! Checks of carried lists: what a snapshot keeps besides the state.
+//! Checks of carried lists: the lists that a snapshot contains besides the state.
 //!
-//! A mode describes each of its lists by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of
-//! snapshots refuses lists without a row, and lists that their row's check refuses. `tests/files/snapshots.rs` checks
-//! that each variant's own lists pass.
+//! A mode describes each list by a row of [`ModeInfo::carries`](super::ModeInfo::carries). A reader of snapshots refuses
+//! lists without a row, and lists that fail the check of their row.
 //!
-//! A list from a file must hold numbers that the kernels could have left there. NaN is allowed only where kernels
-//! leave it for bodies that are held out. Other numbers that are not finite are refused with a message, because they
-//! would look like a failed simulation.
+//! A list from a file must hold numbers that the kernels can produce. NaN is allowed only for bodies that kernels exclude
+//! because they are not finite. Other non-finite numbers are refused, because they would look like a failed simulation.
 
 use super::{Carries, Extra, Mode};
 use crate::base::bodies::{Bodies, is_quarantined};
 use crate::base::error::{Error, Result};
 use crate::base::state::State;
 
-/// Checks that `mode` could have left `state` and `extra`, read from a file.
+/// Checks that a simulation of `mode` can have produced `state` and `extra`, which were read from a file.
 pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()> {
     let info = mode.info();
     state.check().map_err(Error::Invalid)?;
@@ -28,7 +26,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     Ok(())
 }
 
-/// The result of a check; the text says what is wrong and what is expected.
+/// Result of a check. The error text says what is wrong and what is expected.
 pub(crate) type Checked = Result<(), String>;
 
 /// Returns an error with the text `what`, unless `is_right`.
@@ -41,8 +39,8 @@ pub(super) fn has(list: &[f32], expected: usize) -> Checked {
     ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }
 
-/// Checks that `list` has `W` numbers for each of `bodies`, and that `allows` accepts each body's numbers; its last
-/// argument says whether the body is held out. `expected` describes valid numbers.
+/// Checks that `list` has `W` numbers for each of `bodies`, and that `allows` accepts the numbers of each body. The last
+/// argument of `allows` tells whether the body is excluded as not finite. `expected` describes valid numbers.
 pub(super) fn each_body<const W: usize>(
     bodies: &Bodies,
     list: &[f32],
@@ -57,7 +55,7 @@ pub(super) fn each_body<const W: usize>(
     }
 }
 
-/// Returns the list `name`.
+/// Returns the list `name`, which must contain `len` numbers.
 pub(super) fn list<'a>(extra: &'a Extra, name: &str, len: usize) -> Result<&'a [f32]> {
     match extra.get(name) {
         Some(list) if list.len() == len => Ok(list),

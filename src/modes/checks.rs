@@ -1,4 +1,4 @@
-//! Initial states for `check` that all variants are compared on, and the measures of their errors.
+//! Initial states for `check`, on which all variants are compared, and measures of the errors.
 
 use super::accuracy::{Effect, Judged, relative_error};
 use super::{Mode, ModeInfo, Start};
@@ -9,16 +9,16 @@ use crate::base::params::{self, combinations};
 use crate::base::state::State;
 use crate::scene::{Scene, Setup};
 
-/// Numbers of bodies, many of them next to powers of two, where mistakes at the ends of arrays show.
+/// Numbers of bodies for `check`. Many are next to powers of two, where errors at the ends of arrays show.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies of the most revealing initial states, which quick checks use.
+/// Numbers of bodies for quick checks: those that reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
-/// Steps from each initial state.
+/// Number of steps from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
-/// Size and total mass of a system for which intermediate results of a kernel come near the limits of f32, with the
-/// numbers of bodies to try.
+/// Size and total mass of a system in which the intermediate results of a kernel come near the limits of f32. `bodies` are
+/// the numbers of bodies to try.
 struct Extent {
     name: &'static str,
     length: f32,
@@ -26,8 +26,8 @@ struct Extent {
     bodies: &'static [usize],
 }
 
-/// Extreme systems. The cubes of most distances exceed the range of f32, as the cube of 5e12 does. In the tiny system
-/// all bodies are within the softening length.
+/// Extreme systems. In large systems, the cubes of most distances exceed the range of f32. In the tiny system, all bodies
+/// are within the softening length.
 const EXTENTS: [Extent; 4] = [
     Extent { name: "far apart", length: 1e15, mass: 1e18, bodies: &[2, 65] },
     Extent { name: "as far apart as possible", length: 5e16, mass: 1e18, bodies: &[65] },
@@ -35,8 +35,8 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes `scenes` with each number of bodies and each combination of the mode's switches
-/// and choices.
+/// Returns initial states of the scenes named `scenes`, with each number of bodies and each combination of switches and
+/// choices.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -63,7 +63,7 @@ pub fn of_bodies(info: &'static ModeInfo, scenes: &[&str]) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Returns initial states of a gravity scene scaled to each of `EXTENTS`, with the smallest softening.
+/// Returns initial states of a gravity scene, scaled to each of `EXTENTS`, with the smallest softening length.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -76,7 +76,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
         let kinds = [Masses::Various, Masses::Equal];
         for (n, masses) in extent.bodies.iter().flat_map(|&n| kinds.map(|masses| (n, masses))) {
             if n == 2 && masses == Masses::Equal {
-                // One body would have no mass, so that no force would act on the other.
+                // One of the two bodies would have no mass, so that no force would act on the other body.
                 continue;
             }
             let mut start = start(scene, mode.as_ref(), "", n, (masses, n == 65))?;
@@ -88,7 +88,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Scales the bodies to `extent` and stops them, so that later velocities show even a weak force.
+/// Scales the bodies to `extent` and sets velocities to zero, so that later velocities show even a weak force.
 fn at_scale(bodies: &mut Bodies, extent: &Extent) {
     bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
     for x in &mut bodies.positions {
@@ -97,7 +97,7 @@ fn at_scale(bodies: &mut Bodies, extent: &Extent) {
     }
 }
 
-/// Masses of the bodies. Various masses reveal a mass read from the wrong body; some kernels are only for equal masses.
+/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,
@@ -135,8 +135,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Returns how much happens from `start` to `end`: for bodies, the RMS change of velocity divided by the RMS speed at the
-/// end; for a fluid, the largest speed.
+/// Returns how strongly the state changes. For bodies: the RMS change of velocity divided by the RMS speed at the end. For
+/// a fluid: the largest speed.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.
@@ -147,12 +147,12 @@ pub fn effect(start: &State, end: &State<f64>) -> Result<f64> {
     }
 }
 
-/// Returns the error of the state `found` relative to the exact state `right`; both follow from `start`.
+/// Returns the error of the state `found` relative to the exact state `right`. Both states follow from `start`.
 ///
 /// - For bodies, the relative RMS error of the changes of velocity and position. The exact positions are rounded to f32
-///   first: far from the origin a body moves by less than f32 resolves.
+///   first, because far from the origin a body can move by less than the resolution of f32.
 /// - For a fluid, the largest error of a velocity relative to the largest speed, or of a density relative to the mean
-///   density. Changes of populations are no measure, since they are lost in the rounding of the populations.
+///   density. Populations are not compared, because rounding is larger than their changes.
 ///
 /// # Errors
 /// Returns an error if some states hold bodies and others a fluid.
@@ -180,7 +180,7 @@ fn bodies_error(start: &Bodies, found: &Bodies<f64>, right: &Bodies<f64>) -> f64
     relative_error((0..start.len()).map(judge)).unwrap_or(0.0)
 }
 
-/// Returns the RMS change of velocity divided by the RMS speed at the end; 0 if nothing moves.
+/// Returns the RMS change of velocity divided by the RMS speed at the end, or 0 if nothing moves.
 fn rms_change(start: &Bodies, end: &Bodies<f64>) -> f64 {
     let rows = start.velocities.iter().zip(&end.velocities);
     let change = rows.flat_map(|(start, end)| (0..3).map(|k| (end[k] - f64::from(start[k])).powi(2)));
@@ -204,7 +204,7 @@ fn flow_error(found: &Flow<f64>, right: &Flow<f64>) -> f64 {
         let ((rho, u), (rho_right, u_right)) = (found.at(i), right.at(i));
         let speed = (u[0] - u_right[0]).hypot(u[1] - u_right[1]) / fastest;
         let density = (rho - rho_right).abs() / mean;
-        // f64::max would ignore NaN.
+        // `f64::max` would ignore NaN.
         if speed.is_nan() || density.is_nan() { f64::INFINITY } else { speed.max(density) }
     };
     free(right).map(off).fold(0.0, f64::max)

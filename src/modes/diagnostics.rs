@@ -5,17 +5,17 @@ use crate::base::format;
 /// Sums over all bodies whose values are finite, or over all free cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
-    /// Σ ½ m v².
+    /// Kinetic energy Σ ½ m v².
     pub kinetic: f64,
     /// Potential energy of all pairs and of fixed masses such as a planet.
     pub potential: f64,
-    /// Σ m v.
+    /// Momentum Σ m v.
     pub momentum: [f64; 3],
-    /// Σ m |v|: the scale of the momentum.
+    /// Sum of the absolute momenta, Σ m |v|, which gives the scale of `momentum`.
     pub momentum_scale: f64,
-    /// Σ m x × v, about the origin.
+    /// Angular momentum Σ m x × v about the origin.
     pub angular_momentum: [f64; 3],
-    /// Number of bodies left out of the simulation because their values are not finite.
+    /// Number of bodies that the simulation excludes because their values are not finite.
     pub nonfinite: usize,
     /// Further readings of the mode.
     pub readings: Vec<Reading>,
@@ -24,22 +24,22 @@ pub struct Diagnostics {
 /// A named number that a mode reports.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Reading {
-    /// Key in reports.
+    /// Key of the reading in reports.
     pub key: &'static str,
-    /// Label on the screen.
+    /// Label of the reading on the screen.
     #[serde(skip)]
     pub label: &'static str,
-    /// The value.
+    /// Value of the reading.
     pub value: f64,
-    /// Unit behind the number, with a leading space; empty for a plain number.
+    /// Unit to display after the number, with a leading space; empty for a number without a unit.
     #[serde(skip)]
     pub unit: &'static str,
     /// Explanation for the tooltip.
     #[serde(skip)]
     pub help: &'static str,
-    /// Whether the value calls for a warning.
+    /// Whether the value requires a warning.
     pub warns: bool,
-    /// Cause and remedy as a sentence, if the value calls for a warning and they are known.
+    /// Cause and remedy as a sentence, if the value requires a warning and both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
     /// Whether the value is a count, such as a number of collisions.
@@ -63,7 +63,7 @@ impl Reading {
         Self { help, ..self }
     }
 
-    /// Adds a warning with its cause and remedy, if `warns`.
+    /// Adds a warning with the cause and remedy `advice` if `warns` is set.
     pub fn warns_of(self, warns: bool, advice: &'static str) -> Self {
         Self { warns, advice: warns.then_some(advice), ..self }
     }
@@ -76,7 +76,7 @@ impl Reading {
 }
 
 impl Diagnostics {
-    /// Adds the kinetic energy and the momenta of a body.
+    /// Adds the contribution of a body to the kinetic energy and to the momenta.
     pub(super) fn add_body(&mut self, mass: f64, x: glam::DVec3, v: glam::DVec3) {
         self.kinetic += 0.5 * mass * v.length_squared();
         self.momentum_scale += mass * v.length();

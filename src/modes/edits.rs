@@ -1,4 +1,4 @@
-//! Edits by a person to the bodies of any mode with bodies.
+//! Edits by the user, for all modes with bodies.
 
 use glam::{Vec3, vec3};
 
@@ -10,8 +10,8 @@ use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies `edit`. A cluster has at least the radius `wide` and rotates at the rate `spin(mass, radius)`, so that it
-/// holds together by its own gravity.
+/// Applies `edit`. A launched cluster has at least the radius `wide`, and rotates at the rate `spin(mass, radius)`, at
+/// which gravity holds the cluster together.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,
@@ -67,7 +67,7 @@ fn add(bodies: &mut Bodies, launch: &Launch, wide: f32, spin: impl Fn(f32, f32) 
     let radius = radius.max(wide);
     let turn = Vec3::Z * spin(mass, radius);
     for nth in 0..CLUSTER {
-        // A spiral that fills a ball evenly: each body has the same volume.
+        // Places the bodies on a spiral that fills a ball evenly: each body has the same volume.
         let share = (nth as f32 + 0.5) / CLUSTER as f32;
         let (height, angle) = (1.0 - 2.0 * (share * 19.0).fract(), 2.399_963 * nth as f32);
         let across = (1.0 - height * height).sqrt();
@@ -89,7 +89,7 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
 pub(super) struct AttractKernel(Option<Kernel>);
 
 impl AttractKernel {
-    /// Queues the change of the velocities `v` of bodies at `x` by an attractor over some time.
+    /// Queues a change of the velocities `v` of bodies at `x`: the effect of an attractor over some time.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

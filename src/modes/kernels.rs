@@ -1,4 +1,4 @@
-//! Kernel sources that are part of the program.
+//! Sources of kernels that are part of every program.
 
 use crate::compute::KernelSource;
 pub(super) use crate::compute::kernel_source as source;
@@ -11,10 +11,10 @@ pub(super) fn sources(files: &[KernelSource]) -> Vec<KernelSource> {
     [&[PRELUDE], files].concat()
 }
 
-/// A macro that kernels are compiled with.
+/// Name and value of a macro that kernels are compiled with.
 pub(super) type Define = (&'static str, String);
 
-/// Returns those macros of `flags` that are on.
+/// Returns definitions of the macros in `flags` that are on.
 pub(super) fn flags(flags: &[(&'static str, bool)]) -> Vec<Define> {
     flags.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (*name, "1".to_owned())).collect()
 }

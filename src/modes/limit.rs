@@ -3,14 +3,14 @@
 use super::Recipe;
 use crate::compute::{MicroKernel, Roofline};
 
-/// What limits a mode's speed on a device.
+/// The hardware limit of a mode's speed.
 #[derive(Debug)]
 pub enum Limit {
-    /// Arithmetic of a pair of bodies.
+    /// The limit is the arithmetic of a pair of bodies.
     Pair(Pair),
-    /// Memory bandwidth, as measured by a copy.
+    /// The limit is the memory bandwidth, as measured by a copy.
     Copies {
-        /// Bytes read and written for a cell in a step.
+        /// Number of bytes read and written for a cell in a step.
         bytes: f64,
     },
 }
@@ -24,7 +24,7 @@ impl Limit {
         }
     }
 
-    /// Returns the limit in pairs or cells per second for a rate of the micro-kernel.
+    /// Converts the measured rate of the micro-kernel to a limit in pairs or cells per second.
     pub fn at(&self, rate: f64) -> f64 {
         match self {
             Self::Pair(_) => rate,
@@ -45,21 +45,21 @@ impl Limit {
     }
 }
 
-/// The least cost of a pair.
+/// The least cost of a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
-    /// Arithmetic of a pair on operands in registers, with equal masses and both sides at once where that is cheaper.
-    /// Its rate is the limit of variants that evaluate all pairs. It is measured, because devices differ in which
-    /// operations overlap.
+    /// Micro-kernel of the arithmetic of a pair of bodies on operands in registers, with equal masses, and both bodies
+    /// updated at once where cheaper. The measured rate is the limit of variants that evaluate all pairs. Devices differ in
+    /// which operations overlap.
     pub micro: MicroKernel,
-    /// Reciprocal roots in the arithmetic of a pair.
+    /// Number of reciprocal roots in the arithmetic of a pair.
     pub roots: f64,
 }
 
 /// Utilization of the parts of a device, as fractions of their limits.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Busy {
-    /// Fraction of the arithmetic limit of a pair, for modes with pairs.
+    /// Fraction of the arithmetic limit of a pair; `None` for modes without pairs.
     pub arithmetic: Option<f64>,
     /// Fraction of the rate of reciprocal roots, if known.
     pub roots: Option<f64>,
@@ -68,7 +68,7 @@ pub struct Busy {
 }
 
 impl Busy {
-    /// Computes the utilization at the fraction `share` of a limit in pairs or cells per second.
+    /// Computes the utilization of a device that reaches the fraction `share` of a limit in pairs or cells per second.
     pub fn new(share: f64, limit: (&Limit, f64), recipe: &Recipe, roofline: &Roofline) -> Self {
         let speed = share * limit.1;
         match limit.0 {
@@ -81,8 +81,8 @@ impl Busy {
         }
     }
 
-    /// Returns the part with the highest utilization, or `latency` if all are below one half: then the device waits
-    /// for earlier results, runs scalar code, or has too few work-items.
+    /// Returns the part with the highest utilization. Returns `latency` if all utilizations are below one half: the device
+    /// waits for earlier results, runs scalar code, or has too few work-items.
     pub fn bound(&self) -> &'static str {
         let parts = [("arithmetic", self.arithmetic), ("roots", self.roots), ("memory", self.memory)];
         let known = parts.into_iter().filter_map(|(name, share)| Some((name, share?)));
@@ -92,7 +92,7 @@ impl Busy {
 }
 
 impl Recipe {
-    /// Returns the least number of bytes fetched from global memory for a pair: each position is fetched once for all
+    /// Returns the least number of bytes fetched from global memory for a pair. Each position is fetched once for all
     /// bodies of a work-item, or of a work-group with local memory.
     pub fn bytes_per_pair(&self) -> f64 {
         let sharers = match (self.variant.local_bytes)(self) {

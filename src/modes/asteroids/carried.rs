@@ -1,4 +1,4 @@
-//! Lists that snapshots keep of asteroids besides the bodies, and the checks of these lists.
+//! Lists that snapshots of asteroids contain besides the bodies, and the checks of these lists.
 
 use std::any::Any;
 
@@ -9,19 +9,19 @@ use crate::modes::{CarriedList, Carries};
 
 /// Radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Mass of each body, also of bodies that are held out.
+/// Mass of each body, including bodies that are excluded because they are not finite.
 pub(super) const MASSES: &str = "masses";
-/// Number of hits, deepest overlap and steps since the last hit of each body.
+/// For each body: number of hits, deepest overlap, and number of steps since the last hit.
 pub(super) const CONTACT: &str = "contact";
-/// Smallest and largest of the sizes.
+/// Smallest and largest size.
 pub(super) const RADII: &str = "radii";
 /// Schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Steps since the last hit of a body that has not been hit yet.
+/// Number of steps since the last hit, for a body that has not been hit yet.
 pub(super) const NEVER: f32 = 1e9;
 
-/// Largest relative deviation of a size from the cube root of the mass, a few rounding errors.
+/// Largest relative deviation of a size from the cube root of the mass; allows for a few rounding errors.
 const TOLERANCE: f64 = 1e-4;
 
 pub(super) const CARRIES: &[CarriedList] = &[
@@ -59,8 +59,8 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. Bodies that are held
-/// out may have no size. The size of a body without mass is 0, or 1 if no body had a mass.
+/// Checks that sizes are proportional to the cube roots of the masses, with one factor for all bodies. Bodies excluded as
+/// not finite may have no size. The size of a body without mass is 0, or 1 if no body had a mass.
 fn sizes(with: &Carries, list: &[f32]) -> Checked {
     let (bodies, masses) = (with.bodies()?, with.other(MASSES)?);
     has(masses, bodies.len())?;
@@ -80,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the range of sizes. The range may be wider than the sizes of the remaining bodies, since it also covers bodies
-/// that were held out later. The cells of `grid` are as large as the largest size.
+/// Checks the range of sizes. The range may also cover bodies that were excluded later because they were not finite. The
+/// cells of the variant `grid` are as wide as the largest size.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());
@@ -92,7 +92,7 @@ fn radii(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Returns the smallest and the largest of the sizes that are finite and above 0; zeros if there are none.
+/// Returns the smallest and the largest size that is finite and above 0, or zeros if there is none.
 pub(super) fn extent(sizes: impl Iterator<Item = f32>) -> [f32; 2] {
     let sizes = sizes.filter(|size| *size > 0.0 && size.is_finite());
     let [least, most] = sizes.fold([f32::INFINITY, 0.0f32], |[least, most], x| [x.min(least), x.max(most)]);

@@ -1,4 +1,4 @@
-//! The solver of `grid`: sorts bodies into cells by a hash of their position, and tests only neighbours.
+//! Solver of the variant `grid`: sorts bodies into cells by a hash of their position, and tests only neighbouring cells.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
-/// `SCAN_GROUP` of `kernels/asteroids/grid.cl`: the work-group size of the prefix sum.
+/// Work-group size of the prefix sum: `SCAN_GROUP` of `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
-/// Counts that a work-group of the prefix sum adds up.
+/// Number of counts that a work-group of the prefix sum adds up.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
-/// How much wider than the largest body a cell is, so that rounding cannot put bodies that touch farther than one
+/// Width of a cell divided by the largest diameter. Above 1, so that rounding cannot put touching bodies farther than one
 /// cell apart.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item: the number of bodies that a body is tested against.
+/// Approximate cost of a work-item: the number of bodies that it tests against its own body.
 const COST: f64 = 64.0;
 
-/// Bodies sorted into cells.
+/// Solver that sorts bodies into cells.
 pub(super) struct Cells {
     advance: Advance,
     bodies: usize,
@@ -40,7 +40,7 @@ impl Cells {
     pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
         let Setup { device, program, bodies, .. } = *setup;
         let buckets = bodies.next_power_of_two().max(SCAN_BLOCK);
-        // One more block, for the end of the last bucket.
+        // Makes room for one more block, for the end of the last bucket.
         let counts = buckets + SCAN_BLOCK;
         let names =
             ["clear", "count_cells", "scan_blocks", "scan_sums", "scan_add", "queue_up", "sort_bodies"];
@@ -126,8 +126,8 @@ impl Solver for Cells {
     }
 }
 
-/// Returns strides with which the 27 cells around any cell fall into 27 different buckets. `buckets` is a power of two, at
-/// least 1024.
+/// Returns strides for which the 27 cells around any cell fall into 27 different buckets. `buckets` must be a power of two
+/// and at least 1024.
 fn strides(buckets: u32) -> [u32; 2] {
     let differ = |[p, q]: [u32; 2]| {
         let bucket =

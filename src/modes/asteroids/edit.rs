@@ -1,4 +1,4 @@
-//! Edits of bodies. A body keeps its size when other bodies are added or removed.
+//! Edits of asteroids. A body keeps its size when other bodies are added or removed.
 
 use super::carried::{CONTACT, MASSES, NEVER, RADII, SIZES, SUBSTEPS, extent};
 use super::parameters::Asteroids;
@@ -9,13 +9,13 @@ use crate::modes::{Extra, edits};
 
 /// Applies an edit to the bodies and to their sizes, masses and contacts.
 pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, edit: &Edit) -> Result<()> {
-    // Sizes are proportional to the cube root of the mass; the edit keeps the factor.
+    // Sizes are proportional to the cube root of the mass. The edit keeps the proportionality factor.
     let rows = bodies.positions.iter().zip(extra.get(SIZES).into_iter().flatten());
     let factor =
         rows.into_iter().find_map(|(x, size)| (x[3] > 0.0 && *size > 0.0).then(|| size / x[3].cbrt()));
     let size = |mass: f32| factor.map_or(1.0, |factor| factor * mass.cbrt());
     let all: f32 = bodies.positions.iter().map(|x| x[3]).sum();
-    // Radius of a launched cluster, so large that its bodies do not touch.
+    // Radius of a launched cluster: large enough that the bodies of the cluster do not touch.
     let wide = match edit {
         Edit::Launch(launch) => {
             let mass = if all > 0.0 { all * launch.share } else { launch.share };
@@ -57,7 +57,7 @@ pub(super) fn edit(params: &Asteroids, bodies: &mut Bodies, extra: &mut Extra, e
     }
     let radii = extent(extra.get(SIZES).into_iter().flatten().copied());
     extra.insert(RADII.to_owned(), radii.to_vec());
-    // Without a schedule of substeps, the bodies are measured before the next step.
+    // Removes the schedule of substeps, so that the motion of the bodies is measured before the next step.
     extra.remove(SUBSTEPS);
     Ok(())
 }

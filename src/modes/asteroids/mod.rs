@@ -1,4 +1,4 @@
-//! Asteroids: bodies with a size that collide, round a planet that holds them in orbit.
+//! Asteroids: colliding bodies with a size, in orbit around a planet.
 
 mod carried;
 mod cells;

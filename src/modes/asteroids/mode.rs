@@ -19,7 +19,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The mode's row.
+/// Row of the asteroids mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
     summary: "Solid bodies orbit a planet and collide.",
@@ -102,7 +102,7 @@ impl Mode for Asteroids {
         edit::edit(self, bodies, extra, edit)
     }
 
-    /// Keeps all lists: sizes and contacts stay valid, and the list of substeps names its parameters.
+    /// Keeps all lists: sizes and contacts stay valid, and the list of substeps contains the parameters that it depends on.
     fn unsettle(&self, _: &mut Extra) {}
 
     fn field(&self, at: glam::DVec3, _: &[[f32; 4]], _: Option<usize>) -> Option<GravitySample> {
@@ -114,8 +114,8 @@ impl Mode for Asteroids {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions and velocities twice, and once more sorted or in columns; contacts; groups; the packed picture; the
-        // cell list or the list of touching pairs; the first pass's results for the second pass.
+        // Memory per body: positions and velocities twice, and once more sorted or in columns; contacts; groups; the packed
+        // picture; the cell list or the list of touching pairs; the results of the first pass.
         7 * size_of::<[f32; 4]>()
             + size_of::<f32>()
             + PackedPoints::BYTES_PER_BODY

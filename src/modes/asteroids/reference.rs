@@ -1,4 +1,4 @@
-//! Reference implementation of asteroids in f64, which the kernels are checked against.
+//! Reference implementation of asteroids in f64. The results of the kernels are compared with its results.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
 
-/// Largest overlap that a rest contact holds against gravity, in units of g·dt².
+/// Largest overlap that a rest contact maintains against gravity, in units of g·dt².
 const CARRIED: f64 = 50.0;
-/// Mass ratio from which on the heavier body takes part in any number of impacts at once.
+/// Mass ratio above which the heavier body takes part in any number of impacts at once.
 const HEAVIER: f64 = 16.0;
-/// Relative distance to a threshold below which single precision may decide differently.
+/// Relative distance to a threshold below which single precision may give another decision.
 const DOUBT: f64 = 1e-5;
 
-/// A step of all bodies, which computes the result of each body separately.
+/// A step of all bodies. The result of each body is computed separately, on demand.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -35,7 +35,7 @@ enum Partner {
     Planet,
 }
 
-/// A contact of a body, seen from the body.
+/// Contact of a body with a partner, seen from the body.
 struct Contact {
     partner: Partner,
     /// Unit vector from the body to the partner.
@@ -49,12 +49,12 @@ struct Contact {
     bounce: f64,
     /// T: the change of u that also keeps the overlap from growing.
     hold: f64,
-    /// Larger acceleration of the two partners.
+    /// Larger one of the two partners' accelerations.
     gravity: f64,
     is_impact: bool,
     /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
     weight: f64,
-    /// Smallest relative distance of a compared value to its threshold.
+    /// Smallest relative distance between a compared value and its threshold.
     margin: f64,
 }
 
@@ -71,12 +71,12 @@ struct Role {
     light: u32,
     /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// Smallest relative distance of a compared value to its threshold.
+    /// Smallest relative distance between a compared value and its threshold.
     margin: f64,
 }
 
 impl Role {
-    /// Role of the planet. Its contacts are not counted.
+    /// Role of the planet. The contacts of the planet are not counted.
     const PLANET: Self =
         Self { overlaps: 0.0, resting: 0, weight: 0.0, light: 0, best: None, margin: f64::INFINITY };
 
@@ -98,14 +98,14 @@ impl<T: Copy + Into<f64>> Step<T> {
         body(&self.bodies, i)
     }
 
-    /// Returns the planet's acceleration of a body.
+    /// Returns the acceleration of a body by the planet.
     pub(super) fn pull(&self, i: usize) -> Vector {
         self.params.field_of(self.body(i).0).acceleration
     }
 
-    /// Returns position and velocity of a body after the step; `None` if the body is held out.
+    /// Returns position and velocity of a body after the step, or `None` for a body excluded as not finite.
     ///
-    /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push, all from the old state.
+    /// v' = (v + Σ Δv + a·dt)·decay; x' = x + v'·dt + Σ push. The right-hand sides use the state before the step.
     pub(super) fn moved(&self, i: usize) -> Option<(Vector, Vector)> {
         let (x, v, _) = self.body(i);
         let (dv, dx) = match self.params.contact_law {
@@ -117,7 +117,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         v.is_finite().then_some((x + v * dt + dx, v))
     }
 
-    /// Returns whether single precision may classify a contact that affects the body differently.
+    /// Returns whether a contact that affects the body may be classified differently in single precision.
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
         let best_of = |i: usize| match self.role(i).best {
@@ -129,7 +129,7 @@ impl<T: Copy + Into<f64>> Step<T> {
             && partners.chain([i]).any(|j| near(j) || best_of(j).is_some_and(near))
     }
 
-    /// Returns the bodies that a body touches.
+    /// Returns the indices of the bodies that touch body `i`.
     fn touching(&self, i: usize) -> Vec<usize> {
         let (x, v, _) = self.body(i);
         let touches = |&j: &usize| {
@@ -154,7 +154,7 @@ impl<T: Copy + Into<f64>> Step<T> {
 
     fn contact(&self, i: usize, partner: Partner) -> Contact {
         let (x, v, _) = self.body(i);
-        // The planet rests at the origin.
+        // The planet is at rest at the origin.
         let (place, velocity, radius, pull, apart) = match partner {
             Partner::Body(j) => {
                 let ((x, v, _), apart) = (self.body(j), if i < j { Vector::X } else { -Vector::X });
@@ -202,13 +202,13 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns whether body i is so much lighter than the partner that the partner consents to every impact.
+    /// Returns whether body `i` is much lighter than the partner. The partner then consents to every impact.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass
     }
 
-    /// Returns the result of the first pass: the counts of a body's contacts and its best impact.
+    /// Returns the result of the first pass: the number of contacts of each kind, and the best impact of the body.
     fn role(&self, i: usize) -> Role {
         if let Some(role) = self.roles.borrow().get(&i) {
             return *role;
@@ -231,7 +231,7 @@ impl<T: Copy + Into<f64>> Step<T> {
                 if let Some((_, fastest)) = role.best {
                     role.margin = role.margin.min((u / fastest - 1.0).abs());
                 }
-                // The fastest impact is best; ties go to the smaller index, and the planet comes last.
+                // The fastest impact is best. Ties go to the smallest index; the planet comes last.
                 if role.best.is_none_or(|(best, fastest)| u > fastest || (u == fastest && partner < best)) {
                     role.best = Some((partner, u));
                 }
@@ -247,7 +247,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
-    /// Returns whether an impact acts: both sides must consent.
+    /// Returns whether an impact takes effect. Both partners must consent.
     fn acts(&self, i: usize, partner: Partner) -> bool {
         self.consents(i, partner)
             && match partner {
@@ -256,7 +256,7 @@ impl<T: Copy + Into<f64>> Step<T> {
             }
     }
 
-    /// Returns whether any impact of the body acts.
+    /// Returns whether any impact of the body takes effect.
     fn is_hit(&self, i: usize) -> bool {
         let role = self.role(i);
         role.light > 0 || role.best.is_some_and(|(best, _)| self.acts(i, best))
@@ -302,8 +302,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         (dv, dx)
     }
 
-    /// Returns the changes of velocity and position under the contact law `simple`: Δv = −share·[(1+e)·u·n + μ·v_t] for each
-    /// contact whose partners approach, and the push apart.
+    /// Returns the changes of velocity and position under the contact law `simple`. Each contact with approaching partners
+    /// contributes Δv = −share·[(1+e)·u·n + μ·v_t] and a push that separates the partners.
     fn only_pass(&self, i: usize) -> (Vector, Vector) {
         let Asteroids { restitution, friction, push, .. } = self.params;
         let [restitution, friction, push] = [restitution, friction, push].map(f64::from);
@@ -327,7 +327,7 @@ impl<T: Copy + Into<f64>> Step<T> {
 /// Bodies sorted into cells as wide as the largest body, so that touching bodies are in neighbouring cells.
 struct Cells {
     width: f64,
-    /// Cell and index of each body that is not held out, sorted.
+    /// Cell and index of each finite body, sorted.
     sorted: Vec<([i64; 3], usize)>,
 }
 
@@ -346,7 +346,7 @@ impl Cells {
     }
 
     fn cell(&self, x: Vector) -> [i64; 3] {
-        // The outermost cells have no outer boundary.
+        // The outermost cells extend to infinity.
         x.to_array().map(|x| (x / self.width).floor().clamp(-1e12, 1e12) as i64)
     }
 
@@ -367,7 +367,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Takes `steps` steps, with the same substeps as on the device.
+    /// Takes `steps` steps with the substeps that the devices also use.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -425,7 +425,7 @@ impl Asteroids {
         units.iter().map(|unit| unit * f64::from(self.radius)).collect()
     }
 
-    /// Returns the planet's acceleration and potential at a position; inside the planet they do not exceed the values at the
+    /// Returns the planet's acceleration and potential at a position. Inside the planet, neither exceeds its value at the
     /// surface.
     pub(super) fn field_of(&self, x: Vector) -> GravitySample {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
@@ -459,7 +459,7 @@ pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector
     (Vector::new(x, y, z), Vector::new(vx, vy, vz), m)
 }
 
-/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m); 1 for all bodies if none has a mass.
+/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m), or 1 for all bodies without any mass.
 pub(super) fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
     masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()

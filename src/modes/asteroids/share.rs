@@ -1,4 +1,4 @@
-//! The passes of asteroids, on one device or several. Each device has all bodies and steps its own; then all devices exchange
+//! Division of asteroids among devices. Each device has all bodies and steps its own share; then all devices exchange
 //! positions and velocities. The variant `grid` runs on one device, because sorting all bodies takes nearly as long as
 //! testing them.
 
@@ -47,7 +47,7 @@ impl SharedSimulation for AsteroidSimulation {
         if self.second.is_some() { 2 } else { 1 }
     }
 
-    /// The first device decides the number of substeps for all, since devices may round differently.
+    /// The first device decides the number of substeps for all devices, because devices may round differently.
     fn agree(participants: &mut [&mut Self]) -> Result<()> {
         if let Some((first, others)) = participants.split_first_mut()
             && first.burst.substep == 0
@@ -97,7 +97,7 @@ impl SharedSimulation for AsteroidSimulation {
         Ok(())
     }
 
-    /// Devices exchange roles between the two passes, and the bodies after the last.
+    /// Devices exchange roles between the two passes, and positions and velocities after the last pass.
     fn traffic(&self, stage: usize) -> Traffic<'_> {
         match &self.second {
             Some(second) if stage == 0 => Traffic::All(vec![Rows::new(&second.roles, 1, 1, 0)]),

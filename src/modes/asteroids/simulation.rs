@@ -22,21 +22,21 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Bodies on a device with the kernels that step them.
+/// Simulation of asteroids on one device: the bodies, and the kernels that step them.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     device: Device,
     pub(super) params: Asteroids,
-    /// Parameters of a substep of the current or last step.
+    /// Parameters of the current substep, or of the last substep between steps.
     substep: Asteroids,
-    /// Number of substeps of the current or last step.
+    /// Number of substeps of the current step, or of the last step between steps.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
-    /// Kernel that measures the motion of the bodies, from which the number of substeps follows.
+    /// Kernel that measures the motion of the bodies. The number of substeps depends on the result.
     motion: Kernel,
     /// Result of the kernel `motion`.
     motion_bits: Buffer<u32>,
-    /// Host memory that `motion_bits` is read to.
+    /// Host memory for the result of the kernel `motion`.
     motion_memory: Memory<u32>,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
@@ -45,43 +45,43 @@ pub(super) struct AsteroidSimulation {
     /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
     pub(super) solver: Box<dyn Solver>,
     reduction: Reduction,
-    /// Positions with sizes: the current ones, and the destination of the next substep; swapped after each substep.
+    /// Positions with sizes: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities with masses, swapped like the positions.
+    /// Velocities with masses. Swapped like the positions.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether a step was taken with the current parameters: then the last substep went from `[1]` to `[0]`.
+    /// Whether a step was taken with the current parameters. If so, the last substep went from `[1]` to `[0]`.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// Number of hits, deepest overlap, and steps since the last hit of each body.
+    /// For each body: number of hits, deepest overlap, and number of steps since the last hit.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Group that each body started in.
     origin: Buffer<f32>,
     packed: PackedPoints,
-    /// Smallest radius above 0 and largest radius, divided by the parameter `radius`.
+    /// Smallest radius above 0 and largest radius, each divided by the parameter `radius`.
     pub(super) radii: [f32; 2],
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Bodies per unit of work that devices share.
+    /// Number of bodies in a unit of work. Devices share the work in whole units.
     pub(super) grain: usize,
     attract: AttractKernel,
 }
 
 /// A measurement of the bodies' motion by the kernel `motion`.
 pub(super) enum Measurement {
-    /// Queued, not read yet.
+    /// The measurement is queued, and its result has not been read yet.
     Queued(Pending<Memory<u32>>),
-    /// The largest rate, and 1 if a body may touch the planet, else 0.
+    /// The largest rate, and a flag: 1 if a body may touch the planet, otherwise 0.
     Done([f32; 2]),
 }
 
-/// A burst under way.
+/// Progress of a burst.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The current or next step.
+    /// Index of the current step, or of the next step between steps.
     pub(super) step: u32,
-    /// The next substep of the step.
+    /// Index of the next substep in the step.
     pub(super) substep: u32,
     /// Number of substeps so far.
     pub(super) substeps: u64,
@@ -152,7 +152,7 @@ impl AsteroidSimulation {
         self.radii[0] * self.params.radius
     }
 
-    /// Sets the number of substeps of the next step, and queues a measurement of the bodies' motion if one is due.
+    /// Sets the number of substeps of the next step. Queues a measurement of the bodies' motion if a measurement is due.
     pub(super) fn begin_step(&mut self) -> Result<()> {
         let count = match self.params.substeps.fixed() {
             Some(count) => count,
@@ -175,7 +175,7 @@ impl AsteroidSimulation {
         Ok(())
     }
 
-    /// Returns the number of substeps of the next step, as far as it is known without a measurement of the bodies.
+    /// Returns the number of substeps of the next step, as far as known without a new measurement.
     fn planned_substeps(&self) -> u32 {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
@@ -208,7 +208,7 @@ impl AsteroidSimulation {
         Ok(Measurement::Queued(self.motion_bits.read_into(std::mem::take(&mut self.motion_memory))?))
     }
 
-    /// Returns the result of the last measurement if it does not apply yet. Waits for a queued measurement.
+    /// Returns the result of the last measurement, or `None` if the result applies already. Waits for a queued measurement.
     pub(super) fn last_measurement(&mut self) -> Result<Option<[f32; 2]>> {
         let result = match self.schedule.measurement.take() {
             None => return Ok(None),
@@ -224,7 +224,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the reading of the longest move in a substep, divided by the radius, with a warning if it is too long.
+    /// Returns the reading of the longest move in a substep, in radii, with a warning if the move is too long.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -250,8 +250,8 @@ impl AsteroidSimulation {
     }
 }
 
-/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ in the layout of `kernels/asteroids/contact.cl`, where ρ
-/// is the radius divided by the parameter `radius`; ρ is NaN for bodies that are held out.
+/// Returns `(x, y, z, ρ)`, `(vx, vy, vz, m)` and the [extent] of ρ, in the layout of `kernels/asteroids/contact.cl`. ρ is
+/// the radius divided by the parameter `radius`; NaN for bodies that are excluded because they are not finite.
 fn to_device(bodies: &Bodies) -> (Vec<[f32; 4]>, Vec<[f32; 4]>, [f32; 2]) {
     let units = unit_radii(bodies.positions.iter().map(|x| f64::from(x[3])));
     let place = |(([x, y, z, _], unit), v): ((&[f32; 4], &f64), &[f32; 4])| {
@@ -289,7 +289,7 @@ impl Simulation for AsteroidSimulation {
 
     fn progress(&self) -> f32 {
         let Burst { steps, step, substep, .. } = self.burst;
-        // The second pass takes little time compared with the search for contacts.
+        // The second pass takes little time compared with the search for contacts, so its progress counts as complete.
         let begun = if self.cursor.stage > 0 { 1.0 } else { self.cursor.progress() };
         (step as f32 + (substep as f32 + begun) / self.substeps as f32) / steps.max(1) as f32
     }
@@ -318,7 +318,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns sizes and masses, also of bodies that are held out, contacts, and the schedule of substeps.
+    /// Returns sizes and masses, including those of bodies excluded as not finite, contacts, and the schedule of substeps.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();
@@ -380,7 +380,7 @@ impl Simulation for AsteroidSimulation {
 
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.was_attracted = true;
-        // The next step begins with a measurement of the bodies.
+        // Clears the schedule, so that the next step begins with a measurement of the bodies.
         self.schedule = Schedule::default();
         self.attract.queue(&mut self.lane, (attractor, time), &self.x[0], &self.v[0])
     }
@@ -403,7 +403,7 @@ impl Simulation for AsteroidSimulation {
             let (x_after, v_after, _) = body(&after, i);
             // Skips contacts that single precision may classify differently.
             let (x_right, v_right) = step.moved(i).filter(|_| !step.is_in_doubt(i))?;
-            // The planet's pull counts separately, since contacts may cancel it.
+            // The planet's pull counts separately, because contacts may cancel the pull.
             let pull = step.pull(i).length() * dt;
             let effect = |x: DVec3, v: DVec3| Effect {
                 velocity: (v - v_before).extend(pull).to_array(),

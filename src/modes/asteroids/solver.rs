@@ -1,4 +1,4 @@
-//! Solvers, which find and resolve contacts: the trait that each family of kernels implements, and its inputs.
+//! Solvers, which find and resolve contacts: the trait that each group of kernels implements, and its inputs.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds the contacts of bodies and takes a step with them. One implementation per family of kernels.
+/// Finds the contacts of bodies and takes a step with the contacts. Each group of related kernels has one implementation.
 pub(super) trait Solver {
     /// Returns the kernel `advance`, which makes the first pass.
     fn advance(&self) -> &Advance;
@@ -18,7 +18,7 @@ pub(super) trait Solver {
     }
 
     /// Queues the next slice of the work-items `range` of the first pass, without waiting for the device. Returns the
-    /// work-item at which the slice after it begins.
+    /// work-item after the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel of the second pass.
@@ -41,13 +41,13 @@ pub(super) struct ContactPass<'a> {
     pub radius: f32,
     /// Radius of the largest body.
     pub largest: f32,
-    /// Positions and velocities before the step.
+    /// Buffers of positions and velocities before the step.
     pub from: [&'a Buffer<[f32; 4]>; 2],
-    /// Positions and velocities after the step, and contacts.
+    /// Buffers of positions and velocities after the step, and of contacts.
     pub to: [Arg<'a>; 3],
     /// The second pass, under the contact law `match`.
     pub second: Option<&'a SecondPass>,
-    /// The share of the device; all bodies if the device is alone.
+    /// The part of the pass that this device computes.
     pub assignment: &'a Assignment,
 }
 
@@ -57,7 +57,7 @@ impl<'a> ContactPass<'a> {
         Arg::Uint(self.bodies as u32)
     }
 
-    /// Returns the arguments that every kernel of a pass takes first, for the positions and velocities `from`.
+    /// Returns the arguments that every kernel of a pass takes first. `from` are the positions and velocities to read.
     pub(super) fn args(&self, from: [Arg<'a>; 2]) -> Vec<Arg<'a>> {
         let shared = self.second.map(|second| [(&second.roles).into(), (&second.partners).into()]);
         let shared = shared.as_ref().map_or(&[][..], |shared| shared);
@@ -65,20 +65,20 @@ impl<'a> ContactPass<'a> {
     }
 }
 
-/// The second pass of a step, with its input from the first pass.
+/// The second pass of a step, with the results of the first pass.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
     /// The best partner, counts and flags of each body, as `kernels/asteroids/contact.cl` packs them.
     pub roles: Buffer<[u32; 4]>,
-    /// Bodies that each body touches: the first partners of all bodies, then the second partners, and so on.
+    /// Bodies that each body touches: the first partner of every body, then the second partner of every body, and so on.
     partners: Buffer<u32>,
 }
 
 impl SecondPass {
-    /// Largest number of partners in the list of a body: enough for equal spheres that touch one sphere, and some overlapping
-    /// ones. For bodies with more partners, the second pass searches again.
+    /// Largest number of partners in the list of a body: enough for equal spheres around one sphere, with some overlaps.
+    /// For bodies with more partners, the second pass repeats the search.
     const PARTNERS: usize = 16;
-    /// Device memory of the second pass per body, in bytes: its roles and its list of partners.
+    /// Device memory of the second pass per body, in bytes: the roles and the list of partners.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
     /// Cost of a body in the second pass, in pairs of bodies.
     pub(super) const COST: f64 = 16.0;
@@ -105,7 +105,7 @@ pub(super) struct Setup<'a> {
     pub bodies: usize,
 }
 
-/// The constructor of a variant's solver, which [`Variant::solver`](crate::modes::Variant::solver) holds.
+/// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
 /// The kernel `advance`, which makes the first pass.
@@ -126,7 +126,7 @@ impl Advance {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next slice; `cost` is the cost of a work-item in pairs.
+    /// Queues the next slice of a pass. `cost` is the cost of a work-item in pairs of bodies.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,
@@ -139,7 +139,7 @@ impl Advance {
     }
 }
 
-/// Tests all pairs with one kernel.
+/// Solver that tests all pairs with one kernel.
 pub(super) struct AllPairs(Advance);
 
 impl AllPairs {

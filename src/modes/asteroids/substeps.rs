@@ -1,40 +1,40 @@
 //! Number of substeps in each step, chosen so that no body moves too far in a substep and piles on the planet do not sink.
 //!
-//! With `auto`, the motion of the bodies is measured every [`PERIOD`] steps, counted from the first step after the start or
-//! after a change. A measurement applies [`LAG`] steps later, so that the host rarely waits for the device. The schedule
-//! depends only on step numbers, so a run gives the same bits however it is divided into bursts.
+//! With `auto`, the motion of the bodies is measured every [`PERIOD`] steps after the start or a change. A measurement
+//! takes effect [`LAG`] steps later, so that the host rarely waits for the device. The schedule depends only on step
+//! numbers, so the division of a run into bursts does not change its results.
 
 use super::parameters::{Asteroids, Substeps};
 use crate::base::params::Choice;
 
-/// Steps from one measurement of the bodies to the next.
+/// Number of steps from one measurement of the bodies to the next.
 const PERIOD: u32 = 8;
-/// Steps from a measurement until it applies.
+/// Number of steps after which a measurement takes effect.
 const LAG: u32 = 4;
-/// Longest move of a body in a substep, as a fraction of its radius.
+/// Longest allowed move of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
-/// Largest g·h² at which piles stand, as a fraction of the smallest radius, where h is the length of a substep. Each layer of
-/// a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
+/// Largest g·h² at which piles do not sink, as a fraction of the smallest radius. h is the length of a substep. Each layer
+/// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
 const LAYER: f64 = 1.0 / 200.0;
 
 /// Result of a measurement of the bodies' motion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Motion {
-    /// Largest speed of a body divided by its radius, including the speed that the planet can add until the next measurement
-    /// applies.
+    /// Largest speed of a body divided by its radius. The speed includes what the planet can add until the next measurement
+    /// takes effect.
     pub rate: f64,
-    /// Whether a body touches the planet, or may touch it before the next measurement applies.
+    /// Whether a body touches the planet, or may touch the planet before the next measurement takes effect.
     pub lands: bool,
 }
 
 impl Motion {
-    /// Returns the simulated time for which a measurement must hold.
+    /// Returns the simulated time for which a measurement must be valid.
     pub(super) fn ahead(params: &Asteroids) -> f64 {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
 
-    /// Returns the number of substeps for bodies of which the smallest has the radius `least`. The number is a power of two,
-    /// since dividing the time step by a power of two is exact.
+    /// Returns the number of substeps if the smallest body has the radius `least`. The number is a power of two, because
+    /// dividing the time step by a power of two is exact.
     pub(super) fn substeps(self, params: &Asteroids, least: f64) -> u32 {
         let Asteroids { dt, planet_mass, planet_radius, g, .. } = *params;
         let [dt, gm, planet] = [dt, g * planet_mass, planet_radius].map(f64::from);
@@ -45,22 +45,22 @@ impl Motion {
     }
 }
 
-/// Work that is due before a step.
+/// Work to do before a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
-    /// Whether the bodies are measured.
+    /// Whether to measure the motion of the bodies.
     pub measure: bool,
-    /// Whether the last measurement applies from this step on. A measurement due in this step comes first.
+    /// Whether the last measurement takes effect in this step. A measurement due in this step comes first.
     pub apply: bool,
 }
 
-/// Schedule of the measurements. `M` is a measurement.
+/// Schedule of the measurements. `M` is the type of a measurement.
 pub(super) struct Schedule<M> {
-    /// Current number of substeps; 0 if the bodies must be measured first.
+    /// Current number of substeps; 0 if the motion of the bodies must be measured first.
     pub substeps: u32,
-    /// Steps since the last measurement.
+    /// Number of steps since the last measurement.
     pub phase: u32,
-    /// The last measurement, until it applies.
+    /// The last measurement, until it takes effect.
     pub measurement: Option<M>,
 }
 
@@ -74,7 +74,7 @@ impl<M> Schedule<M> {
     /// Length of the list that [`Schedule::to_list`] returns.
     pub(super) const NUMBERS: usize = 10;
 
-    /// Moves on to the next step, and returns the work that is due before it.
+    /// Advances the schedule to the next step, and returns the work to do before the step.
     pub(super) fn next(&mut self) -> Due {
         let is_new = self.substeps == 0;
         if is_new || self.phase >= PERIOD {
@@ -93,8 +93,8 @@ impl<M> Schedule<M> {
         [&own[..], &measured, &params.divided_by()].concat()
     }
 
-    /// Restores a schedule from the list of [`Schedule::to_list`]. Returns a new schedule if the list belongs to other
-    /// parameters, and `None` if the list is not valid.
+    /// Restores a schedule from a list made by [`Schedule::to_list`]. Returns a new schedule if the list was made with
+    /// other parameters, and `None` if the list is not valid.
     pub(super) fn from_list(
         list: &[f32],
         params: &Asteroids,
@@ -122,14 +122,14 @@ impl<M> Schedule<M> {
 }
 
 impl Asteroids {
-    /// Returns the parameters that determine the number of substeps.
+    /// Returns the parameters on which the number of substeps depends.
     pub(super) fn divided_by(&self) -> [f32; 5] {
         let Self { dt, radius, g, planet_mass, planet_radius, substeps, .. } = *self;
         [dt, radius, g * planet_mass, planet_radius, substeps.fixed().unwrap_or(0) as f32]
     }
 
-    /// Returns the parameters of the last of `count` substeps, a power of two. Earlier substeps use `decay` 1, since a root of
-    /// `decay` for each substep would be lost to rounding.
+    /// Returns the parameters of the last of `count` substeps, where `count` is a power of two. Earlier substeps use
+    /// `decay` 1, because a root of `decay` for each substep would be lost to rounding.
     pub(super) fn substep(&self, count: u32) -> Self {
         Self { dt: self.dt / count.max(1) as f32, ..self.clone() }
     }
