@@ -1,5 +1,5 @@
-//! What can be simulated. A mode is a plain struct of parameters, a list of kernel variants, a set of
-//! scenes and an f64 reference; adding a mode is a folder here, kernels beside it, and a row in [`MODES`].
+//! What can be simulated. A mode is a struct of parameters, a list of kernel variants, a set of scenes and an f64
+//! reference. A new mode needs a folder here, a folder of kernels, and a row in [`MODES`].
 
 pub mod accuracy;
 pub mod asteroids;
@@ -34,7 +34,7 @@ pub use self::sharing::{DeviceRecipe, Member, Sharing};
 pub use self::variant::{Knob, MAX_KNOBS, Recipe, Together, Variant};
 pub use self::work::{Series, Sizes, Work};
 
-/// Every mode. Panel, command line, `check`, `bench` and the tests walk this table.
+/// Table of all modes. The panel, the command line, `check`, `bench` and the tests iterate over the table.
 pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO, &fluid::INFO];
 
 /// Returns the mode called `name`.

@@ -1,4 +1,4 @@
-//! What a mode consists of: its row in the table, its parameters, and its simulation on a device.
+//! The parts of a mode: a row in the table of modes, parameters, and a simulation on a device.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -17,18 +17,18 @@ use crate::base::state::State;
 use crate::compute::{Device, DeviceInfo, KernelSource, Pending};
 use crate::scene::Scene;
 
-/// A row of [`MODES`](super::MODES): what the program knows about a mode.
+/// A row of [`MODES`](super::MODES), which describes a mode.
 #[derive(Debug)]
 pub struct ModeInfo {
-    /// The name in `--mode` and the panel.
+    /// Name of the mode in `--mode` and the panel.
     pub name: &'static str,
-    /// One line about what the mode simulates.
+    /// Description of the mode in one line.
     pub summary: &'static str,
     /// What the mode steps, and what counts as work.
     pub work: Work,
     /// Label and explanation of the relative error that [`Simulation::sample`] measures.
     pub error: (&'static str, &'static str),
-    /// The hardware limit of the mode's speed.
+    /// Hardware limit of the mode's speed.
     pub limit: Limit,
     /// Kernel sources that each variant is built with, between the prelude and the variant's own file.
     pub kernels: &'static [KernelSource],
@@ -36,19 +36,19 @@ pub struct ModeInfo {
     pub variants: &'static [Variant],
     /// Built-in scenes; the first is the default.
     pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,
-    /// Initial states for `check`, which together cover every behavior of the mode.
+    /// Returns the initial states for `check`, which together cover every behaviour of the mode.
     pub checks: fn(&'static ModeInfo) -> Result<Vec<Start>>,
-    /// A quantity that the mode reports for each step, if any.
+    /// Quantity that the mode reports for each step, if any.
     pub series: Option<Series>,
     /// Descriptions of the lists that [`Simulation::extra`] returns.
     pub carries: &'static [CarriedList],
     /// Creates the mode with default parameters.
     pub default: fn() -> Box<dyn Mode>,
-    /// Returns the variant that `auto` takes on a device for a number of bodies or cells.
+    /// Returns the variant that `auto` selects for a device and a number of bodies or cells.
     pub auto_variant: fn(&DeviceInfo, usize) -> &'static Variant,
 }
 
-/// Modes are equal if they are the same row of the table.
+/// Modes are equal if they are the same row of [`MODES`](super::MODES).
 impl PartialEq for ModeInfo {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -66,18 +66,18 @@ impl ModeInfo {
         sources(&[self.kernels, &[variant.source()]].concat())
     }
 
-    /// Returns the mode with the parameters that `scene` sets, all others at their defaults. The scene must be valid,
-    /// which [`ModeInfo::try_mode_for`] checks.
+    /// Returns the mode with the parameters that `scene` sets; all other parameters have default values. The scene must be
+    /// valid, which [`ModeInfo::try_mode_for`] checks.
     pub fn mode_for(&self, scene: &Scene) -> Box<dyn Mode> {
         let mode = self.try_mode_for(scene);
         debug_assert!(mode.is_ok(), "scene {}: {mode:?}", scene.name);
         mode.unwrap_or_else(|_| (self.default)())
     }
 
-    /// Returns the mode with the parameters that `scene` sets, all others at their defaults.
+    /// Returns the mode with the parameters that `scene` sets; all other parameters have default values.
     ///
     /// # Errors
-    /// Returns an error if the mode has no such parameter, or a value is out of range.
+    /// Returns an error if the mode does not have a parameter of the scene, or a value is out of range.
     pub fn try_mode_for(&self, scene: &Scene) -> Result<Box<dyn Mode>> {
         let mut mode = (self.default)();
         for (key, value) in &scene.params {
@@ -116,14 +116,14 @@ pub struct Start {
 pub struct CarriedList {
     /// Name of the list in [`Extra`] and in files.
     pub name: &'static str,
-    /// Returns the largest possible length of the list, for a grid of `[nx, ny]` cells; `n` bodies count as `[n, 1]`.
-    /// Longer lists in a file are rejected.
+    /// Returns the maximum length of the list for a grid of `[nx, ny]` cells, or for `n` bodies as `[n, 1]`. Longer lists
+    /// in a file are rejected.
     pub most: fn([usize; 2]) -> usize,
-    /// Checks the list; an error says what is wrong and what is expected.
+    /// Checks the list. An error says what is wrong and what is expected.
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// The mode, the state and the other lists that a carried list must be consistent with.
+/// The mode, the state and the lists with which a carried list must be consistent.
 pub struct Carries<'a> {
     /// The mode with its parameters.
     pub mode: &'a dyn Mode,
@@ -151,8 +151,7 @@ impl<'a> Carries<'a> {
     }
 }
 
-/// A mode: its parameters, and everything that follows from them. Each method that takes a state fails if the mode cannot
-/// step such a state.
+/// A mode with its parameters. Each method that takes a state fails if the mode cannot step such a state.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Mode: Params + Any + Send + Sync {
     /// Returns the mode's row in [`MODES`](super::MODES).
@@ -179,29 +178,29 @@ pub trait Mode: Params + Any + Send + Sync {
         1
     }
 
-    /// Returns the mode with time reversed: `n` of its steps undo `n` steps, up to rounding.
+    /// Returns the mode with reversed time: `n` steps of the returned mode undo `n` steps, up to rounding.
     /// The error is a sentence that explains why the mode cannot run backwards.
     fn backwards(&self) -> Result<Box<dyn Mode>, &'static str>;
 
-    /// Turns off everything that only pictures need.
+    /// Turns off everything that is only needed for pictures.
     fn unseen(&mut self) {}
 
     /// Makes every step cost the same, for speed measurements.
     fn even(&mut self) {}
 
-    /// Applies an edit by a person to the bodies and to the lists that belong to them.
+    /// Applies an edit by the user to the bodies and to the lists of data about bodies.
     /// Fails if the edit is not possible.
     fn edit(&self, _bodies: &mut Bodies, _extra: &mut Extra, _edit: &Edit) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies".to_owned()))
     }
 
-    /// Drops the lists of `extra` that are no longer valid after a change of bodies, parameters or recipe.
+    /// Removes the lists from `extra` that are no longer valid after a change of bodies, parameters or recipe.
     fn unsettle(&self, extra: &mut Extra) {
         extra.clear();
     }
 
-    /// Returns acceleration and potential of gravity at the position `at`, in f64, from bodies at `others`, `(x, y, z,
-    /// m)`, without the body `except`; `None` for modes without gravity.
+    /// Returns acceleration and potential of gravity at the position `at`, in f64. The sources are the bodies `(x, y, z,
+    /// m)` in `others`, without the body `except`. Returns `None` for modes without gravity.
     fn field(&self, _at: glam::DVec3, _others: &[[f32; 4]], _except: Option<usize>) -> Option<GravitySample> {
         None
     }
@@ -209,10 +208,10 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns whether the total energy should be constant with the current parameters.
     fn conserves_energy(&self) -> bool;
 
-    /// Returns the device memory that one body or cell takes, in bytes.
+    /// Returns the size of the device memory for one body or cell, in bytes.
     fn bytes_per_body(&self) -> usize;
 
-    /// Returns the bytes that one body or cell takes in the largest buffer.
+    /// Returns the size of one body or cell in the largest buffer, in bytes.
     fn bytes_in_a_buffer(&self) -> usize {
         size_of::<[f32; 4]>()
     }
@@ -228,7 +227,7 @@ impl dyn Mode {
     /// Returns the parameters of the mode `M`.
     ///
     /// # Errors
-    /// Returns an error if they belong to another mode.
+    /// Returns an error if the parameters belong to another mode.
     pub(super) fn of<M: Mode>(&self) -> Result<&M> {
         let any: &dyn Any = self;
         any.downcast_ref().ok_or_else(|| {
@@ -236,7 +235,7 @@ impl dyn Mode {
         })
     }
 
-    /// Returns the costliest effect of changing parameters from `old`; `None` if none changed.
+    /// Returns the costliest effect of changing the parameters from `old`, or `None` if no parameter changed.
     pub(super) fn change_from(&self, old: &dyn Mode) -> Option<ChangeEffect> {
         old.values().changes(&self.values()).1
     }
@@ -259,7 +258,7 @@ impl PartialEq for dyn Mode {
     }
 }
 
-/// `derive(PartialEq)` needs this for a struct with a `Box<dyn Mode>` (rust-lang/rust#31740).
+/// `derive(PartialEq)` needs this implementation for a struct with a `Box<dyn Mode>` (rust-lang/rust#31740).
 impl PartialEq<&Self> for Box<dyn Mode> {
     fn eq(&self, other: &&Self) -> bool {
         **self == ***other
@@ -272,11 +271,11 @@ impl fmt::Debug for dyn Mode {
     }
 }
 
-/// Lists of numbers that the next steps depend on besides the [`State`], by name. Each has its row in
+/// Lists of numbers, by name, on which the next steps depend besides the [`State`]. Each list has a row in
 /// [`ModeInfo::carries`].
 pub type Extra = BTreeMap<String, Vec<f32>>;
 
-/// A mode that runs on a device. Each method that returns a [`Result`] fails if the device fails.
+/// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
     /// Applies changed live parameters from the next burst on.
@@ -286,8 +285,8 @@ pub trait Simulation {
     /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
     fn start(&mut self, steps: u32);
 
-    /// Queues the next part of the burst, at most about 100 ms of work, and returns whether work remains. Waits only
-    /// while two earlier parts are still running, so that a short burst never waits.
+    /// Queues the next part of the burst, at most about 100 ms of work. Returns whether work remains. Waits only while two
+    /// earlier parts are still running, so that a short burst never waits.
     fn advance(&mut self) -> Result<bool>;
 
     /// Returns the fraction of the burst that is queued, 0 to 1.
@@ -296,8 +295,8 @@ pub trait Simulation {
     /// Waits for all queued work.
     fn finish(&mut self) -> Result<()>;
 
-    /// Returns how many times an average step of the last burst evaluated [`Work::in_step`]: more than once if steps
-    /// are divided into substeps.
+    /// Returns the mean number of evaluations of [`Work::in_step`] per step of the last burst: more than one if steps are
+    /// divided into substeps.
     fn rounds(&self) -> f64 {
         1.0
     }
@@ -305,44 +304,44 @@ pub trait Simulation {
     /// Returns the device time of the steps that ended since the last call, in seconds.
     fn take_seconds(&mut self) -> f64;
 
-    /// Returns the state after the last complete burst. Waits.
+    /// Returns the state after the last complete burst. Waits for the device.
     fn state(&mut self) -> Result<State>;
 
-    /// Returns the lists that the next steps and the picture depend on besides [`Simulation::state`]. Waits.
+    /// Returns the lists on which steps and picture depend besides [`Simulation::state`]. Waits for the device.
     fn extra(&mut self) -> Result<Extra>;
 
-    /// Restores the lists of [`Simulation::extra`] from a simulation of the same state. With the same recipe, the next
-    /// steps then give the same bits.
+    /// Restores the lists that [`Simulation::extra`] returned for the current state. With an unchanged recipe, the next
+    /// steps then give identical bits.
     /// Fails if a list is not valid.
     fn resume(&mut self, extra: &Extra) -> Result<()>;
 
-    /// Queues a copy of the data to draw from the device into `points`, whose previous content is overwritten. The copy
-    /// shows the state before any step that is started later. Only one copy may be pending at a time.
+    /// Queues a copy of the data to draw from the device into `points`, and overwrites the old content. The copy shows the
+    /// state before all steps that start later. Only one copy may be pending at a time.
     fn publish(&mut self, points: Points) -> Result<Pending<Points>>;
 
-    /// Returns how devices share the work; `None` on a single device.
+    /// Returns how devices share the work, or `None` for a single device.
     fn sharing(&self) -> Option<&Sharing> {
         None
     }
 
-    /// Returns the quantity of [`ModeInfo::series`] for each step of the last burst. Waits.
+    /// Returns the quantity of [`ModeInfo::series`] for each step of the last burst. Waits for the device.
     fn series(&mut self) -> Result<Vec<f64>> {
         Ok(Vec::new())
     }
 
-    /// Returns whether [`Simulation::paint`] may change anything.
+    /// Returns whether painting the stroke with [`Simulation::paint`] may change any cell.
     fn is_painted_by(&self, _stroke: &Stroke) -> bool {
         true
     }
 
-    /// Makes the cells that the stroke covers solid or free.
+    /// Makes all cells that the stroke covers solid or free.
     /// Fails if the mode has no obstacles, or no free cell would remain.
     fn paint(&mut self, _stroke: &Stroke) -> Result<()> {
         Err(Error::Invalid("this mode has no obstacles to paint".to_owned()))
     }
 
-    /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of an existing body after the last complete burst; `None` for
-    /// modes without bodies. Waits.
+    /// Returns `(x, y, z, m)` and `(vx, vy, vz, ·)` of a body after the last complete burst, or `None` in modes without
+    /// bodies. Waits for the device.
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
         Ok(match self.state()? {
             State::Bodies(bodies) => Some([bodies.positions[body], bodies.velocities[body]]),
@@ -350,18 +349,18 @@ pub trait Simulation {
         })
     }
 
-    /// Queues the change of all velocities by a point that attracts or repels the bodies for the simulated time `time`.
-    /// Must be called between bursts.
+    /// Queues a change of all velocities by an attractor that acts for the simulated time `time`. Must be called between
+    /// bursts.
     /// Fails if the mode has no bodies.
     fn attract(&mut self, _attractor: &Attractor, _time: f32) -> Result<()> {
         Err(Error::Invalid("this mode has no bodies to attract".to_owned()))
     }
 
-    /// Returns the effect of the last step on each of the bodies or cells `chosen`, together with the exact result in
-    /// f64. Skips bodies whose values are not finite. Reads only what the step left in memory, so that the state does
-    /// not change. Returns `None` if no burst has completed with the current parameters. Waits.
+    /// Returns the effect of the last step on each of the bodies or cells `chosen`, with the exact effect in f64. Skips
+    /// bodies with non-finite values. Does not change the state. Returns `None` if no burst has completed with the current
+    /// parameters. Waits for the device.
     fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>>;
 
-    /// Computes conserved quantities on the device. Waits; the potential costs about as much as a step.
+    /// Computes conserved quantities on the device. Waits for the device; the potential costs about as much as a step.
     fn diagnostics(&mut self) -> Result<Diagnostics>;
 }

@@ -1,10 +1,10 @@
-//! A copy of what is drawn, in device memory, so that steps can continue during the transfer to the host.
+//! Copy of the data to draw, in device memory, so that steps can continue during the transfer to the host.
 
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
-/// A mode's kernel `pack` with its output.
+/// The kernel `pack` of a mode, with its output buffers.
 pub(super) struct PackedPoints {
     kernel: Kernel,
     positions: Buffer<[f32; 4]>,
@@ -12,15 +12,15 @@ pub(super) struct PackedPoints {
 }
 
 impl PackedPoints {
-    /// Device memory that one body takes, in bytes.
+    /// Number of bytes of device memory per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4]>() + size_of::<f32>();
 
     pub(super) fn new(device: &Device, kernel: Kernel, bodies: usize) -> Result<Self> {
         Ok(Self { kernel, positions: Buffer::new(device, bodies)?, values: Buffer::new(device, bodies)? })
     }
 
-    /// Queues the kernel with `args` before its output, and the copy of bodies that look like `shape` into the memory of
-    /// `points`.
+    /// Queues the kernel `pack` with `args` before its output buffers, and the copy of the output to the memory of
+    /// `points`. `shape` is the shape in which the bodies are drawn.
     pub(super) fn publish(
         &self,
         lane: &mut Lane,

@@ -7,22 +7,22 @@ use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Prog
 
 const REDUCE: KernelSource = source!("reduce.cl");
 
-/// Work-items in a work-group.
+/// Number of work-items in a work-group.
 const GROUP: usize = Pass::CHEAP_GROUP;
-/// Number of work-groups of the kernel `measure`, each of which writes a row of sums. The number is large enough to
+/// Number of work-groups of the kernel `measure`. Each work-group writes one row of sums. The number is large enough to
 /// fill a device, and small enough to add up the rows on the host.
 const ROWS: usize = 256;
-/// Number of sums in a row. `kernels/reduce.cl` lists the sums in order.
+/// Number of sums in a row. `kernels/reduce.cl` lists the sums in their order.
 const SUMS: usize = 13;
 
 /// The reduction kernel with its scratch memory.
 pub(super) struct Reduction {
-    /// Queue for `measure`, and for kernels that prepare its input.
+    /// Queue for the kernel `measure`, and for kernels that prepare the input of `measure`.
     pub lane: Lane,
     /// The program that contains `measure` and the other kernels of its source files.
     pub program: Program,
     measure: Kernel,
-    /// Rows of sums, one row for each work-group. Each sum takes eight bytes: a double, or two floats.
+    /// Rows of partial sums, one row per work-group. Each sum takes eight bytes: a double, or a pair of floats.
     rows: Buffer<[f32; 2]>,
     maxima: Buffer<[f32; 2]>,
     fp64: bool,
@@ -30,7 +30,7 @@ pub(super) struct Reduction {
 
 /// Results of the kernel `measure`.
 pub(super) struct Sums {
-    /// All sums except the potential, because its unit depends on the mode.
+    /// All sums except the potential, whose unit depends on the mode.
     pub diagnostics: Diagnostics,
     pub potential: f64,
     /// Sums whose meaning depends on the mode.

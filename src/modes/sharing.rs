@@ -3,7 +3,7 @@
 use super::Recipe;
 use crate::compute::{Device, DeviceInfo};
 
-/// A device with the recipe that it uses.
+/// A device, and the recipe for the device.
 #[derive(Debug, Clone)]
 pub struct DeviceRecipe {
     /// The device.
@@ -17,7 +17,7 @@ pub struct DeviceRecipe {
 pub struct Sharing {
     /// One entry for each device.
     pub members: Vec<Member>,
-    /// Time in each step beyond the slowest device's computation, mostly for exchanges, in ms.
+    /// Time per step beyond the computation of the slowest device, in ms. Exchanges take most of this time.
     pub exchange_ms: f64,
     /// Speed relative to the sum of the devices' speeds, 0 to 1.
     pub efficiency: f64,
@@ -34,7 +34,7 @@ pub struct Member {
     pub device: String,
     /// Fraction of the work, 0 to 1; 0 if the device would only slow the others.
     pub share: f64,
-    /// Device time for its part of a step, in ms.
+    /// Device time for the device's part of a step, in ms.
     pub step_ms: f64,
 }
 

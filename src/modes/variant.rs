@@ -1,4 +1,4 @@
-//! Kernel variants, their compile-time parameters (knobs), and recipes: a variant with values for all its knobs.
+//! Kernel variants, their compile-time parameters (knobs), and recipes. A recipe is a variant with values for all knobs.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use crate::base::error::{Error, Result};
 use crate::base::params::product;
 use crate::compute::{DeviceInfo, DeviceKind, KernelSource};
 
-/// A kernel variant: one way to compute the same step.
+/// A kernel variant. All variants of a mode compute the same step in different ways.
 #[derive(Debug)]
 pub struct Variant {
-    /// The name in `--variant` and the panel.
+    /// Name of the variant in `--variant` and the panel.
     pub name: &'static str,
-    /// One line about the idea.
+    /// Description of the variant in one line.
     pub summary: &'static str,
     /// Path of the source file under `kernels/`.
     pub file: &'static str,
@@ -24,27 +24,27 @@ pub struct Variant {
     pub knobs: &'static [Knob],
     /// Returns a good work-group size for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
-    /// Name of the knob for the width of a work-group that covers a rectangle of cells.
+    /// Name of the knob for the width of a work-group, if a work-group covers a rectangle of cells.
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
-    /// Sides of a pair that one reciprocal root serves: 2 if both bodies of a pair are updated at once.
+    /// Number of bodies of a pair for which one reciprocal root is used: 2 if both bodies of a pair are updated at once.
     pub sides: f64,
     /// Largest relative error that passes `check`.
     pub tolerance: f64,
-    /// Relative error that is normal for an approximate variant; `None` for a variant that is exact up to rounding.
+    /// Usual relative error of an approximate variant; `None` for a variant that is exact up to rounding.
     pub normal_error: Option<f64>,
     /// Returns the local memory that a work-group needs, in bytes.
     pub local_bytes: fn(&Recipe) -> usize,
     /// Whether several devices can share a step.
     pub together: Together,
-    /// Whether the mode's hardware limit applies: it does not to variants that skip pairs or memory traffic.
+    /// Whether the mode's hardware limit applies. Variants that skip pairs or memory traffic have no limit.
     pub has_limit: bool,
-    /// Mode-specific data from which the mode builds the solver. Only the mode knows its type.
+    /// Data from which the mode builds the solver. Only the mode knows the type of the data.
     pub solver: &'static (dyn Any + Send + Sync),
 }
 
-/// Variants are equal if their names and sources are.
+/// Variants are equal if their names and sources are equal.
 impl PartialEq for Variant {
     fn eq(&self, other: &Self) -> bool {
         (self.name, self.file, self.source) == (other.name, other.file, other.source)
@@ -52,7 +52,7 @@ impl PartialEq for Variant {
 }
 
 impl Variant {
-    /// What most variants have in common: one body to a work-item, and no local memory.
+    /// Values that most variants share: one body per work-item, and no local memory.
     pub(super) const BASE: Self = Self {
         name: "",
         summary: "",
@@ -71,12 +71,12 @@ impl Variant {
         solver: &(),
     };
 
-    /// Returns whether a relative error is larger than is normal for the variant.
+    /// Returns whether a relative error is larger than usual for the variant.
     pub fn is_worrying(&self, relative_error: f64) -> bool {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
     }
 
-    /// Returns what the mode builds the solver from; fails if the variant belongs to another mode.
+    /// Returns the data from which the mode builds the solver. Fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();
         solver.ok_or_else(|| Error::Invalid(format!("the variant {} belongs to another mode", self.name)))
@@ -87,9 +87,9 @@ impl Variant {
     }
 }
 
-/// Declares the variants of a mode, slowest first, and the table `VARIANTS` of them. A row is `/// summary`, then
-/// `CONSTANT = "name", solver, field: value…;` with the fields that differ from the base. The kernels are in
-/// `kernels/MODE/NAME.cl`, or in another file of the folder with `"name" in "file"`.
+/// Declares the variants of a mode, slowest first, and the table `VARIANTS`. A row is `/// summary`, then `CONSTANT =
+/// "name", solver, field: value…;`. Fields without a value come from the base. The kernels are in `kernels/MODE/NAME.cl`,
+/// or with `"name" in "file"`, in another file of this folder.
 macro_rules! variants {
     ($mode:literal, $base:expr; $(
         $(#[doc = $summary:literal])+
@@ -132,22 +132,22 @@ pub enum Together {
 /// A compile-time parameter of a variant's kernels. It changes only the speed.
 #[derive(Debug)]
 pub struct Knob {
-    /// The name in `--knob` and the panel.
+    /// Name of the knob in `--knob` and the panel.
     pub name: &'static str,
     /// Name of the macro in the kernel; empty if only the host uses the value.
     pub define: &'static str,
-    /// One line about the meaning.
+    /// Description of the knob in one line.
     pub summary: &'static str,
     /// Allowed values.
     pub options: &'static [u32],
-    /// Whether the guess is always the fastest value, so that tuning can skip the knob.
+    /// Whether the guessed value is always the fastest, so that tuning can skip the knob.
     pub never_hurts: bool,
-    /// Returns a good value for a device and a number of bodies.
+    /// Returns a good value of the knob for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,
 }
 
 impl Knob {
-    /// Creates a knob that tuning does not skip, without a summary.
+    /// Creates a knob without a summary. Tuning does not skip the knob.
     pub(super) const fn new(
         name: &'static str,
         define: &'static str,
@@ -157,7 +157,7 @@ impl Knob {
         Self { name, define, summary: "", options, never_hurts: false, guess }
     }
 
-    /// Returns the knob with a summary.
+    /// Sets the summary of the knob.
     pub(super) const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
@@ -179,7 +179,7 @@ pub(super) fn common_multiple(a: usize, b: usize) -> usize {
     a / divisor(a, b).max(1) * b
 }
 
-/// The most knobs that a variant may have.
+/// Maximum number of knobs of a variant.
 pub const MAX_KNOBS: usize = 5;
 
 /// A variant with a work-group size and values for all knobs.
@@ -187,9 +187,9 @@ pub const MAX_KNOBS: usize = 5;
 pub struct Recipe {
     /// The kernel variant.
     pub variant: &'static Variant,
-    /// Work-items in a work-group.
+    /// Number of work-items in a work-group.
     pub work_group: usize,
-    /// Values of the variant's knobs, in its order; the rest is 0.
+    /// Values of the variant's knobs, in the order of `Variant::knobs`. Unused entries are 0.
     values: [u32; MAX_KNOBS],
 }
 
@@ -205,8 +205,8 @@ impl Recipe {
         recipe
     }
 
-    /// Parses a recipe; returns `None` if a knob is missing, unknown or out of range, or the work-group is too large
-    /// for the device.
+    /// Parses a recipe. Returns `None` if a knob is missing, unknown or out of range, or if the work-group is too large for
+    /// the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,
@@ -222,12 +222,12 @@ impl Recipe {
         (fits && knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(work_group))
     }
 
-    /// Returns the value of the knob `name`; 0 if the variant has no such knob.
+    /// Returns the value of the knob `name`, or 0 if the variant has no such knob.
     pub fn knob(&self, name: &str) -> u32 {
         self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)
     }
 
-    /// Returns the recipe with another value of the knob `name`, if the variant has it.
+    /// Returns the recipe with another value of the knob `name`. Without such a knob, returns an unchanged recipe.
     #[must_use]
     pub fn with_knob(mut self, name: &str, value: u32) -> Self {
         if let Some(at) = self.variant.knobs.iter().position(|knob| knob.name == name) {
@@ -269,17 +269,17 @@ impl Recipe {
         (self.variant.bodies_per_group)(self)
     }
 
-    /// Returns the number of work-items that step `bodies`, in whole work-groups.
+    /// Returns the number of work-items that step `bodies` bodies, rounded up to whole work-groups.
     pub(super) fn items(&self, bodies: usize) -> usize {
         bodies.div_ceil(self.bodies_per_group()) * self.work_group
     }
 
-    /// Returns the number of bodies that a work-item steps: below 1 if several work-items share a body.
+    /// Returns the number of bodies that a work-item steps, which is below 1 if several work-items share a body.
     pub(super) fn bodies_per_item(&self) -> f64 {
         self.bodies_per_group() as f64 / self.work_group as f64
     }
 
-    /// Returns the largest work-group that fits a device with these knobs.
+    /// Returns the largest work-group size that the device supports with the current knobs.
     pub fn max_work_group(&self, device: &DeviceInfo) -> usize {
         let fits = |size: &usize| {
             (self.variant.local_bytes)(&self.with_work_group(*size)) as u64 <= device.local_bytes
@@ -287,7 +287,7 @@ impl Recipe {
         (1..=device.max_work_group).rev().find(fits).unwrap_or(1)
     }
 
-    /// Returns the work-group sizes to offer: powers of two, and the largest.
+    /// Returns the work-group sizes that users can choose: powers of two, and the largest possible size.
     pub fn work_groups(&self, device: &DeviceInfo) -> Vec<usize> {
         let most = self.max_work_group(device);
         let mut sizes: Vec<usize> = (0..).map(|k| 1 << k).take_while(|&size| size <= most).collect();
@@ -297,7 +297,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns recipes with every combination of the knobs that are sizes, and with each switch flipped.
+    /// Returns recipes with every combination of values of the size knobs, and recipes with one switch flipped.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

@@ -1,39 +1,39 @@
-//! What a step costs, units of speed, and default sizes.
+//! The cost of a step, units of speed, and default sizes.
 
 use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
 use crate::compute::DeviceKind;
 
-/// What a mode steps, and what counts as its work.
+/// Description of what a mode steps and how the work is counted.
 #[derive(Debug)]
 pub struct Work {
-    /// Bodies or a flow.
+    /// Kind of matter that the mode steps.
     pub matter: Matter,
-    /// Whether the mouse can select, launch and attract bodies; an error says why not, and what to do instead.
+    /// Whether the mouse can select, launch and attract bodies. An error says why not, and what to do instead.
     pub tools: Result<(), &'static str>,
-    /// Whether the brush can paint obstacles; an error says why not.
+    /// Whether the brush can paint obstacles. An error says why not.
     pub brush: Result<(), &'static str>,
-    /// Whether the total momentum tells something about the simulation.
+    /// Whether the total momentum is meaningful in this mode.
     pub shows_momentum: bool,
-    /// Plural noun for what is counted, such as `bodies`.
+    /// Plural noun for the simulated items, such as `bodies`.
     pub things: &'static str,
-    /// Label and tooltip of the number of bodies or cells.
+    /// Label and tooltip for the number of bodies or cells.
     pub label: (&'static str, &'static str),
     /// Unit of the headline speed, such as `interactions`.
     pub unit: &'static str,
     /// Explanation of the headline speed.
     pub help: &'static str,
-    /// Returns the number of units in a step of N bodies or cells with one force evaluation.
+    /// Returns the number of units of work in a step of N bodies or cells with one force evaluation.
     pub in_step: fn(usize) -> f64,
-    /// Key of the speed in reports, and the number of units that it counts in.
+    /// Key of the speed in reports, and the number of units of work in one unit of the reported speed.
     pub report: (&'static str, f64),
-    /// Name of the reported unit in the literature, such as MLUPS.
+    /// Name of the reported speed's unit in the literature, such as MLUPS.
     pub name: Option<&'static str>,
-    /// Floating-point operations that the literature counts for a unit.
+    /// Number of floating-point operations that the literature counts for a unit of work.
     pub flops: Option<f64>,
     /// Least and greatest number of steps in a burst of `auto` length.
     pub burst: (u32, u32),
-    /// Largest number on any device: kernels count in `uint`, with room to round up.
+    /// Maximum number of bodies or cells on any device. Kernels count in `uint`, with room to round up.
     pub most: usize,
     /// Sizes for CPUs and for other devices.
     sizes: [Sizes; 2],
@@ -42,16 +42,16 @@ pub struct Work {
 /// Numbers of bodies or cells that suit a kind of device.
 #[derive(Debug)]
 pub struct Sizes {
-    /// Number that `auto` takes.
+    /// Number of bodies or cells that `auto` selects.
     pub auto: usize,
-    /// Largest number worth tuning for: the speed is constant beyond it.
+    /// Largest number of bodies or cells worth tuning for. Larger numbers have the same speed.
     pub telling: usize,
-    /// Numbers of bodies (or cells) that `bench` measures by default.
+    /// Numbers of bodies or cells that `bench` measures by default.
     pub bench: &'static [usize],
 }
 
 impl Work {
-    /// Work of modes that evaluate all pairs of bodies.
+    /// Describes the work of modes that evaluate all pairs of bodies.
     pub(super) const fn pairs(unit: &'static str, flops: Option<f64>) -> Self {
         Self {
             matter: Matter::Bodies,
@@ -75,7 +75,7 @@ impl Work {
         }
     }
 
-    /// Work of modes that step every cell of a grid.
+    /// Describes the work of modes that step every cell of a grid.
     pub(super) const fn cells() -> Self {
         Self {
             matter: Matter::Flow,
@@ -95,7 +95,7 @@ impl Work {
             report: ("mlups", 1e6),
             name: Some("MLUPS"),
             flops: None,
-            // A sound wave crosses a cell or two in a step, and the flow a tenth of one.
+            // A sound wave crosses one or two cells per step, and the flow about a tenth of a cell.
             burst: (16, 32),
             most: MAX_CELLS,
             sizes: [
@@ -110,7 +110,7 @@ impl Work {
         &self.sizes[usize::from(kind != DeviceKind::Cpu)]
     }
 
-    /// Returns a speed in the unit of reports.
+    /// Converts a speed to the unit of reports.
     pub fn reported(&self, per_second: f64) -> f64 {
         per_second / self.report.1
     }
@@ -119,12 +119,12 @@ impl Work {
 /// A quantity that a mode reports for every step.
 #[derive(Debug)]
 pub struct Series {
-    /// Key in reports.
+    /// Key of the quantity in reports.
     pub key: &'static str,
-    /// Label on the screen.
+    /// Label of the quantity on the screen.
     pub label: &'static str,
     /// Explanation for the tooltip.
     pub help: &'static str,
-    /// What it means if the value is no longer a number, and what to do then.
+    /// Explanation, shown when the value is not a number any more, and what to do then.
     pub broken: &'static str,
 }

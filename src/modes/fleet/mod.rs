@@ -1,8 +1,8 @@
-//! A simulation on several devices. Each device has a whole simulation, and steps a share of it.
+//! A simulation on several devices. Each device has a whole simulation, and steps a share of the work.
 //!
-//! After each stage of a pass, the devices exchange what the others need, through the host. Shares follow measured speeds.
-//! A device that only slows the others gets no share. If one device alone is the fastest, it steps as if there were no
-//! others. Long bursts are cut, because shares change only between bursts.
+//! After each stage of a pass, the devices exchange data through the host. Shares follow measured speeds. A device that
+//! only slows the other devices gets no share. If a single device is the fastest choice, it runs without exchanges. Long
+//! bursts are cut, because shares change only between bursts.
 
 mod search;
 mod shared;

@@ -1,29 +1,27 @@
-//! Search for the devices that compute together: the fastest devices, as many as make a step shorter. The search relies
-//! on measurements, because the cost of an exchange and the speed of a device with a small share are unknown.
+//! Search for the devices that compute together: the fastest devices, as many as make a step shorter. The search relies on
+//! measurements, because the cost of exchanges and the speed of devices with small shares are unknown.
 
 use super::shares::Speeds;
 
-/// Name of the environment variable that controls the search. If its value is `always`, there is no search and every
-/// device takes part.
+/// Environment variable that controls the search. With the value `always`, every device takes part without a search.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts with all devices at the start of a search, in which the speed of each device is measured.
+/// Number of bursts with all devices at the start of a search. These bursts measure the speed of each device.
 const WARM: u32 = 4;
-/// Number of bursts to measure for each number of devices; the fastest burst counts. During the first burst the shares
-/// of the work still change.
+/// Number of bursts to measure for each number of devices; the fastest burst counts. More than one, because the shares
+/// still change during the first burst.
 const TRIES: u32 = 3;
-/// A number of devices is skipped if the computation alone would take more than this many times the shortest step so
-/// far.
+/// A number of devices is not tried if the computation alone would take more than `HOPELESS` times the shortest step.
 const HOPELESS: f64 = 1.25;
-/// A larger number of devices is chosen only if a step takes less than this fraction of its time with fewer devices.
+/// More devices are chosen only if the time of a step falls below this fraction of the time with fewer devices.
 const GAIN: f64 = 0.98;
 
-/// The search and its result.
+/// State and result of the search.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
-    /// Devices among which to search.
+    /// Devices from which the search chooses.
     participants: Vec<usize>,
-    /// Numbers of devices that were tried, each with its shortest time of a step in seconds.
+    /// Numbers of devices tried so far, each with the shortest time of a step in seconds.
     seen: Vec<(usize, f64)>,
 }
 
@@ -49,7 +47,7 @@ impl Search {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }
 
-    /// Restarts the search with the additional devices `others`. Returns all devices of the search.
+    /// Restarts the search with the additional devices `others`. Returns all devices from which the search chooses.
     pub(super) fn join(&mut self, others: Vec<usize>) -> Vec<usize> {
         let participants: Vec<usize> = self.participants.iter().copied().chain(others).collect();
         *self = Self::new(participants.clone());
@@ -121,8 +119,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Returns how many devices the search chooses, for devices of these speeds and exchanges that take `exchange`
-    /// seconds.
+    /// Simulates a search and returns the number of chosen devices. Exchanges take `exchange` seconds.
     fn ends(speeds: &[f64], exchange: f64) -> usize {
         let units = 1_000_000;
         let known = Speeds::guess(speeds.to_vec());

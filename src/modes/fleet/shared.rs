@@ -1,4 +1,4 @@
-//! What a simulation must implement so that several devices can share it.
+//! Trait that a simulation must implement so that several devices can share it.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use crate::base::error::Result;
 use crate::compute::{Lane, Rows};
 use crate::modes::Simulation;
 
-/// The part of a pass that a device computes.
+/// The part of a pass that one device computes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assignment {
-    /// Units of work.
+    /// Range of units of work that the device computes.
     pub work: Range<usize>,
-    /// Bodies or rows that the device moves and alone has up to date.
+    /// Bodies or rows that the device updates. Only this device has current data of these rows.
     pub own: Range<usize>,
-    /// Position among the participants, and their number.
+    /// Position of the device among the participants, and number of participants.
     pub nth: usize,
     pub of: usize,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Returns the fraction of the stage that is queued, 0 to 1, if the stage starts at work-item 0.
+    /// Returns the queued fraction of the stage, 0 to 1, if the stage starts at work-item 0.
     pub(crate) fn progress(&self) -> f32 {
         (self.items.start as f32 / self.items.end.max(1) as f32).min(1.0)
     }
@@ -43,31 +43,31 @@ pub(crate) struct Plan {
     pub units: usize,
     /// Number of bodies or rows.
     pub count: usize,
-    /// Bodies or rows in a unit, whose owner computes that unit; `None` if any device can compute any unit.
+    /// Number of bodies or rows in a unit that their owner must compute; `None` if any device can compute any unit.
     pub grain: Option<usize>,
-    /// Number of neighboring rows on each side that an owner needs.
+    /// Number of neighbouring rows on each side whose data an owner needs.
     pub edge: usize,
-    /// Bursts may be cut into multiples of this many steps.
+    /// Bursts are cut only into multiples of this number of steps.
     pub cut: u32,
 }
 
-/// What devices exchange after a stage.
+/// Data that devices exchange after a stage.
 pub(crate) enum Traffic<'a> {
     /// Each device receives the rows of all owners.
     All(Vec<Rows<'a>>),
-    /// Each owner receives the edge rows of its two neighbors; the last and the first are neighbors.
+    /// Each owner receives the edge rows of its two neighbours. The last owner and the first owner are neighbours.
     Edges(Rows<'a>),
     /// The first participant receives the rows of all owners.
     ToFirst(Rows<'a>),
     /// No exchange.
     Nothing,
-    /// Each device has partial sums for all bodies. Each owner receives the partial sums of all other devices for its
-    /// bodies, `stride` bodies apart.
+    /// Each device has partial sums for all bodies. Each owner receives the partial sums for its bodies from all other
+    /// devices. The sums of two devices start `stride` bodies apart.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
 /// A complete simulation on one device that can step a part of its bodies or rows. A pass over the bodies or rows has
-/// stages, and devices exchange data after each. A simulation that runs alone steps all of them.
+/// stages. Devices exchange data after each stage. A simulation on a single device computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
     /// State that is not stored in buffers.
     type HostState;
@@ -81,28 +81,28 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the queue of the device.
     fn lane(&mut self) -> &mut Lane;
 
-    /// Returns the stage in progress; the default before the first pass of a burst.
+    /// Returns the stage in progress, or the default value before the first pass of a burst.
     fn cursor(&mut self) -> &mut Cursor;
 
     /// Returns how a step can be divided.
     fn plan(&self) -> Plan;
 
-    /// Returns whether passes of the burst remain.
+    /// Returns whether the burst has passes that are not complete.
     fn remains(&self) -> bool;
 
     /// Returns the number of stages of the pass in progress.
     fn stages(&self) -> usize;
 
-    /// Makes decisions before a pass that all participants must share; the first participant decides.
+    /// Makes the decisions before a pass that must be equal on all participants. The first participant decides.
     fn agree(_participants: &mut [&mut Self]) -> Result<()> {
         Ok(())
     }
 
-    /// Begins a stage of the pass and returns its work-items; queues the whole stage and returns none if it is cheap.
+    /// Begins a stage and returns its work-items. A cheap stage is queued as a whole, and the returned range is empty.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Queues the next slice of the work-items `range` of a stage without waiting. Returns the work-item at which the slice
-    /// after it begins.
+    /// Queues the next slice of the work-items `range` of a stage, without waiting for the device. Returns the work-item
+    /// after the slice.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
     /// Ends the pass.
@@ -116,7 +116,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Queues more of the stage until the lane is full; returns whether all of the stage is queued.
+    /// Queues parts of the stage until the lane is full. Returns whether the whole stage is queued.
     fn feed(&mut self) -> Result<bool> {
         let Cursor { stage, assignment, mut items, .. } = self.cursor().clone();
         while !items.is_empty() && !self.lane().is_full() {
@@ -126,7 +126,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(items.is_empty())
     }
 
-    /// Moves the cursor to the next stage, or to the next pass after the last stage.
+    /// Moves the cursor to the next stage. After the last stage, moves the cursor to the next pass.
     fn end_stage(&mut self) -> Result<()> {
         let next = self.cursor().stage + 1;
         let is_last = next == self.stages();
@@ -134,7 +134,7 @@ pub(crate) trait SharedSimulation: Simulation {
         if is_last { self.end_pass() } else { Ok(()) }
     }
 
-    /// Does the work of [`Simulation::advance`] on a single device.
+    /// Implements [`Simulation::advance`] for a single device.
     fn advance_alone(&mut self) -> Result<bool>
     where
         Self: Sized,
@@ -156,33 +156,33 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(self.remains())
     }
 
-    /// Returns what is exchanged after a stage.
+    /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers that only owners keep up to date and that `need` requires.
+    /// Returns the buffers required by `need` that are current only on the device of their owner.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
     /// Returns the buffers that all participants keep up to date.
     fn shared(&self) -> Vec<Rows<'_>>;
 
-    /// Returns a buffer that only the first participant keeps, and its length in rows.
+    /// Returns a buffer that only the first participant keeps, and the number of rows in the buffer.
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
         None
     }
 
-    /// Prepares the owner's rows before they are gathered for `need`.
+    /// Prepares the device's own rows before the rows are gathered for `need`.
     fn show(&mut self, _need: Need, _own: &Range<usize>) -> Result<()> {
         Ok(())
     }
 
-    /// Combines the series of the participants after a burst; `goes_on` if the burst continues the one before,
-    /// `is_whole` if it is the complete requested burst.
+    /// Combines the series of the participants after a burst. `goes_on` tells whether the burst continues the previous
+    /// burst, and `is_whole` whether the burst is the complete requested burst.
     fn sum_up(_participants: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
         Ok(())
     }
 }
 
-/// What data is gathered for, in the order of how much is needed.
+/// Purpose for which data is gathered, in ascending order of the required data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     /// Drawing.

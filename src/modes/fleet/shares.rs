@@ -1,8 +1,8 @@
-//! Shares of the work by measured speeds.
+//! Division of the work by measured speeds.
 
 use std::ops::Range;
 
-/// Shares stay as they are while they cost less than this fraction of a step.
+/// Shares do not change while uneven shares cost less than this fraction of a step.
 const TOLERANCE: f64 = 0.02;
 
 /// Speeds of the devices, in units of work per second.
@@ -13,18 +13,18 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
-    /// Creates speeds from guesses, of which only the ratios matter.
+    /// Creates speeds from estimated rates. Only the ratios of the rates matter.
     pub(super) fn guess(rates: Vec<f64>) -> Self {
         Self { measured: vec![false; rates.len()], rates }
     }
 
-    /// Records that a device did `units` in `seconds`.
+    /// Records that a device completed `units` units of work in `seconds` seconds.
     pub(super) fn note(&mut self, device: usize, units: usize, seconds: f64) {
         if units == 0 || seconds <= 0.0 {
             return;
         }
         let rate = units as f64 / seconds;
-        // A first measurement replaces a guess; later ones are noisy.
+        // The first measurement replaces the guess. Later measurements are averaged, because they are noisy.
         let weight = if self.measured[device] { 0.5 } else { 1.0 };
         self.rates[device] += weight * (rate - self.rates[device]);
         self.measured[device] = true;
@@ -35,15 +35,15 @@ impl Speeds {
         devices.iter().map(|&device| self.rates[device]).sum()
     }
 
-    /// Returns `devices`, fastest first.
+    /// Returns `devices`, sorted from the fastest to the slowest.
     pub(super) fn order(&self, devices: &[usize]) -> Vec<usize> {
         let mut order = devices.to_vec();
         order.sort_by(|&a, &b| self.rates[b].total_cmp(&self.rates[a]));
         order
     }
 
-    /// Returns how many of the devices in `order` to try together: powers of two, and all that precede a much slower
-    /// device.
+    /// Returns the numbers of devices to try together: powers of two, and each number after which a much slower device
+    /// follows.
     pub(super) fn counts_to_try(&self, order: &[usize]) -> Vec<usize> {
         let falls = |count: usize| {
             count == order.len() || self.rates[order[count]] < 0.5 * self.rates[order[count - 1]]
@@ -51,8 +51,8 @@ impl Speeds {
         (1..=order.len()).filter(|&count| count.is_power_of_two() || falls(count)).collect()
     }
 
-    /// Divides `units` among `devices`. Each gets at least one unit, since otherwise its speed could not be measured.
-    /// There must be at least as many units as devices.
+    /// Divides `units` among `devices`. Each device gets at least one unit, because the speed of an idle device cannot be
+    /// measured. There must be at least as many units as devices.
     pub(super) fn shares(&self, devices: &[usize], units: usize) -> Vec<Range<usize>> {
         let rates: Vec<f64> = devices.iter().map(|&device| self.rates[device]).collect();
         let shares = split(units - devices.len(), &rates);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn shares_settle() {
-        // Devices of other speeds than guessed; what they take is measured with some noise.
+        // The true speeds of the devices differ from the guesses, and the measured times are noisy.
         let (speeds, devices, units) = ([900.0, 300.0, 10.0], [0, 1, 2], 10_000);
         let mut known = Speeds::guess(vec![1.0; 3]);
         assert_eq!(known.shares(&devices, 3), [0..1, 1..2, 2..3]);

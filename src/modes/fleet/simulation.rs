@@ -1,4 +1,4 @@
-//! Several devices as one simulation: shares the work, exchanges data and adapts the shares.
+//! Simulation on several devices, which shares the work, exchanges data and adapts the shares.
 
 use std::time::Instant;
 
@@ -15,14 +15,14 @@ use crate::compute::{Device, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Length of a burst while speeds are measured, in seconds: long compared with a launch.
+/// Length of a burst while speeds are measured, in seconds. Long compared with the launch of a kernel.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Length of a burst afterwards, in seconds: how soon shares follow a change of speed.
+/// Length of a burst after the search, in seconds. Shares follow a change of speed after this time.
 const BURST_SECONDS: f64 = 0.25;
-/// Longest time to feed devices before commands are read, in seconds.
+/// Longest time to queue work before commands are read, in seconds.
 const LOOK_SECONDS: f64 = 0.1;
 
-/// Returns simulations of the same state, one for each device, as one simulation.
+/// Combines simulations of the same state, one for each device, into one simulation.
 pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn Simulation> {
     match <[P; 1]>::try_from(parts) {
         Ok([only]) => Box::new(only),
@@ -30,32 +30,32 @@ pub(crate) fn together<P: SharedSimulation + 'static>(parts: Vec<P>) -> Box<dyn 
     }
 }
 
-/// Simulations on several devices that step as one.
+/// Simulations on several devices that act as one simulation.
 pub(super) struct Fleet<P> {
     pub(super) parts: Vec<P>,
     pub(super) plan: Plan,
     pub(super) staging: Staging,
     speeds: Speeds,
     search: Search,
-    /// Slower kinds of devices, which are timed before they take part.
+    /// Slow kinds of devices, which are timed before they take part.
     trials: Trials,
-    /// Numbers of the devices that take part, in the order of their shares.
+    /// Indices of the devices that take part, in the order of their shares.
     pub(super) participants: Vec<usize>,
     /// One assignment for each of `participants`.
     pub(super) assignments: Vec<Assignment>,
-    /// Devices for the next burst, if shares or participants are to change.
+    /// Devices that take part in the next burst, if the shares or the participants will change.
     wanted: Option<Vec<usize>>,
-    /// What the first participant has received from the others since the last step.
+    /// Data that the first participant has received from the other participants since the last step.
     pub(super) gathered: Option<Need>,
-    /// Steps of the requested burst, and those not yet begun.
+    /// Number of steps of the requested burst, and number of steps that have not begun.
     requested: u32,
     left: u32,
     burst: Option<Burst>,
-    /// Sum of `rounds` over the steps of the requested burst so far.
+    /// Sum of `rounds` over all steps of the requested burst so far.
     rounds: f64,
     /// Whether the next call of `advance` may wait for devices.
     may_wait: bool,
-    /// Seconds that a step takes; 0 if unknown.
+    /// Time of a step in seconds; 0 if unknown.
     step_seconds: f64,
     seconds: f64,
     sharing: Sharing,
@@ -85,7 +85,7 @@ impl<P: SharedSimulation> Fleet<P> {
             speeds,
             search: Search::new(participants.clone()),
             trials,
-            // Every simulation starts with the whole state.
+            // Every simulation starts with the complete state.
             participants: vec![0],
             assignments: vec![Assignment { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
             wanted: None,
@@ -104,7 +104,7 @@ impl<P: SharedSimulation> Fleet<P> {
         fleet
     }
 
-    /// Divides the work of a step among `participants`, without devices that would get none.
+    /// Divides the work of a step among `participants`. Removes devices that would get no work.
     fn arranged(&self, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
         participants.truncate(self.plan.units.max(1));
         let work = self.speeds.shares(&participants, self.plan.units.max(1));
@@ -123,7 +123,7 @@ impl<P: SharedSimulation> Fleet<P> {
         (participants, assignments)
     }
 
-    /// Returns the first participant, which answers for the fleet.
+    /// Returns the simulation of the first participant, whose results are those of the fleet.
     fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
@@ -139,7 +139,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes `participants` take part with shares by the known speeds, and sends each the data that it lacks.
+    /// Makes `participants` take part, with shares by the known speeds. Sends each participant the data that it lacks.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = self.arranged(participants);
         let owned =
@@ -155,7 +155,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Begins the next of the bursts that make up the requested one.
+    /// Begins the next burst. Several bursts make up the requested burst.
     fn begin_burst(&mut self) -> Result<Burst> {
         if let Some(participants) = self.wanted.take() {
             self.assign(participants)?;
@@ -163,7 +163,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let knows = self.search.is_settled() && self.step_seconds > 0.0;
         let seconds = if knows { BURST_SECONDS } else { MEASURED_SECONDS };
         let most = match self.participants.len() {
-            // Shares no longer change, so that the burst need not be cut.
+            // The shares no longer change, so the burst need not be cut.
             1 if self.search.is_settled() => f64::INFINITY,
             _ if self.step_seconds > 0.0 => seconds / self.step_seconds,
             _ => 1.0,
@@ -179,7 +179,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(Burst { steps, start: Instant::now() })
     }
 
-    /// Feeds all participants; returns whether the burst has ended.
+    /// Queues work for all participants. Returns whether the burst has ended.
     fn feed(&mut self) -> Result<bool> {
         if self.participants.len() == 1 {
             return Ok(!self.lead().advance()?);
@@ -197,7 +197,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(!self.lead().remains())
     }
 
-    /// Queues more of the stage on each participant; returns whether all of it is queued.
+    /// Queues parts of the stage on each participant. Returns whether the whole stage is queued.
     fn feed_stage(&mut self) -> Result<bool> {
         let Cursor { stage, begun, .. } = *self.lead().cursor();
         if !begun {
@@ -236,7 +236,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.seconds += all;
         self.step_seconds = all / steps;
         self.measure(steps, rounds);
-        // Speeds are compared by rounds, because a later burst may have more of them in a step.
+        // Compares speeds by rounds, because the number of rounds in a step may change between bursts.
         let round = self.step_seconds / rounds;
         let possible = self.plan.units as f64 / self.speeds.together(&self.participants);
         self.sharing.efficiency = (possible / round).min(1.0);
@@ -251,7 +251,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Records the time of the work of a device alone that has ended in a burst of `steps` steps. Does not wait.
+    /// Records the time of a single device in a burst of `steps` steps, as far as its work has ended. Does not wait.
     fn measure_alone(&mut self, steps: f64) {
         let (seconds, only) = (self.lead().take_seconds(), self.participants[0]);
         self.seconds += seconds;
@@ -265,7 +265,7 @@ impl<P: SharedSimulation> Fleet<P> {
         (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
     }
 
-    /// Records the time that each participant took for its share in a burst of `steps` steps, which has ended.
+    /// Records the time of each participant for its share of a burst of `steps` steps that has ended.
     fn measure(&mut self, steps: f64, rounds: f64) {
         let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;
@@ -285,7 +285,7 @@ impl<P: SharedSimulation> Fleet<P> {
 
 impl<P: SharedSimulation> Simulation for Fleet<P> {
     fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        // The picture depends on the parameters.
+        // Discards gathered data, because the picture depends on the parameters.
         self.gathered = None;
         self.parts.iter_mut().try_for_each(|part| part.set(mode))
     }
@@ -383,8 +383,8 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         self.lead().body(body)
     }
 
-    /// Changes the velocities of all bodies on each device, although a device knows only those of its own bodies: it
-    /// receives the others before they matter.
+    /// Changes the velocities of all bodies on each device. Only the velocities of a device's own bodies are current; the
+    /// device receives the other velocities before using them.
     fn attract(&mut self, attractor: &Attractor, time: f32) -> Result<()> {
         self.gathered = None;
         self.each(|part| part.attract(attractor, time))

@@ -43,7 +43,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the first participant the data of the others that `need` requires.
+    /// Sends the first participant the data of the other participants that `need` requires.
     pub(super) fn gather(&mut self, need: Need) -> Result<()> {
         if self.gathered >= Some(need) || self.participants.len() == 1 {
             return Ok(());
@@ -117,7 +117,7 @@ impl<P: SharedSimulation> Fleet<P> {
     }
 }
 
-/// Returns the rows needed to step `own`: in a grid also neighboring rows.
+/// Returns the rows that a device needs to step the rows `own`. In a grid, these include neighbouring rows.
 fn wanted(own: &Range<usize>, plan: &Plan) -> Vec<Range<usize>> {
     let beside = |row: usize| row % plan.count..row % plan.count + 1;
     let before = (0..plan.edge).map(|nth| beside(own.start + plan.count - 1 - nth));

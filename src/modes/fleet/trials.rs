@@ -1,23 +1,23 @@
-//! Trials of slower kinds of devices, such as a CPU beside GPUs. Each computes a small part of a step twice, without
-//! the others waiting: once to build its kernels, once to be timed. It takes part if it is fast enough.
+//! Trials of slow kinds of devices, such as a CPU beside GPUs. Each slow device computes a small part of a step twice,
+//! while the other devices continue: once to build its kernels, once to be timed. A fast enough device takes part.
 
 use super::shared::{Assignment, Plan, SharedSimulation};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// Fraction of a step that is tried: one in this many.
+/// The number of parts into which a step is divided. A device on trial computes one part.
 const SLIVER: usize = 32;
-/// Devices below this fraction of the fastest guess are tried first.
+/// Devices with a guessed speed below this fraction of the fastest guess are tried before they take part.
 const SLOWER: f64 = 0.2;
-/// Fraction that a device must add to the speed of the others.
+/// Fraction that a device must add to the speed of the other devices to take part.
 const WORTH: f64 = 0.03;
 
-/// Devices on trial, with the number of parts given to each.
+/// Indices of the devices on trial, each with the number of parts that the device has received.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 
 impl Trials {
-    /// Returns the devices that start at once, and the trials of the others, from guesses of their speeds.
+    /// Returns the devices that take part at once, and the trials of slower devices, from guesses of all speeds.
     pub(super) fn of(guesses: &[f64]) -> (Vec<usize>, Self) {
         let fastest = guesses.iter().copied().fold(0.0, f64::max);
         let (begin, tried): (Vec<usize>, Vec<usize>) =
@@ -25,7 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks the trials without waiting; returns devices that should take part.
+    /// Checks the trials without waiting. Returns devices that should take part.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],
@@ -50,7 +50,7 @@ impl Trials {
                 }
                 continue;
             }
-            // The results are discarded: a device that joins receives the state of the others.
+            // The results are discarded. A device that joins receives the state of the other devices.
             let own = 0..plan.grain.map_or(0, |grain| (sliver * grain).min(plan.count));
             part.start(1);
             part.begin_stage(&Assignment { work: 0..sliver, own, nth: 1, of: 2 })?;
