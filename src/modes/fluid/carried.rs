@@ -1,4 +1,4 @@
-//! Lists that snapshots keep of a fluid besides its state, and the checks of these lists.
+//! Lists that snapshots of a fluid contain besides the state, and the checks of these lists.
 
 use super::grid::{Grid, Layout};
 use crate::base::bodies::FINITE_LIMIT;
@@ -6,17 +6,17 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Number of last steps of a burst whose mean speeds are kept: a multiple of every `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds that are kept, one per step: a multiple of every `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
 /// Positions of the tracers.
 pub(super) const TRACERS: &str = "tracers";
-/// Mean speeds of the last burst.
+/// Mean speeds after the steps of the last burst.
 pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
-/// Packed cells of `half`, in old snapshots, whose whole populations in f32 cannot represent every 16-bit deviation.
+/// Packed cells of the variant `half`, in old snapshots. Whole populations in f32 cannot represent every 16-bit deviation.
 pub(super) const HALVES: &str = "halves";
 
-/// Rows for the lists, with the check of each.
+/// Rows of the carried lists, with the check of each list.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

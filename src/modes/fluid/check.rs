@@ -7,13 +7,13 @@ use crate::base::flow::{Flow, WEIGHTS, Walls};
 use crate::base::params::Choice;
 use crate::modes::Start;
 
-/// Sides of grids: multiples of a work-group, with remainders in both directions, and narrower than a vector.
+/// Grids for `check`, as columns and rows: multiples of a work-group, others with remainders, and narrower than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// The most revealing grid, which quick checks use.
+/// Grid for quick checks: the one that reveals most errors.
 const TELLING: [usize; 2] = [37, 23];
 
-/// Returns flows with each drive and each collision operator on each grid, with and without obstacles, for one step and for
-/// ten steps; on [`TELLING`] also for a thousand steps.
+/// Returns flows with each drive and each collision operator on each grid, with and without obstacles, for 1 step and for
+/// 10 steps. On [`TELLING`], also returns flows for 1000 steps.
 pub(super) fn starts() -> Vec<Start> {
     let mut starts = Vec::new();
     for grid @ [nx, ny] in GRIDS {
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once, or all their combinations if `every` is set. The
-/// flag tells whether a combination belongs to the short list. There are no tracers, since `check` does not compare tracers.
+/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The
+/// flag tells whether a combination belongs to the short list. No tracers, because `check` does not compare tracers.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [
@@ -62,7 +62,7 @@ fn modes(every: bool) -> Vec<(Fluid, bool)> {
     modes
 }
 
-/// Returns walls with a disc, single cells and a gap at the edge, so that the fluid both bounces and wraps around.
+/// Returns walls with a disc, single solid cells and a gap at the edge, so that the fluid bounces and wraps around.
 pub fn obstacles(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| {
         let disc = x.abs_diff(nx / 3).pow(2) + y.abs_diff(ny / 2).pow(2) <= 4;
@@ -70,7 +70,7 @@ pub fn obstacles(nx: usize, ny: usize) -> Walls {
     })
 }
 
-/// Returns a flow that differs in every cell: each population is within 2 % of its value at rest.
+/// Returns a flow with different values in every cell: each population is within 2 % of its value at rest.
 pub fn stirred(walls: Walls, density: f32) -> Flow {
     let mut flow = Flow::at_rest(walls, density, 0);
     let nx = flow.walls.nx;

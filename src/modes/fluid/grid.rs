@@ -1,4 +1,4 @@
-//! Memory layout of a grid on a device: the host's side of `kernels/fluid/grid.cl`.
+//! Memory layout of a grid on a device, as in `kernels/fluid/grid.cl`.
 
 use half::f16;
 
@@ -23,13 +23,13 @@ pub(super) enum Layout {
     Haloed,
 }
 
-/// Ghost columns before the first column, and at least as many after the last: a whole vector, so that rows are aligned.
+/// Number of ghost columns before the first column, and least number after the last: a whole vector, which aligns rows.
 const GHOST: usize = 16;
 
-/// Factor on deviations relative to the rest density before they are rounded to 16 bits, so that slow flows are resolved.
+/// Factor on deviations relative to the rest density before rounding to 16 bits, so that slow flows are resolved.
 const FINENESS: f32 = 32768.0;
 
-/// A grid in a layout.
+/// A grid with its layout in device memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     layout: Layout,
@@ -37,9 +37,9 @@ pub(super) struct Grid {
     ny: usize,
     stride: usize,
     plane: usize,
-    /// Density at rest, the reference of the deviations.
+    /// Density of the fluid at rest. Deviations are relative to a fluid of this density.
     pub rest: f32,
-    /// Whether rows end instead of wrapping around.
+    /// Whether rows end at the edge of the grid instead of wrapping around.
     ends: bool,
 }
 
@@ -51,7 +51,7 @@ impl Grid {
             Layout::Planes | Layout::Halves => nx.next_multiple_of(32),
             Layout::Haloed => nx.next_multiple_of(GHOST) + 2 * GHOST,
         };
-        // Aligned planes would compete for the same cache lines, so each begins 384 bytes further into its page.
+        // Aligned planes would compete for cache lines, so each plane starts 384 bytes further into its memory page.
         let plane = (stride * ny).next_multiple_of(1024) + 96;
         Self { layout, nx, ny, stride, plane, rest, ends }
     }
@@ -66,7 +66,7 @@ impl Grid {
         defines
     }
 
-    /// Returns the first arguments of every kernel over the grid.
+    /// Returns the first arguments of every kernel that steps the grid.
     pub(super) fn args(&self) -> [Arg<'static>; 5] {
         let [nx, ny, stride, plane] =
             [self.nx, self.ny, self.stride, self.plane].map(|x| Arg::Uint(x as u32));
@@ -83,7 +83,7 @@ impl Grid {
         }
     }
 
-    /// Returns, in 32-bit words: the length of a row in a plane, the number of planes, and the distance between planes.
+    /// Returns the length of a row in a plane, the number of planes, and the distance between planes, all in 32-bit words.
     pub(super) fn rows(&self) -> (usize, usize, usize) {
         match self.layout {
             Layout::Cells => (SPEEDS * self.nx, 1, 0),
@@ -92,7 +92,7 @@ impl Grid {
         }
     }
 
-    /// Returns whether numbers have 16 bits.
+    /// Returns whether the layout has 16-bit numbers.
     pub(super) fn has_halves(&self) -> bool {
         self.layout == Layout::Halves
     }
@@ -126,14 +126,14 @@ impl Grid {
         let at = self.at(speed, x, y);
         match self.layout {
             Layout::Halves => {
-                // The rounding is below the resolution of 16 bits: writing the value again gives the same bits.
+                // Rounding loses less than the 16-bit resolution, so packing the value again gives identical bits.
                 bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
             }
             _ => f32::from_bits(packed[at]),
         }
     }
 
-    /// Returns the deviations of all cells in the layout of the device.
+    /// Converts the deviations of all cells to the layout of the device.
     pub(super) fn pack(&self, cells: &[[f32; SPEEDS]]) -> Vec<u32> {
         let mut packed = vec![0; self.len()];
         for (i, cell) in cells.iter().enumerate() {
@@ -152,17 +152,17 @@ impl Grid {
         packed
     }
 
-    /// Returns the deviations of cell `i` from the layout of the device.
+    /// Reads the deviations of cell `i` from the layout of the device.
     pub(super) fn cell(&self, packed: &[u32], i: usize) -> [f32; SPEEDS] {
         std::array::from_fn(|k| self.read(packed, (k, i % self.nx, i / self.nx)))
     }
 
-    /// Returns the deviations of all cells from the layout of the device.
+    /// Reads the deviations of all cells from the layout of the device.
     pub(super) fn unpack(&self, packed: &[u32]) -> Vec<[f32; SPEEDS]> {
         (0..self.nx * self.ny).map(|i| self.cell(packed, i)).collect()
     }
 
-    /// Returns the obstacle flags in the layout of the device; padding counts as solid.
+    /// Returns the obstacle flags in the layout of the device. Padding counts as solid.
     pub(super) fn solid(&self, walls: &Walls) -> Vec<u8> {
         let mut solid = vec![1; self.single(0, self.ny) + GHOST];
         for (i, is_solid) in walls.solid.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Grid {
     }
 }
 
-/// Checks that a grid can be stepped: it needs at least 3 × 3 cells, not too many, and a free cell.
+/// Checks that a grid can be stepped: it has at least 3 × 3 cells, at most `MAX_CELLS`, and a free cell.
 pub(super) fn check_walls(walls: &Walls) -> Result<()> {
     let Walls { nx, ny, .. } = *walls;
     let invalid = |what: String| Err(Error::Invalid(what));

@@ -1,4 +1,4 @@
-//! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9), seen through tracers that it carries.
+//! Fluid: a flow on a grid by the lattice-Boltzmann method (D2Q9), made visible by tracers that move with the flow.
 
 mod carried;
 pub mod check;

@@ -15,7 +15,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The mode's row.
+/// Row of the fluid mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "fluid",
     summary: "A fluid flows around obstacles.",
@@ -41,7 +41,7 @@ pub static INFO: ModeInfo = ModeInfo {
     auto_variant,
 };
 
-/// Least memory traffic of a step for one cell, in bytes: nine numbers read and nine written.
+/// Least memory traffic for one step of one cell, in bytes: nine numbers read and nine numbers written.
 const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
 
 impl Mode for Fluid {
@@ -53,7 +53,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Takes the tracers of the flow, cut or filled up with new ones to the number in the parameters.
+    /// Uses the tracers of the flow. Removes or adds tracers to reach the number in the parameters.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();
@@ -85,7 +85,7 @@ impl Mode for Fluid {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // The populations twice, with padding; the obstacle flag, the field that is drawn, and the pixel.
+        // Memory per cell: the populations twice, with padding; the obstacle flag, the drawn field, and the pixel.
         2 * self.bytes_in_a_buffer() + size_of::<u8>() + size_of::<[f32; 4]>() + size_of::<f32>()
     }
 
@@ -104,7 +104,7 @@ impl Mode for Fluid {
 }
 
 impl Fluid {
-    /// Builds the simulation of a flow with the flow's own tracers on `device`, stepped by `recipe`.
+    /// Builds the simulation of a flow on `device`, stepped by `recipe`, with the tracers of the flow unchanged.
     ///
     /// # Errors
     /// Returns an error if the grid is not valid, the kernels do not build, or the device has too little memory.

@@ -54,7 +54,7 @@ choice! {
     }
 }
 
-/// Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) of [`Collision::Trt`]. With 3/16, the walls of a Poiseuille flow lie exactly half-way between
+/// Λ = (1/ω⁺ − ½)(1/ω⁻ − ½) of [`Collision::Trt`]. At 3/16, the walls of a Poiseuille flow lie exactly half-way between
 /// free and solid cells (Ginzburg, Verhaeghe and d'Humières 2008, Commun. Comput. Phys. 3, 427).
 const MAGIC: f64 = 3.0 / 16.0;
 
@@ -106,7 +106,7 @@ impl Fluid {
         self.viscosity = viscosity(self.omega);
     }
 
-    /// Sets `omega` from a changed viscosity.
+    /// Sets `omega` to the value that gives the current `viscosity`.
     fn set_omega(&mut self) {
         if self.viscosity != viscosity(self.omega) {
             let omega = (2.0 / (6.0 * f64::from(self.viscosity) + 1.0)) as f32;
@@ -114,8 +114,8 @@ impl Fluid {
         }
     }
 
-    /// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½). With [`Collision::Les`] this is the nominal
-    /// viscosity, without the eddy viscosity.
+    /// Returns the kinematic viscosity in cells² per step: c²·(1/omega − ½). With [`Collision::Les`], the eddy viscosity is
+    /// added to this viscosity.
     pub fn viscosity(&self) -> f64 {
         (2.0 / f64::from(self.omega) - 1.0) / 6.0
     }
@@ -130,12 +130,12 @@ impl Fluid {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length, with the viscosity of [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length. The viscosity is that of [`Fluid::viscosity`].
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }
 
-    /// Returns the index of the first row of cells that the drive pushes, and the number of rows that it pushes.
+    /// Returns the index of the first row of cells that the drive pushes, and the number of pushed rows.
     pub(super) fn driven_rows(&self, ny: usize) -> (usize, usize) {
         match self.drive {
             Drive::Row => (ny - 2, 1),

@@ -1,4 +1,4 @@
-//! Tracers, image, readings and brush of a fluid simulation.
+//! Tracers, images, readings and brush of a fluid simulation.
 
 use std::ops::Range;
 
@@ -12,21 +12,21 @@ use crate::base::flow::{Image, SPEEDS, Tones, deviations, populations};
 use crate::compute::{Arg, Pass, Pending};
 use crate::modes::{Diagnostics, Effect, Judged, Reading, Sample};
 
-/// Largest number of pixels in a row or column of an image.
+/// Maximum number of pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
 
-/// Largest Mach number at which the method is accurate: errors grow with its square.
+/// Largest Mach number at which the method is accurate. Errors grow with the square of the Mach number.
 const MOST_MACH: f64 = 0.3;
 const TOO_FAST: &str = "The flow is faster than 0.3 of the speed of sound, which makes the results inaccurate: lower Inlet speed or Push.";
 
-// Numbers of the quantities in the kernel `image`.
+// Numbers that select a quantity in the kernel `image`.
 const SPEED: u32 = 0;
 const VORTICITY: u32 = 1;
 const DENSITY: u32 = 2;
 
 impl FluidSimulation {
-    /// Queues the update of the field of velocities and densities, which picture and readings are made from, unless the
-    /// fields of all devices have been gathered already.
+    /// Queues the update of the field of velocities and densities, from which picture and readings are made. Does nothing
+    /// if the fields of all devices have been gathered already.
     pub(super) fn update_whole_field(&mut self) -> Result<()> {
         if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
@@ -46,7 +46,7 @@ impl FluidSimulation {
         [self.walls.nx, self.walls.ny].map(|x| Arg::Uint(x as u32))
     }
 
-    /// Queues the move of the tracers through the current field, up to the current step.
+    /// Queues the kernel that moves the tracers through the current field, up to the current step.
     pub(super) fn move_tracers(&mut self) -> Result<()> {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();
@@ -62,8 +62,8 @@ impl FluidSimulation {
         self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
     }
 
-    /// Makes the cells within `radius` of the cells `middles` solid or free. They are at rest afterwards, with the same
-    /// density as before.
+    /// Makes all cells within `radius` of the cells `middles` solid or free. Freed cells are then at rest with an unchanged
+    /// density.
     ///
     /// # Errors
     /// Returns an error if no free cell would remain, or the device fails.
@@ -94,7 +94,7 @@ impl FluidSimulation {
         self.lane.flush()
     }
 
-    /// Queues the read-back of tracers, image and mean speeds into the memory of `points`.
+    /// Queues a copy of tracers, image and mean speeds from the device to the memory of `points`.
     pub(super) fn picture(&mut self, points: Points) -> Result<Pending<Points>> {
         self.update_whole_field()?;
         let [nx, ny] = self.sides();
@@ -112,7 +112,7 @@ impl FluidSimulation {
         let tracers = self.packed.publish(&mut self.lane, &args, memory, Shape::Tracers { half })?;
         let pixels = self.pixels.read_into(image.values)?;
         let sums = self.series[0].read_into(series)?;
-        // The series of a longer burst has overwritten its beginning and is not shown.
+        // In a longer burst, the series has overwritten its beginning, so it is not shown.
         let is_whole = self.burst.steps as usize <= SERIES && self.burst.steps > 0;
         let mean_speeds = self.share.mean_speeds.clone();
         Ok(tracers.and(pixels).and(sums).map(move |((points, values), series)| Points {
@@ -126,13 +126,13 @@ impl FluidSimulation {
         }))
     }
 
-    /// Returns the columns and rows of the image, and the number of cells along the side of a pixel.
+    /// Returns the number of columns and rows of the image, and the number of cells along the side of a pixel.
     pub(super) fn image_size(&self) -> (usize, usize, usize) {
         let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
         (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
     }
 
-    /// Queues the image of the field selected in the parameters; returns its width, its height and the meaning of its values.
+    /// Queues the drawing of the field selected in the parameters. Returns the image's width, height and colour mapping.
     fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
         let (width, height, by) = self.image_size();
         let [nx, ny] = self.sides();
@@ -148,12 +148,12 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// Returns the results of the last step in the free cells of `chosen`, beside the exact results in f64. The results are
+    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64. Results are
     /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
     pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
-        // The variant `split` keeps the populations that arrived in the other grid.
+        // The variant `split` keeps the populations that arrived in the second grid.
         let has_arrived = self.kernels.len() > 1;
         let judge = move |i: usize| {
             if walls.solid[i] {
@@ -181,19 +181,19 @@ impl FluidSimulation {
         Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))
     }
 
-    /// Computes energy, momentum and readings on the device. Waits.
+    /// Computes energy, momentum and readings on the device. Waits for the device.
     pub(super) fn readings(&mut self) -> Result<Diagnostics> {
         self.update_whole_field()?;
         self.lane.flush()?;
         let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
         let [free, mass, viscosity] = sums.extra;
         let mach = sums.maxima[0] * 3f64.sqrt();
-        // With eddy viscosity, the nominal numbers differ from the effective ones.
+        // With eddy viscosity, nominal and effective Reynolds numbers differ.
         let is_turbulent = self.params.collision == Collision::Les && free > 0.0;
         let (viscosity, largest) = (viscosity / free, sums.maxima[1]);
         let nominal = |plain: &'static str, nominal: &'static str| if is_turbulent { nominal } else { plain };
         let mut readings = Vec::new();
-        // Before the first step, and after a blow-up, the mean speed is unknown.
+        // The mean speed is unknown before the first step and after a blow-up.
         if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
             readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow."));

@@ -1,16 +1,16 @@
-//! Reference implementation of the fluid in f64, which the kernels are checked against.
+//! Reference implementation of the fluid in f64. Kernel results are compared with its results.
 
 use super::parameters::{Collision, Drive, Fluid};
 use crate::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
 use crate::modes::Diagnostics;
 
-/// Index of the opposite direction, for each direction.
+/// For each direction, the index of the opposite direction.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
-/// Indices of the directions to the right.
+/// Indices of the three directions with a component to the right.
 const EAST: [usize; 3] = [1, 5, 8];
 
 impl Fluid {
-    /// Takes `steps` steps, and returns the mean speed over the free cells after each step.
+    /// Takes `steps` steps. Returns the mean speed over the free cells after each step.
     pub fn reference(&self, flow: &mut Flow<f64>, steps: u32) -> Vec<f64> {
         (0..steps).map(|_| self.reference_step(flow)).collect()
     }
@@ -31,8 +31,8 @@ impl Fluid {
         speeds / flow.walls.free() as f64
     }
 
-    /// Adds density·accel·w·direction_x to each population, in free cells of the driven rows where all populations stay
-    /// positive.
+    /// Adds density·accel·w·direction_x to each population of the free cells in the driven rows. Skips a cell if a
+    /// population would not stay positive.
     fn push(&self, flow: &mut Flow<f64>) {
         let by = f64::from(self.density) * f64::from(self.accel);
         let (first, rows) = self.driven_rows(flow.walls.ny);
@@ -46,7 +46,7 @@ impl Fluid {
         }
     }
 
-    /// Returns the populations that reach cell `i` from the neighbouring cells; `cells` returns the populations of a cell.
+    /// Returns the populations that reach cell `i` from the neighbouring cells. `cells` returns the populations of a cell.
     pub(super) fn arrived(
         &self,
         walls: &Walls,
@@ -74,7 +74,7 @@ impl Fluid {
         cell
     }
 
-    /// Applies the collision operator to the populations of a cell.
+    /// Returns the populations of a cell after the collision operator.
     pub(super) fn relaxed(&self, cell: &[f64; SPEEDS]) -> [f64; SPEEDS] {
         let equilibrium = equilibrium(cell);
         let off: [f64; SPEEDS] = std::array::from_fn(|k| cell[k] - equilibrium[k]);

@@ -1,5 +1,5 @@
-//! The passes of a fluid, on one device or several. Each device steps a band of rows and receives its neighbours' edge rows
-//! after each launch. The tracers stay on the first device, which gathers the whole flow field each time they move.
+//! Division of a fluid among devices. Each device steps a band of rows and receives the edge rows of its neighbours after
+//! each launch. The tracers stay on the first device, which gathers the whole flow field before each move of the tracers.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::compute::{Arg, Lane, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
-    /// Makes the simulations of all devices divide the work alike, for launches of `steps` steps.
+    /// Makes all devices divide the work into equal units, for launches of `steps` steps.
     pub(super) fn agree_on_units(parts: &mut [Self], steps: usize) {
         let rows = parts.iter().map(|part| cells_of_group(&part.recipe)[1]).fold(1, common_multiple);
         let summed_steps = parts.iter().map(Self::summed_steps).min();
@@ -22,14 +22,14 @@ impl FluidSimulation {
         }
     }
 
-    /// Returns the rows of one of the two grids.
+    /// Returns the rows of the grid with the index `grid`.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
     }
 }
 
-/// The stages of a pass are the kernels of a launch and, if the tracers move, the update of the field and the move.
+/// The stages of a pass are the kernels of a launch. If the tracers move, two more stages update the field and move them.
 impl SharedSimulation for FluidSimulation {
     /// Number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);
@@ -73,7 +73,7 @@ impl SharedSimulation for FluidSimulation {
             self.share.steps = self.steps_of_launch();
             self.share.moves_tracers = self.moves_tracers(self.share.steps);
             if *of > 1 && self.burst.step == 0 {
-                // Only the device's own rows write sums; all others must be 0.
+                // Only the device's own rows write sums, so the other sums must be set to 0.
                 self.sums.clear()?;
             }
             self.before_step()?;
@@ -129,7 +129,7 @@ impl SharedSimulation for FluidSimulation {
     fn traffic(&self, stage: usize) -> Traffic<'_> {
         let kernels = self.kernels.len();
         match stage {
-            // The result of a launch before the grids are swapped.
+            // Uses the buffer with the result of the launch, because the grids are not swapped yet.
             last if last + 1 == kernels => Traffic::Edges(self.rows(usize::from(kernels == 1))),
             field if field == kernels => Traffic::ToFirst(Rows::new(&self.field, self.walls.nx, 1, 0)),
             _ => Traffic::Nothing,
@@ -159,7 +159,7 @@ impl SharedSimulation for FluidSimulation {
 
     fn sum_up(participants: &mut [&mut Self], goes_on: bool, is_whole: bool) -> Result<()> {
         let mean_speeds = match participants {
-            // A single device keeps its own series.
+            // A single device keeps its own series of mean speeds.
             [_] if is_whole => None,
             _ => {
                 let series =

@@ -1,4 +1,4 @@
-//! Fluid on a device: buffers, kernels and steps. Picture and readings are in `picture.rs`.
+//! Fluid on a device: buffers, kernels and steps.
 
 use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::{CELL, GRID, Grid, check_walls};
@@ -18,16 +18,16 @@ use crate::modes::{
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
 
-/// Steps between two moves of the tracers, in which a tracer travels a cell or two.
+/// Number of steps between two moves of the tracers. A tracer travels one or two cells in this time.
 pub(super) const MOVE_STEPS: u32 = 16;
-/// Largest number of steps between two passes that add up the sums of speeds.
+/// Maximum number of steps between two runs of the kernel that adds up the sums of speeds.
 const SUMMED_STEPS: usize = 1024;
-/// Largest number of sums of speeds in the buffer.
+/// Maximum number of sums of speeds in the buffer.
 const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the sums of a step.
 const SUM_GROUP: usize = 256;
 
-/// A flow on a device with the kernels that step it.
+/// Simulation of a flow on one device: the flow, and the kernels that step the flow.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
     device: Device,
@@ -45,15 +45,15 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// The current cells, and the destination of the next step; swapped after each step. The variant `split` keeps the
-    /// populations that arrived in the second buffer instead.
+    /// The current cells, and the destination of the next step. Swapped after each step, except in the variant `split`,
+    /// whose second buffer holds the populations that arrived.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
-    /// Σ |u| of each work-group for each step since the sums were last added up.
+    /// Σ |u| over each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
-    /// The mean |u| after each step of this burst and of the previous burst, whose copy to the host may still be pending.
+    /// Mean |u| after each step, for this burst and for the previous burst, whose copy to the host may still be pending.
     pub(super) series: [Buffer<f32>; 2],
-    /// (ux, uy, ρ, free) of each cell at the last update.
+    /// (ux, uy, ρ, free) of each cell at the last update of the field.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) tracer_count: usize,
@@ -61,9 +61,9 @@ pub struct FluidSimulation {
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer holds the origin of the last step, taken with the current parameters and walls.
+    /// Whether the second buffer holds the state before the last step, with unchanged parameters and walls.
     pub(super) stepped: bool,
-    /// Number of steps so far; seeds the random numbers of the tracers.
+    /// Number of steps so far. The number seeds the random numbers of the tracers.
     pub(super) now: u32,
     /// State for sharing the work with other devices.
     pub(super) share: Share,
@@ -72,15 +72,15 @@ pub struct FluidSimulation {
 /// State for sharing the work with other devices.
 #[derive(Default)]
 pub(super) struct Share {
-    /// Rows per unit of work.
+    /// Number of rows in a unit of work.
     pub(super) grain: usize,
-    /// Rows beside the own rows that a launch reads.
+    /// Number of rows on each side of the own rows that a launch reads.
     pub(super) edge: usize,
     /// Smallest `FluidSimulation::summed_steps` of all devices.
     pub(super) summed_steps: Option<u32>,
-    /// Steps of the launch under way.
+    /// Number of steps of the launch in progress.
     pub(super) steps: u32,
-    /// Whether the tracers move after the launch under way.
+    /// Whether the tracers move after the launch in progress.
     pub(super) moves_tracers: bool,
     /// Whether the field of all devices is gathered on this device.
     pub(super) has_all_fields: bool,
@@ -88,15 +88,15 @@ pub(super) struct Share {
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
-/// A burst under way.
+/// Progress of a burst.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The next step.
+    /// Index of the next step.
     pub(super) step: u32,
-    /// Steps whose speeds are added up.
+    /// Number of steps whose speeds have been added up.
     pub(super) summed: u32,
-    /// Steps over which the tracers have moved.
+    /// Number of steps over which the tracers have moved.
     pub(super) moved: u32,
 }
 
@@ -122,7 +122,7 @@ impl FluidSimulation {
             );
             return Err(Error::Invalid(text));
         }
-        // The width is limited by the work-group size, and the steps per launch by the cells of a work-group.
+        // The work-group size limits the width, and the number of cells of a work-group limits the steps per launch.
         let recipe = recipe
             .with_knob("width", recipe.knob("width").min(recipe.work_group as u32))
             .with_knob("steps", steps_of_launch(&recipe) as u32);
@@ -156,7 +156,7 @@ impl FluidSimulation {
             carry: program.kernel("carry")?,
             image: program.kernel("image")?,
             reduction,
-            // Both buffers get the initial values, since padding may be read but is never written.
+            // Both buffers start with the initial values, because padding may be read but is never written.
             f: [Buffer::from_slice(device, &cells)?, Buffer::from_slice(device, &cells)?],
             solid: Buffer::from_slice(device, &grid.solid(&walls))?,
             sums: Buffer::new(device, 0)?,
@@ -189,7 +189,7 @@ impl FluidSimulation {
     }
 
     /// Returns the number of steps of the next launch. A launch ends where sums are added up or tracers move. The last step
-    /// of a burst has its own launch, so that the second buffer holds the step's origin.
+    /// of a burst has a separate launch, so that the second buffer holds the state before the last step.
     pub(super) fn steps_of_launch(&self) -> u32 {
         let Burst { steps, step, summed, moved } = self.burst;
         let ends = [steps.saturating_sub(1).max(step + 1), summed + self.summed_steps(), moved + MOVE_STEPS];
@@ -197,7 +197,7 @@ impl FluidSimulation {
         room.min(steps_of_launch(&self.recipe) as u32)
     }
 
-    /// Returns the number of steps between two passes that add up the sums: a power of two.
+    /// Returns the number of steps between two runs of the kernel that adds up sums: a power of two.
     pub(super) fn summed_steps(&self) -> u32 {
         if let Some(agreed) = self.share.summed_steps {
             return agreed;
@@ -206,7 +206,7 @@ impl FluidSimulation {
         1 << fit.ilog2()
     }
 
-    /// Returns the coefficients `c` of `kernels/fluid/cell.cl`.
+    /// Returns the argument `c` of the kernels: the coefficients in `kernels/fluid/cell.cl`.
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Fluid { density, accel, omega, inlet, .. } = self.params;
         let push = density * accel;
@@ -222,14 +222,14 @@ impl FluidSimulation {
         self.params.driven_rows(self.walls.ny).into()
     }
 
-    /// Returns the number of work-items that step the rows before `row`, the first row of a work-group.
+    /// Returns the number of work-items that step all rows before `row`, which is the first row of a work-group.
     pub(super) fn items(&self, row: usize) -> usize {
         let [columns, rows] = cells_of_group(&self.recipe);
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs it, since each step
-    /// ends with the push of the next.
+    /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs this push, because
+    /// each step ends with the push of the next step.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {
@@ -250,7 +250,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Completes a launch of `steps` steps: swaps the grids and adds up the sums if due.
+    /// Completes a launch of `steps` steps: swaps the grids, and adds up the sums if necessary.
     pub(super) fn after(&mut self, steps: u32) -> Result<()> {
         if self.kernels.len() == 1 {
             self.f.swap(0, 1);
@@ -307,13 +307,13 @@ impl FluidSimulation {
             return Ok(Vec::new());
         }
         let mut means = self.series[0].read()?;
-        // The buffer of a longer burst wraps around.
+        // The buffer wraps around in a longer burst.
         let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
         means.rotate_left(first);
         Ok(means.into_iter().map(f64::from).collect())
     }
 
-    /// Returns the flow after the last complete burst. Waits.
+    /// Returns the flow after the last complete burst. Waits for the device.
     ///
     /// # Errors
     /// Returns an error if the device fails.
@@ -363,7 +363,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
+    /// Returns the tracers, because a new simulation would move them at once, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

@@ -5,7 +5,7 @@ use crate::base::flow::SPEEDS;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of cells from which on memory traffic, not launches, limits the speed.
+/// Number of cells above which memory traffic limits the speed more than launches.
 const MANY: usize = 1 << 19;
 
 const WIDTH: Knob = Knob::new("width", "WIDTH", &[1, 2, 4, 8, 16, 32, 64, 128, 256], |device, _| {
@@ -18,39 +18,39 @@ const STEPS: Knob =
         "Steps per kernel launch, limited by the size of a work-group. Cells around a work-group are computed twice.",
     );
 
-/// Returns the columns and rows of work-items in a work-group.
+/// Returns the number of columns and of rows of work-items in a work-group.
 fn sides(recipe: &Recipe) -> [usize; 2] {
     let width = (recipe.knob(WIDTH.name) as usize).min(recipe.work_group).max(1);
     [width, recipe.work_group / width]
 }
 
-/// Returns the columns and rows of cells that a work-group steps.
+/// Returns the number of columns and of rows of cells that a work-group steps.
 pub(super) fn cells_of_group(recipe: &Recipe) -> [usize; 2] {
     let [width, height] = sides(recipe);
     let lanes = (recipe.knob(LANES.name) as usize).max(1);
     [width * lanes, height].map(|side| side - 2 * (steps_of_launch(recipe) - 1))
 }
 
-/// Returns the number of steps per launch, so small that each work-group keeps cells to step.
+/// Returns the number of steps per launch, limited so that each work-group has cells left to step.
 pub(super) fn steps_of_launch(recipe: &Recipe) -> usize {
     let [width, height] = sides(recipe);
     (recipe.knob(STEPS.name) as usize).min(width.min(height).div_ceil(2)).max(1)
 }
 
-/// Kernels of a step of a variant, and the memory layout of the cells.
+/// The kernels of one step in a variant, and the memory layout of the cells.
 pub(super) struct Stages {
-    /// Entry points in the order of their launches.
+    /// Entry points of the kernels, in launch order.
     pub entries: &'static [&'static str],
     pub layout: Layout,
 }
 
-/// Returns the stages of a variant that steps in one kernel.
+/// Returns the stages of a variant with one kernel per step.
 const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }
 
-/// What all variants have in common: work-groups cover rectangles of cells, and keep the sum of the speeds in local
-/// memory, one float per work-item.
+/// Values that all variants share. A work-group covers a rectangle of cells and keeps the sum of speeds in local memory,
+/// with one float per work-item.
 const BASE: Variant = Variant {
     knobs: &[WIDTH],
     width_knob: Some(WIDTH.name),
@@ -86,7 +86,7 @@ variants! {
         ];
 }
 
-/// Returns the variant that `auto` takes on a device.
+/// Returns the variant that `auto` selects for a device.
 pub fn auto_variant(device: &DeviceInfo, _cells: usize) -> &'static Variant {
     match device.kind {
         DeviceKind::Cpu => &VECTOR,

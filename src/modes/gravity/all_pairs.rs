@@ -11,14 +11,14 @@ use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
-/// Sums over all pairs, with the end of the step in the same kernel.
+/// Solver that sums over all pairs. One kernel sums and ends the step.
 pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Bodies per unit of work that devices share: a multiple of every device's work-group size.
+    /// Number of bodies in a unit of work that devices share: a multiple of every device's work-group size.
     grain: usize,
-    /// The mass of all bodies that have any, if it stands outside the sum.
+    /// Mass of all bodies with mass, if they have equal masses and the sum is multiplied by the mass afterwards.
     common_mass: Option<f32>,
 }
 
@@ -68,7 +68,7 @@ impl Solver for AllPairs {
     }
 }
 
-/// Returns the mass of all bodies that have any, if it is the same.
+/// Returns the mass of all bodies with mass, if their masses are equal.
 fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;

@@ -6,7 +6,7 @@ use crate::base::error::{Error, Result};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 
-/// List of accelerations, with the energy error of each body.
+/// List of the acceleration and the energy error of each body.
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
@@ -15,7 +15,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,
         most: |[bodies, _]| 4 * bodies,
-        // A larger acceleration would throw the body out of bounds, where it is held out.
+        // A larger acceleration would move the body out of bounds, where it would be excluded as not finite.
         check: |with, list| {
             let most = 2.0 * f64::from(FINITE_LIMIT) / with.mode.time_step();
             let expected = "an acceleration that leaves the body within bounds for a step, and an energy that is at least 0";
@@ -49,12 +49,12 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// List of the low parts of all positions, then of all velocities, if `compensated` is on: four numbers for each body
-/// as in [`Bodies`], of which the last is 0.
+/// List of the low parts of all positions, then of all velocities, if `compensated` is on. Each body has four numbers, as
+/// in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
-/// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that a
-/// person sets has no low part.
+/// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that the user
+/// set has no low part.
 pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, after: usize) -> Result<()> {
     if low.len() != 8 * before {
         return Err(Error::Invalid(format!(
@@ -76,8 +76,8 @@ pub(super) fn edit_low_parts(low: &mut Vec<f32>, edit: &Edit, before: usize, aft
     Ok(())
 }
 
-/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that
-/// those of velocities are finite. A velocity may since have become smaller than its low part, by an edit or by decay.
+/// Checks that the low parts of positions are rounding errors, which do not change the position when added, and that the
+/// low parts of velocities are finite. A velocity may be smaller than its low part after an edit or by decay.
 fn check_low_parts(bodies: &Bodies, low: &[[f32; 4]]) -> Checked {
     let (places, velocities) = low.split_at(bodies.len());
     let is_cut_off = |(high, low): (&[f32; 4], &[f32; 4])| (0..3).all(|k| high[k] + low[k] == high[k]);

@@ -1,4 +1,4 @@
-//! Gravity's row in the table of modes.
+//! Row of the gravity mode in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::mutual;
@@ -18,7 +18,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// The mode's row.
+/// Row of the gravity mode in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "gravity",
     summary: "Every body attracts every other body.",
@@ -45,7 +45,7 @@ pub static INFO: ModeInfo = ModeInfo {
     auto_variant,
 };
 
-/// The force on several bodies at once.
+/// Kernel source for the force on several bodies at once.
 const COLUMNS: KernelSource = source!("gravity/columns.cl");
 
 impl Mode for Gravity {
@@ -97,7 +97,7 @@ impl Mode for Gravity {
     }
 
     fn unsettle(&self, extra: &mut Extra) {
-        // What rounding cut off belongs to the bodies, whatever steps them.
+        // The low parts belong to the bodies, so they stay valid with other parameters and recipes.
         extra.retain(|name, _| self.compensated && name == LOW_PARTS);
     }
 
@@ -114,7 +114,7 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions twice, velocities, accelerations, low parts; what `mutual` needs; what is drawn; the potential.
+        // Memory per body: positions twice, velocities, accelerations, low parts; buffers of `mutual`; picture; potential.
         (3 + planes(self)) * size_of::<[f32; 4]>()
             + mutual::BYTES_PER_BODY
             + PackedPoints::BYTES_PER_BODY

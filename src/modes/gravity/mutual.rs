@@ -1,5 +1,5 @@
-//! The solver of `mutual`, which evaluates each pair once by Newton's third law: blocks of bodies, tiles of pairs of
-//! blocks, and slots for their sums.
+//! Solver of the variant `mutual`, which evaluates each pair once by Newton's third law. Bodies form blocks, a pair of
+//! blocks forms a tile of pairs, and each tile adds its forces to slots.
 
 use std::ops::Range;
 
@@ -12,40 +12,40 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Largest number of block distances whose tiles run at the same time.
+/// Maximum number of block distances whose tiles run at the same time.
 const DEPTH: usize = 64;
-/// Slots may take this part of the device's memory (one in 16), if that suffices for one block distance.
+/// Inverse of the part of device memory that slots may take, unless one block distance needs more.
 const SHARE: u64 = 16;
-/// Least number of bytes for a body: position, mass and two slots for one block distance.
+/// Least number of bytes per body: position, mass and two slots for one block distance.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
-/// Work-items that share a tile, as in `kernels/gravity/mutual.cl`.
+/// Returns the number of work-items that share a tile, as in `kernels/gravity/mutual.cl`.
 fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Bodies that the work-items of a tile hold at once.
+/// Returns the number of bodies that the work-items of a tile hold at once.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }
 
-/// Bodies that a work-group holds at once.
+/// Returns the number of bodies that a work-group holds at once.
 pub(super) fn bodies_per_group(recipe: &Recipe) -> usize {
     own(recipe) * recipe.work_group / team(recipe)
 }
 
-/// Bytes of local memory for a work-group, as in `kernels/gravity/mutual.cl`.
+/// Returns the number of bytes of local memory for a work-group, as in `kernels/gravity/mutual.cl`.
 pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     let lanes = recipe.knob("lanes") as usize;
     let others = 128usize.next_multiple_of(team(recipe)) * recipe.work_group / team(recipe);
     others * (4 + 3 * lanes) * size_of::<f32>()
 }
 
-/// Evaluates each pair of bodies once: tiles of pairs add to slots, and a last kernel sums these and ends the step.
+/// Solver that evaluates each pair once. Tiles of pairs add to slots; a last kernel sums the slots and ends the step.
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
-    /// Buffers and kernels to share the tiles with other devices.
+    /// Buffers and kernels for sharing the tiles with other devices.
     sums: Option<Sums>,
 }
 
@@ -112,17 +112,17 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Block distances whose tiles run at the same time.
+    /// Number of block distances whose tiles run at the same time.
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
-    /// Unit of the masses in `places`.
+    /// Unit of the masses in the buffer `places`.
     mass_unit: f32,
 }
 
-/// Returns a unit of mass for sums with the third power of a distance: the power of two that makes the heaviest body
-/// 2¹⁵ to 2¹⁶ units. In the units of `kernels/gravity/mutual.cl`, the force of such a body then stays finite at the
-/// least softening, and above zero at the largest distance.
+/// Returns a unit of mass for sums with the third power of a distance: the power of two in which the heaviest mass is 2¹⁵
+/// to 2¹⁶. In the units of `kernels/gravity/mutual.cl`, the force of this mass is then finite at the least softening
+/// length, and above zero at the largest distance.
 fn mass_unit(bodies: &Bodies) -> f32 {
     let heaviest = bodies.positions.iter().map(|x| x[3]).fold(0.0, f32::max);
     match heaviest > 0.0 && heaviest.is_finite() {
@@ -132,9 +132,9 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the length of the blocks: a multiple that all of `recipes` can use, near what the first asks for.
+/// Returns the length of the blocks: a multiple that all of `recipes` can use, near the block size of the first recipe.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
-    // Blocks have equal length, so that the last one is not half empty.
+    // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
     let multiple = recipes.iter().map(|recipe| own(recipe).max(1)).fold(1, common_multiple);
     bodies.div_ceil(blocks.max(1)).next_multiple_of(multiple)
@@ -183,11 +183,11 @@ impl Tiles {
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the next slice of the work-items `range`.
+    /// Queues the next slice of the work-items `range`. Returns the work-item after the slice.
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
-        // Tiles of the next `depth` distances add to the sums of these.
+        // Tiles of the next `depth` block distances add to the slots of the current distances, so a slice ends before them.
         let end = (range.start + 1).next_multiple_of(self.depth * self.blocks * team).min(range.end);
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         let side = Arg::Uint(self.side as u32);
@@ -196,23 +196,23 @@ impl Tiles {
             args: &[length, side, depth, Arg::Uint((end / team) as u32), eps2, places, slots],
             items: end,
             group: self.recipe.work_group,
-            // Both sides of a pair count.
+            // A pair counts for each of its two bodies.
             cost: (self.length * self.length) as f64 / (self.count() * team) as f64,
         };
         Ok(lane.slice(pass, range.start)?.min(end))
     }
 }
 
-/// Buffers and kernels to compute some of the tiles and leave the others to other devices.
+/// Buffers and kernels for computing a part of the tiles, while other devices compute the rest.
 struct Sums {
     clear: Kernel,
     collect: Kernel,
     finish: Kernel,
-    /// Three floats for each body: the forces from the tiles of this device.
+    /// Forces on each body from the tiles of this device, three floats per body.
     parts: Buffer<f32>,
-    /// Three floats for each own body from each other device.
+    /// Forces on this device's own bodies from every other device, three floats per body and device.
     others: Buffer<f32>,
-    /// Number of bodies per device that `others` has room for.
+    /// Number of bodies per device for which `others` has room.
     stride: usize,
 }
 
@@ -220,7 +220,7 @@ impl Sums {
     fn new(setup: &Setup) -> Result<Self> {
         let Setup { device, params, recipes, bodies, .. } = *setup;
         let program = Program::build(device, &sources(&[FORCE, SHARES]), &step_defines(params))?;
-        // A device may own up to half of the bodies plus one.
+        // A device may own up to half of the bodies, plus one body.
         let (bodies, stride) = (bodies.len(), bodies.len().div_ceil(2));
         Ok(Self {
             clear: program.kernel("clear")?,
@@ -232,8 +232,8 @@ impl Sums {
         })
     }
 
-    /// Queues the next slice of the work-items `range`, and the sum after the last. Returns the work-item at which the
-    /// slice after it begins.
+    /// Queues the next slice of the work-items `range`, and after the last slice the sum. Returns the work-item after the
+    /// slice.
     fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
         if range.start == pass.assignment.work.start * team(&tiles.recipe) {

@@ -41,7 +41,7 @@ choice! {
         // x += v·dt + ½a·dt²; v += a·dt.
         /// The method of many OpenCL tutorials: not symplectic. The energy grows.
         Taylor = "taylor",
-        // The middle one of the three leapfrog steps runs backwards: see `OUTER`.
+        // The second of the three leapfrog steps runs backwards: see `OUTER`.
         /// Three leapfrog steps in one: fourth order, for smooth orbits. Each step takes three times as long.
         Yoshida = "yoshida",
     }

@@ -1,4 +1,4 @@
-//! Reference implementation of gravity in f64, which the kernels are checked against.
+//! Reference implementation of gravity in f64. Kernel results are compared with its results.
 
 use super::parameters::{Gravity, Integrator, OUTER, Softening};
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
@@ -99,8 +99,8 @@ impl Gravity {
         self.update(bodies, |i, _, v| *v += after[i] * (0.5 * dt));
     }
 
-    /// Applies `step` to the position and velocity of each body, flattens them if `flat` is set, and holds out bodies whose
-    /// numbers are no longer finite.
+    /// Applies `step` to the position and velocity of each body, then flattens the bodies if `flat` is set, and excludes
+    /// bodies that are no longer finite.
     fn update(&self, bodies: &mut Bodies<f64>, mut step: impl FnMut(usize, &mut Vector, &mut Vector)) {
         for i in 0..bodies.len() {
             let (mut x, mut v) = (place(&bodies.positions[i]), place(&bodies.velocities[i]));

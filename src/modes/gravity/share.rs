@@ -1,5 +1,5 @@
-//! The passes of gravity, on one device or several. Each device has all positions and evaluates the part of the forces that
-//! its solver assigns.
+//! Division of gravity among devices. Each device has all positions, and evaluates the part of the forces that its solver
+//! assigns.
 
 use std::ops::Range;
 

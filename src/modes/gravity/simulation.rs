@@ -19,7 +19,7 @@ use crate::modes::{
 const DRIFT: KernelSource = source!("gravity/drift.cl");
 const MEASURE: KernelSource = source!("gravity/measure.cl");
 
-/// Bodies on a device with the kernels that step them.
+/// Simulation of gravity on one device: the bodies, and the kernels that step them.
 pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
@@ -29,17 +29,17 @@ pub(super) struct GravitySimulation {
     pub(super) drift: Kernel,
     reduction: Reduction,
     potential: Kernel,
-    /// Positions before and after the pass; swapped after each pass.
+    /// Positions before and after the pass. Swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities, followed by the low parts of positions and velocities if they are compensated.
+    /// Velocities, followed by the low parts of positions and velocities if the parameter `compensated` is on.
     pub(super) v: Buffer<[f32; 4]>,
     /// Accelerations; the fourth number is the body's largest energy error in a step so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus |potential energy| at the first measurement with the current parameters.
+    /// Kinetic energy plus the absolute potential energy at the first measurement with the current parameters.
     energy_scale: Option<f64>,
     packed: PackedPoints,
-    /// Potential at each body: a double, or two floats.
+    /// Potential at each body: a double, or a pair of floats.
     phi: Buffer<[f32; 2]>,
     pub(super) known: Known,
     pub(super) burst: Burst,
@@ -47,15 +47,15 @@ pub(super) struct GravitySimulation {
     attract: AttractKernel,
 }
 
-/// What is known from the steps so far.
+/// Validity of the accelerations, from the steps so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
-    /// Whether `a` belongs to `x[0]` with the current parameters.
+    /// Whether `a` contains the accelerations at the positions `x[0]` with the current parameters.
     pub a_is_current: bool,
-    /// Whether `a` has been computed.
+    /// Whether accelerations have been computed.
     pub a_is_there: bool,
-    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the
-    /// positions before it, so that `a` then belongs to `x[1]`.
+    /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the positions
+    /// before the pass, so that `a` then belongs to `x[1]`.
     pub stepped: bool,
 }
 
@@ -63,18 +63,17 @@ pub(super) struct Known {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// The next pass.
+    /// Index of the next pass.
     pub(super) pass: u64,
     /// Number of passes; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
-    /// Whether the first pass only evaluates the force, for an opening drift or for the energy error of the first
-    /// step.
+    /// Whether the first pass only evaluates the force, for the drift at the start or for the first step's energy error.
     pub(super) evaluates: bool,
 }
 
-/// Relative energy error of a step above which an encounter is too fast for the time step.
+/// Relative energy error of a step above which the time step is too long for an encounter of bodies.
 const WORRYING_SHARE: f64 = 0.1;
-/// Advice for encounters that are too fast.
+/// Advice to show when the time step is too long for an encounter of bodies.
 const ENCOUNTER_ADVICE: &str =
     "A close encounter was too fast for the time step: reduce Time step or increase Softening.";
 
@@ -107,7 +106,7 @@ impl GravitySimulation {
         })
     }
 
-    /// Returns the buffer of velocities followed by the low parts, or zeros without them.
+    /// Returns the buffer of velocities followed by the low parts `low`, or by zeros if `low` is empty.
     fn velocities(
         device: &Device,
         params: &Gravity,
@@ -120,8 +119,8 @@ impl GravitySimulation {
         Buffer::from_slice(device, &rows)
     }
 
-    /// Returns whether a pass evaluates forces, and its coefficients. Only the drift that opens a burst of
-    /// kick–drift–kicks evaluates none.
+    /// Returns whether a pass evaluates forces, and the coefficients of the pass. Only the drift at the start of a burst of
+    /// kick–drift–kicks needs no forces.
     pub(super) fn step_of(&self, pass: u64) -> (bool, Step) {
         let p = &self.params;
         let Some(nth) = pass.checked_sub(u64::from(self.burst.evaluates)) else {
@@ -191,8 +190,7 @@ impl Simulation for GravitySimulation {
         Ok(Bodies { positions: self.x[0].read()?, velocities }.into())
     }
 
-    /// Returns the acceleration for the next burst with the energy errors so far, the lists of the solver, and the low
-    /// parts.
+    /// Returns the accelerations for the next burst, the energy errors so far, the lists of the solver, and the low parts.
     fn extra(&mut self) -> Result<Extra> {
         let mut extra = self.solver.carried();
         if self.known.a_is_current {
@@ -221,7 +219,7 @@ impl Simulation for GravitySimulation {
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let colour = self.params.colour;
         if colour == Colour::Acceleration && !self.known.a_is_there {
-            // Evaluates the accelerations without a step, for colours before the first step.
+            // Evaluates accelerations without a step, for colouring before the first step.
             self.burst = Burst { passes: 1, evaluates: true, ..Burst::default() };
             self.cursor = Cursor::default();
             while self.advance()? {}
@@ -248,7 +246,7 @@ impl Simulation for GravitySimulation {
         let judge = move |i: usize| {
             let right = params.acceleration(i, &x).extend(0.0).to_array();
             let effect = |velocity| Effect { velocity, ..Effect::default() };
-            // The reference holds out bodies beyond these bounds too.
+            // The reference also excludes bodies beyond these bounds.
             let bounded = right.iter().all(|c| c.abs() <= f64::from(FINITE_LIMIT));
             bounded.then(|| {
                 let [x, y, z, _] = a[i].map(f64::from);
@@ -270,7 +268,7 @@ impl Simulation for GravitySimulation {
         let kinetic = sums.diagnostics.kinetic;
         let balance = if potential == 0.0 { 0.0 } else { 2.0 * kinetic / potential.abs() };
         let help = "Twice the kinetic energy divided by the potential energy. 1 means balance; below 1 the system collapses.";
-        // The scale is kept, since an error that grows with the energy must not look smaller.
+        // Keeps the first scale, because an error that grows with the energy must not look smaller.
         let scale = *self.energy_scale.get_or_insert(kinetic + potential.abs());
         let missed = if scale > 0.0 { sums.maxima[0] / scale } else { 0.0 };
         let missed_help = "Estimate of the largest energy error of one body in one step, relative to the initial kinetic energy plus |potential energy|. It covers the time since the scene began or a parameter, the variant or the device last changed (with euler and taylor also since a snapshot was opened). Above 0.1, a close encounter was too fast for the time step.";

@@ -1,4 +1,4 @@
-//! How a family of kernels evaluates gravity: the trait that each family implements, and what it works on.
+//! Solvers, which evaluate gravity: the trait that each group of kernels implements, and its inputs.
 
 use std::ops::Range;
 
@@ -9,30 +9,30 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// Evaluates the forces of a pass and takes a step with them. One implementation per family of kernels.
+/// Evaluates the forces of a pass and takes a step with the forces. Each group of related kernels has one implementation.
 pub(super) trait Solver {
     /// Queues the next slice of the work-items `range` of a stage of a pass, without waiting for the device. Returns the
-    /// work-item at which the slice after it begins.
+    /// work-item after the slice.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues the sum over all others of mass × potential for each body, which the energy is computed from.
-    /// `all_pairs` sums directly, with `args`.
+    /// Queues a sum for each body: mass × potential over all other bodies, from which the energy is computed. The kernel
+    /// `all_pairs` with `args` can compute this sum.
     fn potential(&mut self, lane: &mut Lane, all_pairs: &Kernel, args: &[Arg], bodies: usize) -> Result<()> {
         let (group, cost) = (Pass::CHEAP_GROUP, bodies as f64);
         lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })
     }
 
-    /// Returns the number of interactions that one evaluation of all forces computes, relative to N² for N bodies.
+    /// Returns the number of pairs that one evaluation of all forces computes, divided by N² for N bodies.
     fn work(&self) -> f64 {
         1.0
     }
 
-    /// Returns the lists that a snapshot must keep for the same bits.
+    /// Returns the lists that a snapshot must contain so that later steps give identical bits.
     fn carried(&self) -> Extra {
         Extra::new()
     }
 
-    /// Restores the lists of [`Solver::carried`].
+    /// Restores the lists that [`Solver::carried`] returned.
     fn resume(&mut self, _extra: &Extra, _device: &Device, _params: &Gravity) -> Result<()> {
         Ok(())
     }
@@ -48,7 +48,7 @@ pub(super) trait Solver {
     /// Returns the work-items of a stage that belong to `assignment`.
     fn share(&self, stage: usize, assignment: &Assignment) -> Range<usize>;
 
-    /// Returns what devices exchange after a stage; `None` for the new positions.
+    /// Returns the data that devices exchange after a stage; `None` means the new positions.
     fn traffic(&self, _stage: usize) -> Option<Traffic<'_>> {
         None
     }
@@ -58,12 +58,12 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// The step that is taken with the forces.
+    /// Coefficients of the step that the pass takes.
     pub step: Step,
-    /// Positions, positions after the step, velocities, and accelerations.
+    /// Buffers of positions before the step, positions after the step, velocities, and accelerations.
     pub state: [Arg<'a>; 4],
     pub stage: usize,
-    /// The share of the device; all work if the device is alone.
+    /// The part of the pass that this device computes.
     pub assignment: &'a Assignment,
 }
 
@@ -74,20 +74,20 @@ impl ForcePass<'_> {
     }
 }
 
-/// What a simulation and its solver are made from.
+/// Inputs for building a simulation and its solver.
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub params: &'a Gravity,
     pub recipe: Recipe,
-    /// Recipes of all devices that step together, `recipe` among them.
+    /// Recipes of all devices that step together, including `recipe`.
     pub recipes: &'a [Recipe],
     pub bodies: &'a Bodies,
 }
 
-/// The constructor of a variant's solver, which [`Variant::solver`](crate::modes::Variant::solver) holds.
+/// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// Builds the program of a recipe; `has_equal_masses` if all masses are equal and stand outside the sums.
+/// Builds the program of a recipe. With `has_equal_masses`, kernels sum without masses and multiply by the mass afterwards.
 pub(super) fn program(
     device: &Device,
     recipe: Recipe,

@@ -1,13 +1,13 @@
-//! Coefficients of a step: all integrators in one form.
+//! Coefficients with which one kernel can take the steps of all integrators.
 
 use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
 use crate::modes::kernels::{Define, flags, source};
 
-/// The kernel code of the force and of the end of a step.
+/// Kernel source of the force and of the end of a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
 
-/// Returns the number of rows of each body in the buffer of velocities.
+/// Returns the number of `float4` values per body in the buffer of velocities.
 pub(super) fn planes(params: &Gravity) -> usize {
     if params.compensated { 3 } else { 1 }
 }
@@ -20,9 +20,9 @@ pub(super) fn step_defines(params: &Gravity) -> Vec<Define> {
 /// Coefficients of `finish_step` in `kernels/gravity/force.cl`: `v ← (v + closing·a)·damp; v ← v + opening·a; x ← x +
 /// drift·v + drift2·a; v ← v·loss`.
 ///
-/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use
-/// the same acceleration, so that within a burst one kernel does both. A burst opens with a drift from the last
-/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt, `yoshida` three.
+/// Kick–drift–kick needs one force evaluation: the closing kick of a (sub)step and the opening kick of the next use the
+/// same acceleration, so within a burst one kernel applies both kicks. A burst opens with a drift from the last
+/// acceleration, and its last step only closes. `leapfrog` is one kick–drift–kick of length dt; `yoshida` is three.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Step {
     closing: f32,
@@ -54,33 +54,33 @@ impl Step {
         Self { opening: p.dt, drift: p.dt, drift2, loss: p.decay, ..Self::none(p) }
     }
 
-    /// Returns the opening of substep `nth`: half a kick, and the drift.
+    /// Returns the coefficients that open substep `nth`: the first half of the kick, and the drift.
     pub(super) fn open(p: &Gravity, nth: u32) -> Self {
         let h = substep(p, nth);
         Self { opening: 0.5 * h, drift: h, ..Self::none(p) }
     }
 
-    /// Returns the closing of substep `nth`: the other half of the kick, and decay after the last substep.
+    /// Returns the coefficients that close substep `nth`: the other half of the kick, and decay after the last substep.
     pub(super) fn close(p: &Gravity, nth: u32) -> Self {
         let damp = if nth + 1 == p.integrator.evaluations() { p.decay } else { 1.0 };
         Self { closing: 0.5 * substep(p, nth), damp, ..Self::none(p) }
     }
 
-    /// Returns the closing of substep `nth` with the opening of the next.
+    /// Returns the coefficients that close substep `nth` and open the next substep.
     pub(super) fn close_and_open(p: &Gravity, nth: u32) -> Self {
         let Self { closing, damp, .. } = Self::close(p, nth);
         Self { closing, damp, ..Self::open(p, (nth + 1) % p.integrator.evaluations()) }
     }
 
-    /// Returns the coefficients as kernels take them, for sums over masses in units of `mass`.
+    /// Returns the coefficients in the layout of the kernels, for sums over masses in units of `mass`.
     pub(super) fn coefficients(self, mass: f32) -> [f32; 8] {
         let Self { closing, damp, opening, drift, drift2, loss, flat, g } = self;
         [closing, damp, opening, drift, drift2, loss, f32::from(flat), g * mass]
     }
 }
 
-/// Returns the length of the kick–drift–kick `nth` of a step. The lengths of `yoshida` add up to dt within f32
-/// rounding: rounded independently, they would shift time by about 1e-7 of itself.
+/// Returns the length of the kick–drift–kick `nth` of a step. The lengths of `yoshida` add up to dt within f32 rounding. If
+/// they were rounded independently, the simulated time would be wrong by about 1e-7 of its value.
 fn substep(p: &Gravity, nth: u32) -> f32 {
     match p.integrator {
         Integrator::Yoshida => {

@@ -6,7 +6,7 @@ use super::solver::Builder;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
-/// Number of bodies from which on tiles of pairs keep all compute units of a device busy.
+/// Number of bodies above which the tiles of pairs keep all compute units of a device busy.
 const MANY: usize = 12_288;
 
 const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
@@ -45,7 +45,7 @@ variants! {
         local_bytes: mutual::local_bytes;
 }
 
-/// Returns the variant that `auto` takes on a device for this many bodies.
+/// Returns the variant that `auto` selects for a device and a number of bodies.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
     match device.kind {
         _ if bodies >= MANY => &MUTUAL,
@@ -54,12 +54,12 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Varia
     }
 }
 
-/// Returns the local memory for one body per work-item, in bytes.
+/// Returns the size of one body per work-item in local memory, in bytes.
 fn tile(recipe: &Recipe) -> usize {
     size_of::<[f32; 4]>() * recipe.work_group
 }
 
-/// Returns the number of work-items that share the sum of a body.
+/// Returns the number of work-items that share the sum for one body.
 fn shares(recipe: &Recipe) -> usize {
     recipe.work_group.min(recipe.knob("split") as usize)
 }
@@ -95,7 +95,7 @@ const OWN: Knob = Knob {
     ..K
 };
 const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device, bodies| match device.kind {
-    // Few blocks keep the sums short; many blocks keep all compute units busy.
+    // With few blocks the sums are short. With many blocks all compute units are busy.
     DeviceKind::Cpu => {
         let blocks = (16 * device.compute_units as usize).isqrt().max(8);
         (bodies / blocks).next_power_of_two().clamp(128, 2048) as u32
