@@ -76,7 +76,7 @@ pub struct Launch {
 /// Number of bodies in a launched cluster.
 pub const CLUSTER: usize = 64;
 
-/// A Plummer sphere that attracts or repels all bodies while the user holds it.
+/// A Plummer sphere that attracts or repels all bodies while the user holds the mouse button.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attractor {
     /// Position of the sphere's centre.

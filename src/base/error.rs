@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Any failure of the library, with a message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A request is not allowed; the text says why, and what is allowed.
+    /// A request is not allowed. The text says why, and which requests are allowed.
     #[error("{}", Plain(.0, SENTENCE))]
     Invalid(String),
     /// A parameter was rejected.
@@ -53,7 +53,7 @@ pub enum Error {
         path: PathBuf,
         /// Number of the line, from 1.
         line: u64,
-        /// What is wrong, and what is expected.
+        /// Description of the mistake and of the expected text.
         what: String,
     },
     /// The text of a scene is invalid.
@@ -61,7 +61,7 @@ pub enum Error {
     Scene {
         /// Number of the line, from 1, if known.
         line: Option<u64>,
-        /// What is wrong, and what is expected.
+        /// Description of the mistake and of the expected text.
         what: String,
     },
     /// A file could not be read or written.

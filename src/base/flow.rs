@@ -222,7 +222,7 @@ pub struct Stroke {
     pub to: [f32; 2],
     /// Half the width of the stroke.
     pub radius: f32,
-    /// Whether the stroke makes cells solid; otherwise it makes them free.
+    /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
     /// Whether the stroke is the first of a mouse drag. Positions cannot show this, since the camera may move.
     pub begins: bool,

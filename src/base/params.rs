@@ -245,7 +245,7 @@ impl ParamValues {
         }
     }
 
-    /// Returns the parameters whose change has this effect.
+    /// Returns the parameters whose change has the effect `effect`.
     pub fn of(&self, effect: ChangeEffect) -> Self {
         Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
     }
@@ -306,7 +306,7 @@ pub enum SetError {
 /// Sets the parameter `key` from text.
 ///
 /// # Errors
-/// Returns an error if there is no such parameter, or it does not accept the text.
+/// Returns an error if there is no such parameter, or the parameter does not accept the text.
 pub fn set(params: &mut (impl Params + ?Sized), key: &str, text: &str) -> Result<(), SetError> {
     let mut setter = Setter { key, text: text.trim(), known: Vec::new(), outcome: None };
     params.visit(&mut setter);
@@ -355,7 +355,7 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Number of combinations up to which [`combinations`] returns all of them.
+/// Number of combinations up to which [`combinations`] returns all combinations.
 const MOST_COMBINATIONS: usize = 16;
 
 /// Returns combinations of the values of all switches and choices that affect the simulation, as keys and texts for

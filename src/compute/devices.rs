@@ -26,7 +26,7 @@ impl Devices {
     /// Opens the devices of `pool` with the indices `chosen`.
     ///
     /// # Errors
-    /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
+    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
     pub fn open(pool: impl Into<Arc<[FoundDevice]>>, chosen: &[usize]) -> Result<Self> {
         let pool = pool.into();
         let found: Vec<FoundDevice> = chosen.iter().filter_map(|&index| pool.get(index)).cloned().collect();
@@ -36,7 +36,7 @@ impl Devices {
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all devices of `found`, and makes them the pool.
+    /// Opens all devices of `found`, which also become the pool.
     ///
     /// # Errors
     /// Returns an error if `found` is empty, or a driver refuses.
@@ -49,7 +49,7 @@ impl Devices {
     /// opened: then opens all chosen devices anew.
     ///
     /// # Errors
-    /// Returns an error if none is chosen, an index is out of range, or a driver refuses.
+    /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
     pub fn choose(&self, chosen: &[usize]) -> Result<Self> {
         let opened = |index: &usize| self.chosen.iter().position(|other| other == index);
         let open: Option<Vec<Device>> =

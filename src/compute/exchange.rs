@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 /// The copies of one exchange between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// For each device, whether the exchange waits for it.
+    /// For each device, whether the exchange waits for the device.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,

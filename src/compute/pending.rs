@@ -47,7 +47,7 @@ impl<M: Send + 'static> Pending<M> {
         Pending { device: self.device.clone(), copies, finish }
     }
 
-    /// Waits for the copies. Returns the memory, and the device time of the copies in seconds if the device measures it.
+    /// Waits for the copies. Returns the memory, and the device time of the copies in seconds if the device has profiling.
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
         self.settle()?;

@@ -1,4 +1,4 @@
-//! The folder in which PoCL caches compiled kernels. PoCL offers no device if it cannot write to its folder.
+//! The folder in which PoCL caches compiled kernels. If PoCL cannot write to the folder, PoCL offers no device.
 
 use std::env;
 use std::ffi::OsString;

@@ -232,7 +232,7 @@ impl Kernel {
         event: Option<&mut core::Event>,
     ) -> Result<()> {
         self.device.check(Call::Kernel, self.name)?;
-        // OpenCL would replace a missing argument by that of an earlier call, whose buffer may be gone.
+        // OpenCL would replace a missing argument by the argument of an earlier call, whose buffer may be gone.
         if args.len() != self.args {
             let (name, expected, given) = (self.name, self.args, args.len());
             return Err(Error::Invalid(format!("the kernel {name} has {expected} arguments, not {given}")));

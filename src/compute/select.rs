@@ -55,7 +55,7 @@ fn has_platform() -> bool {
 /// Without `wanted`, returns the first device.
 ///
 /// # Errors
-/// Returns an error if there is no device, or none matches.
+/// Returns an error if there is no device, or no device matches.
 pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
     let mut found = list()?;
     let Some(wanted) = wanted else { return Ok(found.swap_remove(0)) };
@@ -121,7 +121,7 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-/// Returns whether the driver aborts when it releases sub-devices, as PoCL 5.0 of Ubuntu 24.04 does.
+/// Returns whether the driver aborts when sub-devices are released, as PoCL 5.0 of Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
 }

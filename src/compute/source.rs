@@ -1,4 +1,4 @@
-//! The text of kernels, and the cache of the programs built from it.
+//! The text of kernels, and the cache of programs built from kernels.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
@@ -11,7 +11,7 @@ const MOST_PROGRAMS: usize = 256;
 /// One file of OpenCL C, embedded in the executable.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource {
-    /// Name under `kernels/`, as compiler messages show it.
+    /// Path under `kernels/`, which compiler messages also show.
     pub file: &'static str,
     /// Contents of the file.
     pub text: &'static str,

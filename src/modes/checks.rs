@@ -11,7 +11,7 @@ use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies for `check`. Many are next to powers of two, where errors at the ends of arrays show.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies for quick checks: those that reveal most errors.
+/// Numbers of bodies for quick checks, which reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
 /// Number of steps from each initial state.
 const STEPS: u32 = 3;

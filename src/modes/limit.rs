@@ -45,7 +45,7 @@ impl Limit {
     }
 }
 
-/// The least cost of a pair of bodies.
+/// Minimum cost of a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
     /// Micro-kernel of the arithmetic of a pair of bodies on operands in registers, with equal masses, and both bodies

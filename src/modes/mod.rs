@@ -1,4 +1,4 @@
-//! What can be simulated. A mode is a struct of parameters, a list of kernel variants, a set of scenes and an f64
+//! Simulation modes. A mode is a struct of parameters, a list of kernel variants, a set of scenes and an f64
 //! reference. A new mode needs a folder here, a folder of kernels, and a row in [`MODES`].
 
 pub mod accuracy;

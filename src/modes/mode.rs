@@ -24,7 +24,7 @@ pub struct ModeInfo {
     pub name: &'static str,
     /// Description of the mode in one line.
     pub summary: &'static str,
-    /// What the mode steps, and what counts as work.
+    /// Description of the things that the mode steps, and of the work in a step.
     pub work: Work,
     /// Label and explanation of the relative error that [`Simulation::sample`] measures.
     pub error: (&'static str, &'static str),

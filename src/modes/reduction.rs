@@ -1,4 +1,4 @@
-//! Sums over bodies on the device, in f64 where the device supports it, else in compensated f32.
+//! Sums over bodies on the device, in f64 if the device supports f64, otherwise in compensated f32.
 
 use super::Diagnostics;
 use super::kernels::{source, sources};

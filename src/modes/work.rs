@@ -4,7 +4,7 @@ use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
 use crate::compute::DeviceKind;
 
-/// Description of what a mode steps and how the work is counted.
+/// Description of the things that a mode steps, and of the work in a step.
 #[derive(Debug)]
 pub struct Work {
     /// Kind of matter that the mode steps.
@@ -19,9 +19,9 @@ pub struct Work {
     pub things: &'static str,
     /// Label and tooltip for the number of bodies or cells.
     pub label: (&'static str, &'static str),
-    /// Unit of the headline speed, such as `interactions`.
+    /// Unit of the main speed in the panel, such as `interactions`.
     pub unit: &'static str,
-    /// Explanation of the headline speed.
+    /// Explanation of the main speed in the panel.
     pub help: &'static str,
     /// Returns the number of units of work in a step of N bodies or cells with one force evaluation.
     pub in_step: fn(usize) -> f64,
@@ -125,6 +125,6 @@ pub struct Series {
     pub label: &'static str,
     /// Explanation for the tooltip.
     pub help: &'static str,
-    /// Explanation, shown when the value is not a number any more, and what to do then.
+    /// Message for a value that is no longer a number: the meaning, and what to do.
     pub broken: &'static str,
 }

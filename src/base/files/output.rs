@@ -77,7 +77,7 @@ impl OutputFile {
 pub struct Draft {
     file: Unfinished,
     target: PathBuf,
-    /// Path of the target as the user wrote it.
+    /// Final path of the file, as the user wrote the path.
     path: PathBuf,
 }
 
@@ -126,7 +126,7 @@ fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Mutex<BTreeSet<PathBuf>>>);
 
-/// Reserved name of a new file; dropping it ends the reservation.
+/// Reserved name of a new file. Dropping the `Name` ends the reservation.
 #[derive(Debug)]
 pub struct Name {
     path: PathBuf,

@@ -14,7 +14,7 @@ const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
 /// cell apart.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item: the number of bodies that it tests against its own body.
+/// Approximate cost of a work-item: the number of bodies that one body is tested against.
 const COST: f64 = 64.0;
 
 /// Solver that sorts bodies into cells.

@@ -35,7 +35,7 @@ pub(super) trait Solver {
 /// A pass over the bodies.
 pub(super) struct ContactPass<'a> {
     pub bodies: usize,
-    /// Coefficients of the contact law, as `kernels/asteroids/contact.cl` takes them.
+    /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
     pub coefficients: Arg<'static>,
     /// Radius of a body of mean mass: the parameter `radius`.
     pub radius: f32,
@@ -68,7 +68,7 @@ impl<'a> ContactPass<'a> {
 /// The second pass of a step, with the results of the first pass.
 pub(super) struct SecondPass {
     pub kernel: Kernel,
-    /// The best partner, counts and flags of each body, as `kernels/asteroids/contact.cl` packs them.
+    /// The best partner, counts and flags of each body, in the layout of `kernels/asteroids/contact.cl`.
     pub roles: Buffer<[u32; 4]>,
     /// Bodies that each body touches: the first partner of every body, then the second partner of every body, and so on.
     partners: Buffer<u32>,
@@ -121,7 +121,7 @@ impl Advance {
         Ok(Self { kernel, recipe })
     }
 
-    /// Returns the number of pairs that a work-item tests if it tests all pairs.
+    /// Returns the number of pairs that a work-item tests if the kernel tests all pairs.
     pub(super) fn pairs_per_item(&self, bodies: usize) -> f64 {
         bodies as f64 * self.recipe.bodies_per_item()
     }

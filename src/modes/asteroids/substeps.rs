@@ -60,7 +60,7 @@ pub(super) struct Schedule<M> {
     pub substeps: u32,
     /// Number of steps since the last measurement.
     pub phase: u32,
-    /// The last measurement, until it takes effect.
+    /// The last measurement; `None` after the measurement has taken effect.
     pub measurement: Option<M>,
 }
 

@@ -91,7 +91,7 @@ impl Search {
         }
     }
 
-    /// Returns the devices to try next. If none are left to try, ends the search and returns the best devices.
+    /// Returns the devices to try next. If nothing is left to try, ends the search and returns the best.
     fn next(&mut self, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         let Phase::Try { order, left, .. } = &mut self.phase else { return None };
         let best = self.seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! Trait that a simulation must implement so that several devices can share it.
+//! Trait that a simulation must implement so that several devices can share its steps.
 
 use std::ops::Range;
 

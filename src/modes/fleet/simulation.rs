@@ -139,7 +139,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes `participants` take part, with shares by the known speeds. Sends each participant the data that it lacks.
+    /// Makes `participants` take part, with shares by the known speeds. Sends missing data to each participant.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = self.arranged(participants);
         let owned =

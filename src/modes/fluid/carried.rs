@@ -16,7 +16,7 @@ pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
 /// Packed cells of the variant `half`, in old snapshots. Whole populations in f32 cannot represent every 16-bit deviation.
 pub(super) const HALVES: &str = "halves";
 
-/// Rows of the carried lists, with the check of each list.
+/// Descriptions of the carried lists, with the check of each list.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

@@ -130,7 +130,7 @@ impl Fluid {
         18.0 * SQRT_2 * f64::from(self.smagorinsky).powi(2)
     }
 
-    /// Returns the Reynolds number for a speed and a length. The viscosity is that of [`Fluid::viscosity`].
+    /// Returns the Reynolds number for a speed and a length. The viscosity is [`Fluid::viscosity`].
     pub fn reynolds(&self, speed: f64, length: f32) -> f64 {
         speed * f64::from(length) / self.viscosity()
     }

@@ -29,7 +29,7 @@ impl FluidSimulation {
     }
 }
 
-/// The stages of a pass are the kernels of a launch. If the tracers move, two more stages update the field and move them.
+/// The stages of a pass are the kernels of a launch, and two further stages if the tracers move.
 impl SharedSimulation for FluidSimulation {
     /// Number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);

@@ -84,7 +84,7 @@ pub(super) struct Share {
     pub(super) moves_tracers: bool,
     /// Whether the field of all devices is gathered on this device.
     pub(super) has_all_fields: bool,
-    /// Mean speeds of the burst, if several devices added them up.
+    /// Mean speeds of the burst, if several devices computed the sums.
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
@@ -363,7 +363,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, because a new simulation would move them at once, and the mean speeds of the last burst.
+    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

@@ -10,7 +10,7 @@ use crate::modes::carried::{Checked, each_body, ensure, has};
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Rows of the carried lists.
+/// Descriptions of the carried lists, with the check of each list.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,

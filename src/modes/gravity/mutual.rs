@@ -187,7 +187,7 @@ impl Tiles {
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
-        // Tiles of the next `depth` block distances add to the slots of the current distances, so a slice ends before them.
+        // Tiles of the next `depth` block distances add to the slots of the current distances, so a slice ends earlier.
         let end = (range.start + 1).next_multiple_of(self.depth * self.blocks * team).min(range.end);
         let [places, slots] = [&self.places, &self.slots].map(Arg::from);
         let side = Arg::Uint(self.side as u32);
