@@ -201,7 +201,10 @@ impl Viewer {
     fn save_scene(&mut self, path: &Path) {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.sim.config.to_file().and_then(save) {
-            Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
+            Ok(()) => {
+                let text = "the scene as it starts. Ctrl+S saves its present state, with painted walls";
+                self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
+            }
             Err(error) => self.ui.alerts.failed("Scene not saved", &error),
         }
     }
