@@ -58,7 +58,7 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// The parameter `opening`.
+    /// Value of the parameter `opening`.
     pub opening: f32,
     /// Coefficients of the step that the pass takes.
     pub step: Step,

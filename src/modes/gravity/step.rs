@@ -46,7 +46,7 @@ impl Step {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
 
-    /// Returns whether positions and velocities stay as they are.
+    /// Returns whether the step leaves positions and velocities unchanged.
     pub(super) fn is_still(self) -> bool {
         [self.closing, self.opening, self.drift] == [0.0; 3]
     }

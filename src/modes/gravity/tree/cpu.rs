@@ -20,15 +20,15 @@ const PARTS: [KernelSource; 4] = [
     source!("gravity/tree/cells.cl"),
 ];
 
-/// Bodies that share a walk, as in `kernels/gravity/tree.cl`.
+/// Number of bodies that share a walk of the tree, as in `kernels/gravity/tree.cl`.
 const SET: usize = 256;
-/// Digits of a key, as in `kernels/gravity/tree/order.cl`.
+/// Number of digits of a key, as in `kernels/gravity/tree/order.cl`.
 const DIGIT_BITS: u32 = 10;
-/// Most cells of the top of the tree, as in `kernels/gravity/tree/cells.cl`.
+/// Maximum number of cells of the top of the tree, as in `kernels/gravity/tree/cells.cl`.
 const TOP_CELLS: usize = 4096;
-/// Numbers of a cell, as in `kernels/gravity/tree/cells.cl`.
+/// Number of values that describe a cell, as in `kernels/gravity/tree/cells.cl`.
 const CELL_COLUMNS: usize = 11;
-/// Room that vectors may read beyond the end of a list.
+/// Number of values that vectors may read beyond the end of a list.
 const PAD: usize = 64;
 
 /// Kernels that build the tree, in the order in which they run.
@@ -51,9 +51,9 @@ pub(super) struct CpuTree {
     finish: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Tasks of the kernels that take parts of the bodies.
+    /// Number of tasks into which kernels divide the bodies.
     tasks: usize,
-    /// The device and the parameters at first, from which the kernel of the potential is built at its first use.
+    /// Device and initial parameters, from which the first use of the potential builds its kernel.
     device: Device,
     params: Gravity,
     potential: Option<Kernel>,
@@ -62,10 +62,10 @@ pub(super) struct CpuTree {
     /// Whether `last` holds the sizes of earlier accelerations.
     is_known: bool,
     corners: Buffer<[f32; 4]>,
-    /// Keys of the bodies, and room to sort them.
+    /// Keys of the bodies, and a buffer for sorting the keys.
     keys: [Buffer<u64>; 2],
     counts: Buffer<u32>,
-    /// Levels that each body shares with the body before it.
+    /// For each body, the number of tree levels that it shares with the previous body.
     shared: Buffer<u8>,
     /// Positions, masses and sizes of accelerations in the order of the keys.
     columns: Buffer<f32>,
@@ -77,7 +77,7 @@ pub(super) struct CpuTree {
     sizes: Buffer<u32>,
     subtrees: Buffer<[u32; 4]>,
     sums: Buffer<[f32; 4]>,
-    /// Sizes of the last accelerations (without G), and room for sizes that are not needed.
+    /// Sizes of the last accelerations (without G), and a buffer for sizes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
     /// Pairs, cells on bodies, cells on expansions and tests of each set of bodies.
@@ -194,7 +194,7 @@ impl CpuTree {
         Ok(())
     }
 
-    /// Queues the next slice of the walk of the sets of bodies in `range`.
+    /// Queues the next slice of the walk for the sets of bodies in `range`.
     fn walk(
         &self,
         lane: &mut Lane,
@@ -216,7 +216,7 @@ impl CpuTree {
             (&self.links).into(),
         ];
         let args = [&head[..], results, &[(&self.work).into()]].concat();
-        // About a thousand interactions for each body of a set.
+        // A walk takes about a thousand interactions for each body of a set.
         let cost = 1000.0 * SET as f64;
         lane.slice(Pass { kernel, args: &args, items: range.end, group: 1, cost }, range.start)
     }
@@ -228,7 +228,7 @@ impl Solver for CpuTree {
         if range.start == 0 {
             self.prepare(lane, pass.state[0], pass.eps2)?;
         }
-        // A pass without motion may repeat one of an earlier burst: it must not change what the next step opens.
+        // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
         let forces = (&self.walk, &[(&self.sums).into(), last.into()][..]);
         let to = self.walk(lane, forces, (pass.eps2, self.opening), range.clone())?;

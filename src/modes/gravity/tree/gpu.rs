@@ -1,4 +1,4 @@
-//! The tree on GPUs: a warp of 32 work-items walks it for a group of neighbouring bodies.
+//! The tree on GPUs: a warp of 32 work-items walks the tree for a group of neighbouring bodies.
 
 use std::ops::Range;
 
@@ -21,16 +21,16 @@ const PARTS: [KernelSource; 5] = [
     source!("gravity/tree/gpu/walk.cl"),
 ];
 
-/// Levels of the tree.
+/// Number of levels of the tree.
 const LEVELS: usize = 13;
-/// Work-items of a warp.
+/// Number of work-items in a warp.
 const WARP: usize = 32;
-/// Work-groups that find the box around the bodies.
+/// Number of work-groups that compute the box around the bodies.
 const BOXES: usize = 264;
-/// Bits of a digit, and keys of a tile, as in `kernels/gravity/tree/gpu/order.cl`.
+/// Number of bits of a digit, and of keys in a tile, as in `kernels/gravity/tree/gpu/order.cl`.
 const DIGIT_BITS: usize = 8;
 const TILE: usize = 2048;
-/// Bodies of a block.
+/// Number of bodies in a block.
 const BLOCK: usize = 256;
 
 struct Build {
@@ -55,7 +55,7 @@ pub(super) struct GpuTree {
     recipe: Recipe,
     bodies: usize,
     units: usize,
-    /// The device and the parameters at first, from which the kernel of the potential is built at its first use.
+    /// Device and initial parameters, from which the first use of the potential builds its kernel.
     device: Device,
     params: Gravity,
     potential: Option<Kernel>,
@@ -81,7 +81,7 @@ pub(super) struct GpuTree {
     groups: Buffer<[u32; 2]>,
     extra: Buffer<u32>,
     sums: Buffer<[f32; 4]>,
-    /// Sizes of the last accelerations (without G), and room for sizes that are not needed.
+    /// Sizes of the last accelerations (without G), and a buffer for sizes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
     work: Buffer<[u32; 4]>,
@@ -255,7 +255,7 @@ impl GpuTree {
             (&self.extra).into(),
         ];
         let args = [&head[..], results, &[(&self.work).into()]].concat();
-        // About a thousand interactions for each body of a group.
+        // A walk takes about a thousand interactions for each body of a group.
         let cost = 1000.0 * self.bodies as f64 / self.items() as f64;
         lane.slice(Pass { kernel, args: &args, items: range.end, group: WARP, cost }, range.start)
     }
@@ -267,7 +267,7 @@ impl Solver for GpuTree {
         if range.start == 0 {
             self.prepare(lane, pass.state[0], pass.eps2)?;
         }
-        // A pass without motion may repeat one of an earlier burst: it must not change what the next step opens.
+        // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
         let forces = (&self.walk, &[(&self.sums).into(), last.into()][..]);
         let to = self.walk(lane, forces, (pass.eps2, self.opening), range.clone())?;

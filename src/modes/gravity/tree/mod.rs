@@ -1,4 +1,4 @@
-//! The solver of `tree` (Barnes and Hut 1986, Nature 324, 446): far bodies act together, as cells of an octree.
+//! The solver of `tree` (Barnes and Hut 1986, Nature 324, 446): distant bodies act together, as cells of an octree.
 
 mod cpu;
 mod gpu;
@@ -8,13 +8,13 @@ use crate::base::error::Result;
 use crate::compute::{Device, DeviceKind};
 use crate::modes::{Define, flags};
 
-/// Memory for a body, in bytes: at most what the tree on a CPU needs.
+/// Device memory per body, in bytes, for the tree on a CPU, which needs the most.
 pub(super) const BYTES_PER_BODY: usize = 192;
 
-/// Memory for a body in the largest buffer, in bytes: two cells of eleven numbers on a CPU.
+/// Memory per body in the largest buffer, in bytes: two cells of eleven numbers on a CPU.
 pub(super) const BYTES_IN_A_BUFFER: usize = 2 * 11 * size_of::<f32>();
 
-/// Builds the solver for the kind of the device.
+/// Builds the solver for CPUs or GPUs, according to the device.
 pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
     match setup.device.info.kind {
         DeviceKind::Cpu => cpu::CpuTree::build(setup),
@@ -22,7 +22,7 @@ pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
     }
 }
 
-/// What a walk of the tree sums.
+/// Quantity that a walk of the tree sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Walk {
     Forces,
@@ -30,7 +30,7 @@ enum Walk {
 }
 
 impl Walk {
-    /// Returns the macros of its program.
+    /// Returns the macros of the program that sums the quantity.
     fn defines(self, device: &Device) -> Vec<Define> {
         let is_potential = self == Self::Potential;
         flags(&[("POTENTIAL", is_potential), ("FP64", is_potential && device.info.fp64)])
