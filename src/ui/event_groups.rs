@@ -5,7 +5,7 @@
 
 use egui::{Event, Key};
 
-/// The most groups of one frame; further events join the last group, so that a slow frame cannot grow without bound.
+/// Largest number of groups in a frame, which bounds the frame's time. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame into groups, in order. There is at least one group, which may be empty.

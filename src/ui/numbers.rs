@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
 
-/// Shows a number field named by `label`; typed digits count once Enter is pressed or the field loses focus.
+/// Shows a number field named by `label`; typed digits take effect once Enter is pressed or the field loses focus.
 pub(super) fn number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -69,7 +69,7 @@ fn double_clicked(slider: &Response) -> bool {
 
 /// Shows a number field with an `auto` chip; while `value` is `None`, the field shows `in_use`.
 ///
-/// A drag counts when it ends, because each new number may restart the scene.
+/// A drag takes effect when it ends, because each new number may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -96,10 +96,10 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
     }
 }
 
-/// An edit of a [`live_number`] that is under way, as egui's memory keeps it.
+/// The unfinished edit of a [`live_number`], stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
-    /// The pass of egui that showed the field last.
+    /// The last pass of egui that showed the field.
     pass: u64,
     /// The number when the edit began.
     start: f64,
