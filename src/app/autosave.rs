@@ -87,7 +87,7 @@ impl Autosave {
     }
 }
 
-/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves it.
+/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves the file.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {

@@ -10,12 +10,12 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const IDLE: Duration = Duration::from_secs(5);
 /// The weight of the newest frame in the averages of frame rate and work.
 const SMOOTHING: f64 = 0.1;
-/// The work of a frame counts as at most this long in the average, in seconds.
+/// The longest time of one frame that enters the average of the work, in seconds.
 const LONGEST: f64 = 0.1;
-/// The smallest relative change of the pace that is reported.
+/// The smallest relative change of the time between frames that [`FrameClock::made`] returns.
 const NOTABLE: f64 = 0.01;
 
-/// Event that wakes the event loop: a frame is wanted after this delay.
+/// Event that wakes the event loop and requests a frame after this delay.
 pub(super) type Wake = Duration;
 
 /// Returns a function that wakes the event loop at once, for a thread that has a result.
@@ -30,13 +30,13 @@ pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
-    /// Time between two refreshes of the monitor. It limits drivers that do not wait for the monitor.
+    /// Time between two refreshes of the monitor, and the shortest time between frames.
     pub refresh: Duration,
     last: Instant,
     /// When the next frame is due.
     pub due: Instant,
     interval: f64,
-    /// Average work of a frame, and the pace that was reported last, in seconds.
+    /// Average work of a frame, in seconds; next, the last result of [`FrameClock::made`].
     work: f64,
     reported: f64,
 }

@@ -53,11 +53,11 @@ pub(super) struct Mouse {
     shift: bool,
     /// Distance moved since a button was pressed, in heights of the picture.
     travel: f32,
-    /// Strokes of the brush since [`Mouse::take_strokes`].
+    /// Brush strokes since the last call of [`Mouse::take_strokes`].
     strokes: Vec<Stroke>,
     /// Whether the next stroke of the brush begins a drag.
     begins: bool,
-    /// Gestures since [`Mouse::take_gestures`].
+    /// Gestures since the last call of [`Mouse::take_gestures`].
     gestures: Vec<Gesture>,
 }
 
@@ -179,7 +179,7 @@ impl Mouse {
         self.drag.is_some()
     }
 
-    /// Returns whether a drag, longer than a click, pans the camera.
+    /// Returns whether a drag that is longer than a click pans the camera.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }

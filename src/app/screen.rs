@@ -17,7 +17,7 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but impossible, because there are too many bodies.
     lacks_trails: bool,
-    /// Last, because fields are dropped in order and the view must be dropped before its OpenGL context.
+    /// The window. This field is last, because the view must be dropped before its OpenGL context.
     pub window: Window,
 }
 

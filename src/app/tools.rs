@@ -22,7 +22,7 @@ const ATTRACTOR_RADIUS: f32 = 0.08;
 /// The radius of a launched cluster in heights of the picture.
 const CLUSTER_RADIUS: f32 = 0.025;
 
-/// The camera, the config and the bodies on which a mouse tool works.
+/// The camera, the config and the bodies that a mouse tool uses.
 pub(super) struct Surroundings<'a> {
     pub camera: &'a Camera,
     pub config: &'a Config,
@@ -58,7 +58,7 @@ pub(super) struct Tools {
     attractor: Option<(Vec3, bool)>,
     /// Sampled bodies that represent all bodies, as x, y, z and mass.
     samples: Vec<[f32; 4]>,
-    /// Whether the gesture moved since [`Tools::update`].
+    /// Whether the gesture moved since the last call of [`Tools::update`].
     has_moved: bool,
 }
 
@@ -171,7 +171,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape velocity at a place, or one height of the picture per unit of time where nothing attracts.
+    /// Returns the escape velocity at a place; without attraction, one height of the picture per unit of time.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }
