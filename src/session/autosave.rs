@@ -28,7 +28,7 @@ pub(super) struct Ending {
     pub deadline: Instant,
 }
 
-/// Writes snapshots, and knows the autosave file.
+/// Writes snapshots, also to the autosave file.
 #[derive(Default)]
 pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
@@ -158,7 +158,7 @@ fn has_blown_up(snapshot: &Snapshot) -> bool {
     snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
 }
 
-/// Writes `file`, which is the autosave file `path` or stands beside it. Sets the files of an earlier run aside if `is_first`.
+/// Writes `snapshot` to `file`, which is the autosave file `path` or its crash save. If `is_first`, first calls [`set_aside`].
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;
@@ -166,7 +166,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames what an earlier run left there to its [`previous`] name.
+/// Creates the folder of the autosave file `path`, and renames the file of an earlier run to its [`previous`] name.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };

@@ -23,9 +23,9 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the mode.
     pub mode: &'static str,
-    /// Number of the seeding. The camera frames each new seeding.
+    /// Number of times that bodies had been seeded when the scene started. Identifies this run of the scene.
     pub generation: u64,
-    /// Steps since the scene began.
+    /// Number of steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
@@ -37,9 +37,9 @@ pub struct Stats {
     pub work_group: usize,
     /// Compile-time parameters of the variant.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Pairs or cells in a step, on average over the last burst.
+    /// Average number of pairs or cells in a step of the last burst.
     pub work_in_step: f64,
-    /// Steps in the last burst.
+    /// Number of steps in the last burst.
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
@@ -57,12 +57,12 @@ pub struct Stats {
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
-    /// Number of edits by hand that can be undone.
+    /// Number of manual edits that can be undone.
     pub undos: usize,
     /// Kind of the edit that is undone first.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
-    /// Number of changes other than steps: edits by hand, changes of parameters, and undos.
+    /// Number of changes other than steps: manual edits, changes of parameters, and undos.
     #[serde(skip)]
     pub changes: u64,
     /// Whether the simulation runs.
@@ -84,7 +84,7 @@ pub struct Stats {
     pub ladder: Vec<Rung>,
     /// Number of bodies left out because their values are not finite.
     pub nonfinite: usize,
-    /// Step number and the mode's value at some of the steps since the scene began, for a plot.
+    /// Step number and the mode's value at some steps since the scene began, for a plot.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }

@@ -1,4 +1,4 @@
-//! Measures the device's limit for a mode once. A thread builds the kernel; short turns between two frames time it.
+//! Measures the highest speed that the device can reach in a mode (its limit), in short turns between frames.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
-/// Time between two turns. A turn takes about 10 ms, so at this interval the picture does not stutter.
+/// Time between two turns of a measurement. A turn takes about 10 ms, so the picture does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Measured limits of the modes, and the measurement that is under way.
@@ -40,7 +40,7 @@ impl LimitProbe {
         })
     }
 
-    /// Discards unfinished measurements, which take much memory, except that of the mode `info`.
+    /// Discards unfinished measurements, which take much memory, except the measurement of the mode `info`.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }

@@ -38,7 +38,7 @@ impl Worker {
     }
 
     /// Completes the current burst for a command about the current state. Returns false if another command replaces the state.
-    /// A file to resume does not, because the file may be wrong.
+    /// Resuming does not count, because the file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst for a configuration that keeps the bodies. Returns false if a later one replaces the bodies.
+    /// Completes the current burst for a configuration that keeps the bodies. Returns false if a later configuration replaces them.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -54,7 +54,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst whatever comes later. Returns false if the program quits.
+    /// Completes the current burst regardless of later commands. Returns false if the program quits.
     pub(super) fn finish_burst(&mut self) -> Result<bool> {
         self.complete_unless(|_, _| false)
     }
@@ -83,8 +83,8 @@ impl Worker {
         Ok(true)
     }
 
-    /// Seeks the step `goal`: forwards, or by the shorter way back, which is backwards if the mode can, or from the start. Edits
-    /// by hand would be missing on the way from the start, so seeking is refused if no other way exists.
+    /// Seeks the step `goal`. An earlier step is computed backwards in time or again from the start, whichever is shorter.
+    /// After manual edits only the way backwards is possible, because a restart would lose the edits.
     pub(super) fn seek(&mut self, goal: u64) -> Result<()> {
         if !self.settle()? {
             return Ok(());
@@ -104,7 +104,7 @@ impl Worker {
             }
             self.restart();
             if self.measurements.energy_is_cheap(self.engine.work_in_step()) {
-                // The drift is measured from the start, wherever the next frame is.
+                // The energy drift refers to the energy at the start.
                 self.measure_energy()?;
             }
         }

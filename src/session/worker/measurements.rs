@@ -19,7 +19,7 @@ const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two measurements of the energy while its plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// A paused simulation is measured when no command came for this long, so that held keys and dragged sliders stay fast.
+/// Time without commands before a paused simulation is measured, so that held keys and dragged sliders stay fast.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
 /// Energy and momentum at a moment of the simulation.

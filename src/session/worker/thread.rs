@@ -89,7 +89,7 @@ impl Worker {
         if self.publisher.is_due() { self.publish() } else { Ok(()) }
     }
 
-    /// Receives commands. Without work it waits for one, or measures a paused simulation.
+    /// Receives commands. Without work, waits for a command or measures a paused simulation.
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
         // Commands may also have arrived during a burst.
@@ -97,7 +97,7 @@ impl Worker {
             self.measurements.accuracy.receive(verdict.try_recv());
         } else {
             if !self.wants_steps() {
-                // A pause may be long.
+                // A pause may be long, so unfinished measurements release their memory.
                 self.measurements.probe.keep_only(None);
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
