@@ -139,7 +139,7 @@ impl Exports {
     pub(super) fn finish_film(&mut self, film: FilmInProgress) {
         let FilmInProgress { done, waiting, writer, .. } = film;
         if done > 0 {
-            // The queue may be full; the window does not wait for it.
+            // The queue may be full, so another thread waits instead of the window.
             self.spawn(move || {
                 for message in waiting.map(Some).into_iter().chain([None]) {
                     let _ = writer.send(message);

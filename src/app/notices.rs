@@ -112,7 +112,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows which edited kernels run now, or why they were refused.
+    /// Shows the names of the edited kernels that run now, or the error that prevented the change.
     fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);

@@ -50,7 +50,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the film, keeps its file if `keeps`, and lets the simulation run again if it ran before the film.
+    /// Ends the film, keeps its file if `keeps`, and runs the simulation if the simulation ran before the film.
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;

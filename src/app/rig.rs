@@ -124,7 +124,7 @@ impl Rig {
     }
 
     /// Advances the motion by `elapsed`; returns whether the camera keeps moving. `point` is the followed point and its
-    /// position, if the camera follows one.
+    /// position, if the camera follows a point.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,

@@ -44,7 +44,7 @@ impl Screen {
         self.clock.redraw_after(Duration::ZERO);
     }
 
-    /// Adapts the pace of frames to the monitor that the window is on.
+    /// Sets the frame clock to the refresh rate of the window's monitor.
     pub(super) fn update_refresh(&mut self) {
         self.clock.refresh = self.window.refresh_interval();
     }

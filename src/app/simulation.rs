@@ -59,7 +59,7 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the worker whether the plots are shown, if that has changed.
+    /// Tells the worker when the plots are shown or hidden.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));

@@ -54,7 +54,7 @@ pub(super) struct Tools {
     pub brush: Option<f32>,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
-    /// Position of the attractor, if there is one, and whether it repels.
+    /// Position of the attractor, and whether the attractor repels; `None` without an attractor.
     attractor: Option<(Vec3, bool)>,
     /// Sampled bodies that represent all bodies, as x, y, z and mass.
     samples: Vec<[f32; 4]>,

@@ -1,4 +1,4 @@
-//! The camera rig, the scene that the camera frames, and the camera of each mode.
+//! The camera rig, the scene in view, and the last camera of each mode.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::base::bodies::Points;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera};
 
-/// The camera rig, the scene that the camera frames, and the camera of each mode.
+/// The camera rig, the scene in view, and the last camera of each mode.
 #[derive(Default)]
 pub(super) struct Viewpoint {
     pub rig: Rig,
-    /// Centre of mass of the shown bodies, while the camera follows it.
+    /// Centre of mass of the shown bodies, while the camera follows the centre of mass.
     centre: Option<Vec3>,
-    /// Camera of a snapshot, until its first frame is shown.
+    /// Camera of an opened snapshot, until the snapshot's first frame is shown.
     restored: Option<Camera>,
     /// Generation of the scene in view; 0 moves the camera to show all bodies of the next frame.
     generation: u64,
@@ -88,7 +88,7 @@ impl Viewpoint {
     }
 
     /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body, if the
-    /// camera follows one. Otherwise the camera follows the centre of mass if `follows_centre`.
+    /// camera follows a body. Otherwise the camera follows the centre of mass if `follows_centre`.
     pub(super) fn tick(
         &mut self,
         elapsed: Duration,

@@ -57,8 +57,7 @@ impl ChartFormat {
     }
 }
 
-/// An action of the user. [`Ui::show`](super::Ui::show) carries out actions that concern only the panel and the model,
-/// and returns all other actions for the window to carry out.
+/// An action of the user. [`Ui::show`](super::Ui::show) carries out some actions, and returns the others to the window.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Run or pause the simulation.
@@ -184,9 +183,9 @@ pub enum Action {
     SavePicture,
     /// Start recording a film with the settings of the Export section, or finish the current film.
     RecordFilm,
-    /// Finish the film and keep it.
+    /// Finish the film and keep the file.
     FinishFilm,
-    /// Cancel the film and discard its file.
+    /// Cancel the film without saving it.
     CancelFilm,
     /// Continue the simulation that ran when the program last ended.
     ContinuePrevious,

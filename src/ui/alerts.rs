@@ -45,7 +45,7 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Why the last autosave failed; `None` if it succeeded.
+    /// Reason why the last autosave failed; `None` after a success.
     autosave_error: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Alerts {
         self.autosave_error = Some(reason);
     }
 
-    /// Reports that an autosave succeeded; shows a message if the last one failed.
+    /// Reports that an autosave succeeded; shows a message if the previous autosave failed.
     pub fn autosave_succeeded(&mut self) {
         if self.autosave_error.take().is_some() {
             self.dialogs.withdraw(AUTOSAVE_FAILED);

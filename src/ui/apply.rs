@@ -12,7 +12,7 @@ use crate::export::chart::Chart;
 use crate::modes::MODES;
 
 impl Ui {
-    /// Carries out an action on the user interface or the model. Returns the action that the window has to carry out, if any.
+    /// Carries out an action on the user interface or the model. Returns the action if only the window can carry it out.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             self.alerts

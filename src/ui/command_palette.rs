@@ -80,7 +80,7 @@ impl CommandPalette {
     }
 
     fn text_field(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
-        // Takes the keyboard back in each frame, because other widgets may ask for it.
+        // Takes the keyboard focus back in each frame, because other widgets may request the focus.
         ui.memory_mut(|memory| memory.request_focus(field_id()));
         let edit = TextEdit::singleline(&mut self.typed).hint_text("Type to search commands and settings");
         let edit = ui

@@ -24,7 +24,7 @@ struct Message {
 /// Largest number of waiting errors. Each error may contain a long log.
 const CAPACITY: usize = 20;
 
-/// How long a new dialog ignores clicks, in seconds: it may open under a pointer that is clicking or painting.
+/// How long a new dialog ignores clicks, in seconds, because the user may already be clicking when the dialog opens.
 const CLICK_DELAY: f64 = 0.5;
 
 /// Queue of error messages that the user has not closed yet.
@@ -146,7 +146,7 @@ impl Dialogs {
     }
 }
 
-/// Shows the message and its buttons; returns whether the dialog is to be closed.
+/// Shows the message and its buttons; returns whether the dialog must close.
 fn contents(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -171,7 +171,7 @@ fn contents(
     ui.add_enabled_ui(accepts_clicks, |ui| buttons(ui, out, message, more)).inner
 }
 
-/// Shows the buttons; returns whether the dialog is to be closed.
+/// Shows the buttons; returns whether the dialog must close.
 fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str) -> bool {
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Close this message (Escape)");

@@ -1,4 +1,4 @@
-//! History of measured quantities since the scene began, thinned out so that its size stays bounded.
+//! History of measured quantities since the scene began, thinned out to a limited number of rows.
 
 use std::io::{self, Write};
 

@@ -107,9 +107,9 @@ struct Draft {
     number: f64,
 }
 
-/// Shows a number that may change by itself while the user does not edit it, formatted by `text`.
+/// Shows a number field for a changing value, such as the current step. `text` formats the number.
 ///
-/// Returns the new number once the user has typed it, or has dragged to it and released the button.
+/// Returns the new number once the user has typed a number or has finished a drag.
 pub(super) fn live_number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -149,7 +149,7 @@ fn parse(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses the text of a number field, and remembers a text that is not a number in the range.
+/// Parses the text of a number field, and remembers invalid text.
 struct RangeParser {
     low: f64,
     high: f64,

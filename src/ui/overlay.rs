@@ -221,7 +221,7 @@ fn headline(
     tooltip(line, || format!("{}\n\n{}", work.help, keys::hint(&Action::ToggleNumbers)));
 }
 
-/// Formats a positive number with an SI prefix; 0 means that it has not been measured.
+/// Formats a positive number with an SI prefix; 0 means that the number has not been measured.
 fn measured(value: f64, unit: &str) -> String {
     if value > 0.0 { format::si(value) + unit } else { UNKNOWN.to_owned() }
 }
@@ -248,7 +248,7 @@ fn speed(model: &Model) -> Vec<Row> {
         row(
             "Step on device",
             milliseconds(stats.device_ms_per_step) + &busy,
-            "Time that the device needs for one step, and the share of time that it spends on steps",
+            "Time of one step on the device, and share of the time that the device is busy with steps",
         ),
         row("Share of limit", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
@@ -382,7 +382,7 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
         let things = model.config.mode.info().work.things;
         let text = format!("{} {things} excluded: not finite", format::count(model.stats.nonfinite as u64));
         ui.label(RichText::new(text).color(colour)).on_hover_text(
-            "Their positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
+            "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
         );
     }
 }

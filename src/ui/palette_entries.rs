@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Synonyms: an entry that contains the first text is also found by the words of the second.
+/// Synonyms: a search for a word of the second text also finds entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),
@@ -50,7 +50,7 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// Commands without a shortcut.
 const COMMANDS: [(&str, Action); 13] = [
-    ("Free run: compute steps without waiting for the screen, or stop doing so", Action::ToggleFreeRun),
+    ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     ("Edit kernels: write their source code to a folder and run each saved change", Action::EditKernels),
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),

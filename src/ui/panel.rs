@@ -157,7 +157,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     });
 }
 
-/// Shows a checkbox for each device if there are several; at least one stays checked.
+/// Shows a checkbox for each device if there are several devices. At least one device stays checked.
 fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, pool, .. } = model;
     if pool.len() < 2 {

@@ -65,7 +65,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         });
         return;
     }
-    let help = "Steps since the scene began. Type a step to go there and pause; an earlier step is computed \
+    let help = "Number of the current step. Type a step to go there and pause; an earlier step is computed \
                 backwards where possible, or else from the start.";
     let label = ui.label(weak("step".to_owned())).on_hover_text(help);
     let text: fn(f64) -> String = |step| format::count(step as u64);

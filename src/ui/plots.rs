@@ -111,7 +111,7 @@ fn grid(ui: &mut egui::Ui, lines: &Lines, (conserves, resets): (bool, bool)) {
     }
 }
 
-/// Shows the buttons below the plots; returns whether to reset the axes so that they show all points.
+/// Shows the buttons below the plots; returns whether the user asked to reset the zoom.
 fn buttons(ui: &mut egui::Ui, has_rows: bool, out: &mut Collector) -> bool {
     ui.horizontal(|ui| {
         let save = ui.add_enabled(has_rows, egui::Button::new("Save CSV"));

@@ -26,7 +26,7 @@ pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)
     let (mut font, mut shapes) = (ColorImage::default(), Vec::new());
     for _ in 0..PASSES {
         let output = ctx.run(input.clone(), &mut show);
-        // No images are shown, so the font texture is the only one.
+        // No images are shown, so the only texture is the font texture.
         let deltas = output.textures_delta.set.into_iter().filter(|(id, _)| *id == TextureId::default());
         deltas.for_each(|(_, delta)| update(&mut font, delta));
         shapes = output.shapes;

@@ -133,7 +133,7 @@ pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
         ring(&painter, place(*at), 10.0, colours.accent);
     }
     for (nth, ends) in path.windows(2).enumerate() {
-        // The prediction fades with time, because it becomes less certain.
+        // The predicted path fades with time, because later positions are less certain.
         let share = 1.0 - nth as f32 / path.len() as f32;
         let stroke = Stroke::new(2.0_f32, colours.accent.gamma_multiply(0.15 + 0.85 * share));
         painter.line_segment([place(ends[0]), place(ends[1])], stroke);

@@ -138,7 +138,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     }
 }
 
-/// A button for one of several options, of which the user chooses one.
+/// A button for one option in a row of options. The user chooses one option of the row.
 pub(super) struct Chip<'a> {
     /// Text on the button.
     pub name: &'a str,
