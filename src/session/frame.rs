@@ -39,7 +39,7 @@ pub struct Stats {
     pub knobs: BTreeMap<&'static str, u32>,
     /// Average number of pairs or cells in a step of the last burst.
     pub work_in_step: f64,
-    /// Number of steps in the last burst.
+    /// Number of steps in the last burst (the steps between two frames).
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
@@ -47,7 +47,7 @@ pub struct Stats {
     pub device_ms_per_step: f64,
     /// Share of the time that the device was busy with steps, over about the last second.
     pub device_busy: f64,
-    /// Share of the time that the device was busy since the simulation was opened, including pauses.
+    /// Share of the time that the device was busy since the simulation's thread started, including pauses.
     #[serde(skip)]
     pub device_busy_overall: f64,
     /// Limit of the device for the mode, in pairs or cells per second; `None` if not measured or not applicable.
@@ -59,7 +59,7 @@ pub struct Stats {
     pub selected: Option<SelectedBody>,
     /// Number of manual edits that can be undone.
     pub undos: usize,
-    /// Kind of the edit that is undone first.
+    /// Kind of the last manual edit, which is undone first.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
     /// Number of changes other than steps: manual edits, changes of parameters, and undos.
@@ -67,7 +67,7 @@ pub struct Stats {
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
-    /// The step to which the simulation seeks; `None` if it is not seeking.
+    /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Name of the first device that computes.
     pub device: Arc<str>,

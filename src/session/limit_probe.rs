@@ -12,11 +12,11 @@ use crate::modes::ModeInfo;
 /// Time between two turns of a measurement. A turn takes about 10 ms, so the picture does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Measured limits of the modes, and the measurement that is under way.
+/// Measured limits of the modes, and the current measurement.
 pub(super) struct LimitProbe {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
-    /// The last thread that builds a kernel, even if its result is no longer needed.
+    /// The last thread that builds a kernel, even if the result is no longer needed.
     builder: Option<JoinHandle<()>>,
 }
 
@@ -126,7 +126,7 @@ mod tests {
         assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));
         probe.keep_only(None);
         assert!(probe.modes.is_empty());
-        // A kernel that was given up is built again.
+        // A kernel that was discarded is built again.
         assert!(!probe.is_due(&device, info));
         probe.keep_only(None);
         build(&mut probe);

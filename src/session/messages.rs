@@ -36,7 +36,7 @@ pub enum Command {
     Paint(Stroke),
     /// Undo the last manual edit.
     Undo,
-    /// Write a snapshot after the current burst.
+    /// Write a snapshot after the current burst of steps.
     SaveSnapshot(Save),
     /// Autosave to this file at each [`Command::SaveSnapshot`] without a path, and at the end.
     SetAutosaveFile(PathBuf),
@@ -44,7 +44,7 @@ pub enum Command {
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture.
     Resume(PathBuf),
-    /// Replace the program's kernels by edited ones.
+    /// Replace kernels by these edited kernels.
     EditKernels(KernelEdits),
     /// Pause the simulation and measure recipes for the current scene. Any other request of the user ends the study.
     StartStudy(Study),
@@ -52,9 +52,9 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often if `true`, because their plot is visible; otherwise less often.
     WatchEnergy(bool),
-    /// Set the time between two pictures, which limits the length of a burst.
+    /// Set the time between two pictures, which limits the number of steps in a burst.
     SetFrameInterval(Duration),
-    /// Note that the window received one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
+    /// Acknowledge one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
     AcknowledgeLoss,
     /// Allow the next frame, because the window took the newest one.
     FrameTaken,
@@ -68,7 +68,7 @@ impl Command {
         matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
-    /// Returns whether the command needs the state after the current burst, even if later commands replace the state.
+    /// Returns whether the command needs the state after the current burst of steps, even if later commands replace it.
     pub(super) fn needs_whole_burst(&self) -> bool {
         self.writes_file() || matches!(self, Self::Capture(_))
     }
@@ -143,11 +143,11 @@ pub enum Notice {
         /// The configuration that stays current.
         current: Box<Config>,
     },
-    /// One of several devices failed, and the others continue.
+    /// One of several devices failed, and the other devices continue.
     DeviceLost {
         /// The failure of the device.
         error: Error,
-        /// The step from which the others continue.
+        /// The step from which the other devices continue.
         step: u64,
         /// The configuration with the other devices, which is now current.
         current: Box<Config>,
@@ -198,7 +198,7 @@ pub enum Notice {
     Captured(Box<Capture>),
     /// Edited kernels are accepted, or the previous kernels stay in use because of an error.
     KernelsReplaced(Result<ReplacedKernels>),
-    /// Completed share of a study, from 0 to 1, and its newest measurement.
+    /// Completed share of a study, from 0 to 1, and the study's newest measurement.
     StudyProgress(f32, Trial),
     /// A study ended or was stopped.
     StudyEnded {

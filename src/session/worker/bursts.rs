@@ -1,4 +1,4 @@
-//! Bursts of steps, and seeking.
+//! Bursts (the steps between two frames), and seeking.
 
 use super::thread::Worker;
 use crate::base::error::{Error, Result};
@@ -32,7 +32,7 @@ impl Worker {
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst. Returns false if a command made the burst useless or the program quits.
+    /// Completes the current burst of steps. Returns false if a command made the burst useless or the program quits.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
@@ -54,7 +54,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst regardless of later commands. Returns false if the program quits.
+    /// Completes the current burst of steps regardless of later commands. Returns false if the program quits.
     pub(super) fn finish_burst(&mut self) -> Result<bool> {
         self.complete_unless(|_, _| false)
     }
@@ -96,8 +96,8 @@ impl Worker {
             if is_edited {
                 self.stepper.goal = None;
                 let text = format!(
-                    "time cannot run backwards here, and restarting to reach step {goal} would lose the changes made by hand; \
-                     restart the scene (R) to discard them"
+                    "this simulation cannot run backwards, and a restart to reach step {goal} would lose your edits; \
+                     to discard the edits, restart the scene (R)"
                 );
                 self.notifier.send(Notice::Refused(Error::Invalid(text)));
                 return Ok(());

@@ -1,4 +1,4 @@
-//! The selected body, and edits that last longer than one command.
+//! State of the selected body, and of edits that last longer than one command.
 
 use crate::base::edit::Attractor;
 
@@ -7,7 +7,7 @@ pub(super) struct Attraction {
     pub attractor: Attractor,
     /// Steps of the last burst for which the pointer has not acted yet.
     pub owed: f64,
-    /// Whether the pointer has acted, so that there is something to undo.
+    /// Whether the pointer has acted on bodies, which can then be undone.
     pub has_acted: bool,
 }
 

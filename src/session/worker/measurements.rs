@@ -78,7 +78,7 @@ impl Measurements {
     /// Stores energy and momentum, which took the time `cost` to measure.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
-        // The first measurement may wait for a compiler and cannot show a drift, so the second one follows soon.
+        // The first measurement may wait for a compiler and cannot show a drift, so the second measurement follows soon.
         let usual = self.last_cost.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
         let pause = usual.mul_f64(1.0 / ENERGY_SHARE).max(self.energy_every);
         self.next_energy = Instant::now() + pause;

@@ -78,7 +78,7 @@ impl Worker {
         }
     }
 
-    /// Removes lost devices from a configuration that was made before the window knew of the loss.
+    /// Removes lost devices from a configuration that the window sent before it knew of the loss.
     fn leave_out_lost(&self, config: &mut Config) {
         let wanted = config.devices.len();
         config.devices.retain(|place| !self.unseen_losses.contains(place));
@@ -96,7 +96,7 @@ impl Worker {
                 self.engine.restore(*snapshot).map(|()| view)
             }
             Carried::Scene(_) => {
-                Err(Error::Invalid(format!("{}: it contains a scene but no snapshot", path.display())))
+                Err(Error::Invalid(format!("{}: the file contains a scene but no snapshot", path.display())))
             }
         });
         match outcome {
@@ -123,7 +123,7 @@ impl Worker {
     /// Continues with edited kernels, or reports the error and continues unchanged. Quitting interrupts the kernels' test run.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
-            // Edits of kernels also apply to other bodies, so they are kept for later.
+            // Kernel edits are independent of the bodies, so they are kept for later.
             self.queue.waiting.push_back(Command::EditKernels(edits));
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Worker {
         }
     }
 
-    /// Pauses a simulation whose values are no longer finite, and reports it.
+    /// Pauses a simulation whose values are no longer finite, and reports the blow-up.
     pub(super) fn halt(&mut self) -> Result<()> {
         let paused = self.pause()?;
         if let Some(series) = &paused.mode.info().series {

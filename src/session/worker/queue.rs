@@ -52,7 +52,7 @@ impl CommandQueue {
         self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
     }
 
-    /// Returns the next command to carry out. `Quit` overtakes the others, except for requested files and the changes before them.
+    /// Returns the next command to carry out. `Quit` overtakes all others, except requested files and earlier changes.
     /// Of several configurations in a row only the last counts.
     pub(super) fn next(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
@@ -154,7 +154,7 @@ mod tests {
         assert!(matches!(late.next(), Some(Command::Quit(None))));
         assert_eq!(late.into_files(), (None, vec![("a".into(), String::new())]));
 
-        // A picture that was asked for is made before the end; a film is not continued.
+        // A requested picture is made before the end; a film is not continued.
         let frame = Command::Capture(Some(FilmFrame { film: 1, steps: 9 }));
         let mut picture = queue([frame, Command::Capture(None), quit()]);
         assert!(!picture.quits_now(), "there is time left for the picture");

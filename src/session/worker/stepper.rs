@@ -12,9 +12,9 @@ const BURST_SHARE: f64 = 0.85;
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Longest time between pictures for which longer bursts compensate, in usual times of a picture.
+/// Longest time between pictures for which longer bursts compensate, as a multiple of the usual time.
 const MOST_SLOWER: f64 = 6.0;
-/// Longest burst of more than one step, in usual times of a picture.
+/// Longest burst of more than one step, as a multiple of the usual time between pictures.
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest `auto` burst while the pointer attracts bodies, because the attraction acts between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
@@ -27,9 +27,9 @@ pub(super) struct Stepper {
     pub is_bursting: bool,
     /// Number of steps in the last burst.
     pub burst: u32,
-    /// Single steps that the user asked for.
+    /// Number of single steps that the user still asks for.
     pub single_steps: u32,
-    /// The step to which the simulation seeks, if it is seeking.
+    /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Time between two pictures on the screen.
     pub picture: Duration,
@@ -72,7 +72,7 @@ impl Stepper {
         (self.single_steps, self.goal) = (0, None);
     }
 
-    /// Returns the length of the next burst, and takes a single step off if there is one.
+    /// Returns the length of the next burst, and counts down the requested single steps.
     pub(super) fn next_burst(&mut self, config: &Config, situation: Situation) -> u32 {
         if self.single_steps == 0 {
             return self.burst_length(config, situation);
