@@ -36,7 +36,7 @@ pub(super) struct FrameClock {
     /// When the next frame is due.
     pub due: Instant,
     interval: f64,
-    /// Average work of a frame, in seconds; next, the last result of [`FrameClock::made`].
+    /// Average time of the work for a frame, in seconds.
     work: f64,
     reported: f64,
 }
@@ -48,7 +48,7 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
-    /// Records how long a frame took. Returns the shortest possible time between two frames if that time has changed.
+    /// Records how long a frame took. Returns the shortest possible time between two frames if the time has changed.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
@@ -59,7 +59,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous frame. `is_active` means that numbers change without any input.
+    /// Begins a frame and returns the time since the previous frame. `is_active`: numbers change without any input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);

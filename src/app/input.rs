@@ -79,8 +79,8 @@ impl Drag {
 }
 
 impl Mouse {
-    /// Moves the camera or uses the tool, unless the panel has taken the event; returns whether anything changed. `place` converts
-    /// a position in the window to heights of the picture from its centre.
+    /// Moves the camera or uses the tool, unless the panel has consumed the event; returns whether anything changed.
+    /// `place` converts a position in the window to heights of the picture from its centre.
     pub(super) fn on_event(
         &mut self,
         event: &WindowEvent,

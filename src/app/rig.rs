@@ -155,7 +155,7 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera with a point, and moves the point towards the centre. Returns whether the point is still off-centre.
+    /// Moves the camera with a point, and moves the point towards the centre. Returns whether it is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);

@@ -87,8 +87,8 @@ impl Viewpoint {
         }
     }
 
-    /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body, if the
-    /// camera follows a body. Otherwise the camera follows the centre of mass if `follows_centre`.
+    /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body.
+    /// Without a followed body, the camera follows the centre of mass if `follows_centre`.
     pub(super) fn tick(
         &mut self,
         elapsed: Duration,

@@ -81,7 +81,7 @@ impl Autosave {
     }
 
     /// Writes the autosave and the requested files before the worker ends. If the current burst takes too long, the files hold
-    /// the last checkpoint. After a failure the autosave file does not change: the last checkpoint is written to the crash save.
+    /// the last checkpoint. After a failure the last checkpoint is written to the crash save instead.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
@@ -138,7 +138,7 @@ impl Autosave {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Records that `path` is being written. Returns whether `path` is the autosave file, which an earlier run may have written.
+    /// Records that `path` is being written. Returns whether this is the first autosave of this run.
     fn begin(&mut self, path: &Path) -> bool {
         self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
     }
@@ -158,7 +158,7 @@ fn has_blown_up(snapshot: &Snapshot) -> bool {
     snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
 }
 
-/// Writes `snapshot` to `file`, which is the autosave file `path` or its crash save. If `is_first`, first calls [`set_aside`].
+/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] before.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;

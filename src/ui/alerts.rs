@@ -65,7 +65,7 @@ impl Alerts {
         self.error(title, format!("{error}."), None);
     }
 
-    /// Reports that an autosave failed. Failures in a row share one dialog. A closed dialog opens again only for another reason.
+    /// Reports that an autosave failed. Repeated failures share one dialog. A closed dialog opens again only for another reason.
     pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
             let advice = "gravitile tries again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";

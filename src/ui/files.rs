@@ -24,7 +24,7 @@ pub(super) enum Purpose {
 pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),
-    ("Picture that contains a simulation", &[snapshot::PICTURE]),
+    ("Picture with a simulation", &[snapshot::PICTURE]),
     ("Bodies (CSV)", &["csv"]),
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];

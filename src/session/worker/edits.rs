@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Forgets outdated results after an edit, or reports that the edit is not possible. A lost device is detected at its next use.
+    /// Forgets outdated results after an edit, or reports a refused edit. A lost device is detected at its next use.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
