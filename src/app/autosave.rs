@@ -19,7 +19,6 @@ pub(super) struct Autosave {
     file: Option<PathBuf>,
     /// The lock that reserves the autosave file while this window is open.
     _lock: Option<File>,
-    /// Whether autosaving has started.
     has_started: bool,
     interval: Duration,
     due: Instant,

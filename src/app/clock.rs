@@ -79,7 +79,6 @@ impl FrameClock {
         self.due = Instant::now() + HEARTBEAT;
     }
 
-    /// Returns the frames per second.
     pub(super) fn fps(&self) -> f64 {
         1.0 / self.interval.max(1e-6)
     }

@@ -62,7 +62,6 @@ pub(super) struct FilmInProgress {
 }
 
 impl FilmInProgress {
-    /// Adds a picture.
     pub(super) fn add(&mut self, picture: RawPicture) {
         self.done += 1;
         self.is_requested = false;

@@ -20,13 +20,10 @@ const CLICK: f32 = 0.006;
 /// Effect of a drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
-    /// The drag moves the camera.
     Camera,
     /// Paints with a brush of this radius in scene units.
     Brush(f32),
-    /// The drag launches bodies.
     Launch,
-    /// The drag attracts or repels bodies.
     Attract,
 }
 
@@ -41,7 +38,6 @@ pub(super) enum Gesture {
     Move([f32; 2], bool),
     /// End of a drag, with the same flag.
     Release(bool),
-    /// Cancellation of a drag.
     Cancel,
 }
 
@@ -160,7 +156,6 @@ impl Mouse {
         }
     }
 
-    /// Cancels the drag.
     pub(super) fn cancel(&mut self) {
         self.drag = None;
     }

@@ -34,11 +34,9 @@ pub(super) struct Surroundings<'a> {
 pub(super) enum Request {
     /// Select this body; `None` clears the selection.
     Select(Option<usize>),
-    /// Launch bodies.
     Launch(Launch),
     /// Start to attract, or to repel.
     StartAttractor {
-        /// Whether bodies are repelled.
         repels: bool,
     },
     /// Cancel the gesture of the tool.

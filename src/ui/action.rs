@@ -27,9 +27,9 @@ pub enum Tool {
 /// File format of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartFormat {
-    /// A picture of the chart.
+    /// A picture of the chart, as a PNG file.
     Png,
-    /// A table of the chart's numbers.
+    /// A table of the chart's values, as a CSV file.
     Csv,
 }
 

@@ -39,7 +39,6 @@ impl BlowUp {
 /// Error dialogs, toasts, and the state of reported problems.
 #[derive(Debug, Default)]
 pub struct Alerts {
-    /// Error dialogs.
     pub(super) dialogs: Dialogs,
     /// The current toast, and the offer to continue the last session.
     pub toasts: Toasts,

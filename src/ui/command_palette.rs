@@ -19,7 +19,6 @@ const ABOVE: f32 = 60.0;
 /// Smallest width and height of the palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
-/// State of the command palette.
 #[derive(Debug, Default)]
 pub(super) struct CommandPalette {
     pub is_open: bool,

@@ -172,7 +172,6 @@ impl History {
         self.scene
     }
 
-    /// Returns whether there are no rows.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -158,7 +158,6 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     }
 }
 
-/// State of the keyboard.
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
     /// Keys that are down: physical keys (`true`), or logical keys if the physical key is unknown. A logical key may change

@@ -131,7 +131,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Sets the direction of the next burst.
     fn set_direction(&mut self, backwards: bool) -> Result<()> {
         if self.engine.is_backwards() != backwards {
             self.engine.set_direction(backwards)?;
