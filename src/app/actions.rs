@@ -17,7 +17,7 @@ use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
 impl Viewer {
-    /// Carries out actions of the panel. Returns false if the program is to end.
+    /// Carries out actions of the panel. Returns false if the program must end.
     pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
         for action in actions {
             if action.changes_state() && self.must_wait() {
@@ -86,14 +86,14 @@ impl Viewer {
         }
     }
 
-    /// Restarts the scene or undoes an edit, then runs if `runs`. The config is sent last, so that a simulation which blew up
-    /// or goes backwards does not step in between.
+    /// Sends `command`, a restart or an undo, and then the config, which is running if `runs`. In the opposite order, a
+    /// simulation that blew up or runs backwards could compute a step before the command.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
         let before = self.sim.config.clone();
         self.sim.config.running |= runs;
-        // Time runs forwards from the start of a scene, which has no past.
+        // A restarted scene runs forwards, because it cannot run back beyond its start.
         self.sim.config.reverse &= is_undone;
         self.configure(&before);
     }
@@ -150,7 +150,7 @@ impl Viewer {
         (self.screen.look.follow, self.tools.settings.follows) = (false, false);
     }
 
-    /// Opens a scene, a snapshot, a picture that carries either, or a file of bodies.
+    /// Opens a scene, a snapshot, a picture that contains a scene or a snapshot, or a file of bodies.
     fn open(&mut self, path: PathBuf) {
         match Kind::of(&path) {
             Ok(Kind::Snapshot) => self.resume(path),
@@ -234,7 +234,7 @@ impl Viewer {
         match watched {
             Ok(kernels) => {
                 if self.kernels.is_some() {
-                    // Edits in a folder that was watched before no longer count.
+                    // Discards the edits from the previous folder.
                     self.use_built_in_kernels();
                 }
                 let path = kernels.path().to_owned();
@@ -274,7 +274,7 @@ impl Viewer {
         self.sim.failure.is_some()
     }
 
-    /// Returns whether a snapshot is being opened; if so, shows that the action, meant for the bodies on the screen, must wait.
+    /// Returns whether a snapshot is being opened; if so, asks the user to try again later.
     pub(super) fn must_wait(&mut self) -> bool {
         if self.sim.is_resuming {
             self.ui.alerts.say("A snapshot is being opened. Try again once it is open.");

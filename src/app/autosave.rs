@@ -19,7 +19,6 @@ pub(super) struct Autosave {
     file: Option<PathBuf>,
     /// The lock that reserves the autosave file while this window is open.
     _lock: Option<File>,
-    /// Whether autosaving has started.
     has_started: bool,
     interval: Duration,
     due: Instant,
@@ -39,7 +38,7 @@ impl Autosave {
         Self { file, _lock: lock.flatten(), has_started: false, interval, due, offered: None, saved: None }
     }
 
-    /// Returns the text that offers to continue the newest autosave of a closed window, if there is one.
+    /// Returns the text that offers to continue the newest autosave of a closed window, if such an autosave exists.
     pub(super) fn offer(&mut self) -> Option<String> {
         let (path, text) = left_behind(self.file.as_ref()?).into_iter().find_map(|path| {
             let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
@@ -54,7 +53,7 @@ impl Autosave {
     /// Returns the path of the offered autosave, if it still exists.
     pub(super) fn offered(&self) -> Option<PathBuf> {
         let (file, offered) = (self.file.as_ref()?, self.offered.clone()?);
-        // The first autosave renames the older file before it writes, even if the disk then turns out to be full.
+        // The first autosave renames the older file before writing, so the file may be gone even if writing fails.
         let is_replaced = offered == *file && (self.saved.is_some() || !file.is_file());
         let is_renamed = is_replaced || offered == crashed(file) && !offered.is_file();
         Some(if is_renamed { previous(file) } else { offered }).filter(|path| path.is_file())
@@ -74,7 +73,7 @@ impl Autosave {
     }
 
     /// Returns the commands for an autosave that is due, or none if the moment `newest` is already saved. `view` returns the
-    /// camera as snapshots store it.
+    /// camera in the format of snapshots.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
         if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {
@@ -87,7 +86,7 @@ impl Autosave {
     }
 }
 
-/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves it.
+/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves the file.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {

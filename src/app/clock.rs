@@ -10,12 +10,12 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const IDLE: Duration = Duration::from_secs(5);
 /// The weight of the newest frame in the averages of frame rate and work.
 const SMOOTHING: f64 = 0.1;
-/// The work of a frame counts as at most this long in the average, in seconds.
+/// The longest time of one frame that enters the average of the work, in seconds.
 const LONGEST: f64 = 0.1;
-/// The smallest relative change of the pace that is reported.
+/// The smallest relative change of the time between frames that [`FrameClock::made`] returns.
 const NOTABLE: f64 = 0.01;
 
-/// Event that wakes the event loop: a frame is wanted after this delay.
+/// Event that wakes the event loop and requests a frame after this delay.
 pub(super) type Wake = Duration;
 
 /// Returns a function that wakes the event loop at once, for a thread that has a result.
@@ -30,13 +30,13 @@ pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
-    /// Time between two refreshes of the monitor. It limits drivers that do not wait for the monitor.
+    /// Time between two refreshes of the monitor, and the shortest time between frames.
     pub refresh: Duration,
     last: Instant,
     /// When the next frame is due.
     pub due: Instant,
     interval: f64,
-    /// Average work of a frame, and the pace that was reported last, in seconds.
+    /// Average time of the work for a frame, in seconds.
     work: f64,
     reported: f64,
 }
@@ -48,7 +48,7 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
-    /// Records how long a frame took. Returns the shortest possible time between two frames if that time has changed.
+    /// Records how long a frame took. Returns the shortest possible time between two frames if the time has changed.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
@@ -59,7 +59,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous frame. `is_active` means that numbers change without any input.
+    /// Begins a frame and returns the time since the previous frame. `is_active`: numbers change without any input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
@@ -79,7 +79,6 @@ impl FrameClock {
         self.due = Instant::now() + HEARTBEAT;
     }
 
-    /// Returns the frames per second.
     pub(super) fn fps(&self) -> f64 {
         1.0 / self.interval.max(1e-6)
     }

@@ -1,5 +1,4 @@
-//! Writes pictures and films. For each picture of a film the simulation steps, the window draws, and a thread
-//! writes. No picture is left out, however long the steps take.
+//! Writes pictures and films on separate threads. Films skip no picture, even if the simulation's steps are slow.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -15,7 +14,7 @@ use crate::session::FilmFrame;
 use crate::ui::FilmPlan;
 use crate::view::RawPicture;
 
-/// The most pictures of a film that wait to be written.
+/// Largest number of pictures of a film that wait to be written.
 const MAX_WAITING: usize = 2;
 
 /// The outcome of writing a picture or a film.
@@ -32,7 +31,7 @@ pub(super) struct Exports {
     pub requested: VecDeque<(u32, u32)>,
     /// The film that is being made.
     pub film: Option<FilmInProgress>,
-    /// Number of films started so far, from which each film gets its number.
+    /// Number of films started so far, which is the number of the newest film.
     films: u64,
     /// Names of new files, including those being written.
     pub names: Names,
@@ -43,7 +42,7 @@ pub(super) struct Exports {
 
 /// A film that is being made. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
-    /// Distinguishes the film from earlier ones, whose pictures may still arrive.
+    /// Identifies the film, because pictures of earlier films may still arrive.
     pub number: u64,
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
@@ -52,7 +51,7 @@ pub(super) struct FilmInProgress {
     pace: u32,
     /// Number of pictures drawn so far.
     pub done: u32,
-    /// Whether the simulation still has to send a requested shot.
+    /// Whether a requested [`FilmFrame`] has not arrived from the simulation yet.
     is_requested: bool,
     /// A picture that waits until the writer's queue has room.
     waiting: Option<RawPicture>,
@@ -63,14 +62,13 @@ pub(super) struct FilmInProgress {
 }
 
 impl FilmInProgress {
-    /// Adds a picture.
     pub(super) fn add(&mut self, picture: RawPicture) {
         self.done += 1;
         self.is_requested = false;
         self.waiting = Some(picture);
     }
 
-    /// Passes a waiting picture to the writer. Returns the shot to request from the simulation, if one is due.
+    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, if a frame is due.
     pub(super) fn advance(&mut self) -> Option<FilmFrame> {
         if let Some(picture) = self.waiting.take()
             && let Err(TrySendError::Full(picture)) = self.writer.try_send(Some(picture))
@@ -140,7 +138,7 @@ impl Exports {
     pub(super) fn finish_film(&mut self, film: FilmInProgress) {
         let FilmInProgress { done, waiting, writer, .. } = film;
         if done > 0 {
-            // The queue may be full; the window does not wait for it.
+            // The queue may be full, so another thread waits instead of the window.
             self.spawn(move || {
                 for message in waiting.map(Some).into_iter().chain([None]) {
                     let _ = writer.send(message);

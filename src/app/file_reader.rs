@@ -25,8 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of the file `path` by its extension, or an error if the window cannot open files with this
-    /// extension.
+    /// Returns the kind of the file `path` by its extension, or an error for an unsupported extension.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is = |known: &str| extension.eq_ignore_ascii_case(known);

@@ -17,11 +17,11 @@ use crate::base::error::Result;
 use crate::ui;
 use crate::view::Layer;
 
-/// egui's state, its painter, and the picture of the panel.
+/// egui's state, its painter, and the painted panel.
 pub(super) struct Gui {
     state: State,
     painter: Painter,
-    /// The picture of the panel; only its changed parts are painted again.
+    /// The painted panel; only the changed parts are painted again.
     layer: Layer,
     /// Shapes that egui made in the newest layout.
     shapes: Vec<ClippedShape>,
@@ -71,7 +71,7 @@ impl Gui {
         let mut response = self.state.on_window_event(window, event);
         match event {
             WindowEvent::CursorMoved { position, .. } => self.pointer = *position,
-            // egui knows only where the pointer was in the last frame.
+            // egui knows only the position of the pointer in the last frame.
             WindowEvent::MouseInput { state: ElementState::Pressed, .. } | WindowEvent::MouseWheel { .. } => {
                 response.consumed = self.context().is_using_pointer() || self.is_over_panel();
             }
@@ -106,8 +106,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout to a layer. Painting it before the frame avoids switching surfaces, which is slow in software
-    /// drivers.
+    /// Paints the newest layout to a layer, before the frame: software drivers are slow to switch surfaces within a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());

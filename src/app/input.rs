@@ -20,13 +20,10 @@ const CLICK: f32 = 0.006;
 /// Effect of a drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
-    /// The drag moves the camera.
     Camera,
     /// Paints with a brush of this radius in scene units.
     Brush(f32),
-    /// The drag launches bodies.
     Launch,
-    /// The drag attracts or repels bodies.
     Attract,
 }
 
@@ -41,7 +38,6 @@ pub(super) enum Gesture {
     Move([f32; 2], bool),
     /// End of a drag, with the same flag.
     Release(bool),
-    /// Cancellation of a drag.
     Cancel,
 }
 
@@ -53,11 +49,11 @@ pub(super) struct Mouse {
     shift: bool,
     /// Distance moved since a button was pressed, in heights of the picture.
     travel: f32,
-    /// Strokes of the brush since [`Mouse::take_strokes`].
+    /// Brush strokes since the last call of [`Mouse::take_strokes`].
     strokes: Vec<Stroke>,
     /// Whether the next stroke of the brush begins a drag.
     begins: bool,
-    /// Gestures since [`Mouse::take_gestures`].
+    /// Gestures since the last call of [`Mouse::take_gestures`].
     gestures: Vec<Gesture>,
 }
 
@@ -79,8 +75,8 @@ impl Drag {
 }
 
 impl Mouse {
-    /// Moves the camera or uses the tool, unless the panel has taken the event; returns whether anything changed. `place` converts
-    /// a position in the window to heights of the picture from its centre.
+    /// Moves the camera or uses the tool, unless the panel has consumed the event; returns whether anything changed.
+    /// `place` converts a position in the window to heights of the picture from its centre.
     pub(super) fn on_event(
         &mut self,
         event: &WindowEvent,
@@ -160,7 +156,6 @@ impl Mouse {
         }
     }
 
-    /// Cancels the drag.
     pub(super) fn cancel(&mut self) {
         self.drag = None;
     }
@@ -179,7 +174,7 @@ impl Mouse {
         self.drag.is_some()
     }
 
-    /// Returns whether a drag, longer than a click, pans the camera.
+    /// Returns whether a drag that is longer than a click pans the camera.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }

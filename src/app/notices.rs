@@ -15,7 +15,7 @@ impl Viewer {
                 Notice::Failed(error) => {
                     self.ui.measurement.running = None;
                     let text = format!(
-                        "{error}. The screen shows its last state. Start gravitile again to continue."
+                        "{error}. The window shows the last state. Start gravitile again to continue."
                     );
                     self.ui.alerts.error("The simulation stopped", text, None);
                     (self.sim.failure, self.sim.is_resuming) = (Some(error), false);
@@ -61,7 +61,7 @@ impl Viewer {
                     );
                     self.ui.alerts.error("Kernel not compiled", text, Some(log));
                 }
-                Notice::Refused(error) => self.ui.alerts.failed("Not possible", &error),
+                Notice::Refused(error) => self.ui.alerts.failed("Command not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
                         self.ui.alerts.say(capitalised(text));
@@ -112,7 +112,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows which edited kernels run now, or why they were refused.
+    /// Shows the names of the edited kernels that run now, or the error that prevented the change.
     fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
@@ -130,7 +130,7 @@ impl Viewer {
         }
     }
 
-    /// Shows that a kernel does not build, or that the device does not run it.
+    /// Shows that a kernel does not compile or does not run on the device.
     fn kernel_refused(&mut self, error: Error) {
         match error {
             Error::Build { file, device, log } => {
@@ -144,7 +144,7 @@ impl Viewer {
         }
     }
 
-    /// Remembers the fastest variant of a study, which `auto` chooses in this run and in later runs.
+    /// Remembers the fastest variant of a measurement, so that `auto` chooses this variant from now on.
     fn remember_fastest(&mut self) {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         // The speed of an edited kernel says nothing about the built-in kernel.

@@ -19,7 +19,7 @@ pub struct Options {
     pub config: Config,
     /// The look that the window starts with.
     pub look: Look,
-    /// Keys of the look that the command line sets. They override the saved settings for this run only.
+    /// Keys of the look that the command line sets. These keys override the saved settings for this run only.
     pub named: BTreeSet<String>,
     /// The initial camera, as text in the format of snapshots. If the text is empty, the view shows all bodies.
     pub view: String,
@@ -31,7 +31,7 @@ pub struct Options {
     pub autosave: Option<Duration>,
     /// The folder of kernels to watch, if any.
     pub kernels: Option<PathBuf>,
-    /// Whether the command line says what to run. If so, the window does not offer to continue the previous run.
+    /// Whether the command line selects the simulation. If so, the window does not offer to continue the previous run.
     pub is_chosen: bool,
     /// Exit after this many drawn frames; `None` runs until the user quits.
     pub frames: Option<u64>,

@@ -19,7 +19,7 @@ impl From<Rect> for Patches {
 }
 
 impl Patches {
-    /// Returns the rectangles in which two lists of shapes differ. Their edges lie on pixel edges, with `scale` pixels per point.
+    /// Returns the rectangles in which two lists of shapes differ, rounded to pixels; `scale` is pixels per point.
     pub(super) fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
@@ -39,7 +39,7 @@ impl Patches {
         patches
     }
 
-    /// Returns the rectangles that the shapes cover. Their edges lie on pixel edges, with `scale` pixels per point.
+    /// Returns the rectangles that the shapes cover, rounded to pixels; `scale` is pixels per point.
     pub(super) fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));

@@ -17,7 +17,7 @@ use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
 impl Viewer {
-    /// Asks the simulation for a snapshot, to save a picture that carries it.
+    /// Asks the simulation for a snapshot, to save it in a picture.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("Picture not saved") {
             return;
@@ -33,14 +33,14 @@ impl Viewer {
         }
         let size = self.pixels(plan.size);
         let name = self.export_name(plan.format.extension(), plan.format == Format::Frames);
-        // Try whether OpenGL can draw pictures of the film's size.
+        // Checks that OpenGL can draw pictures of the film's size.
         let film = Canvas::new(self.screen.window.context(), size)
             .and_then(|_| Film::create(name.path(), size, plan.rate));
         let film = match film {
             Ok(film) => film,
             Err(error) => return self.ui.alerts.failed("Film not recorded", &error),
         };
-        // The pace does not depend on how long the window takes to draw a picture.
+        // The number of steps per picture does not depend on the speed of drawing.
         let config = &self.sim.config;
         let usual = self.sim.shown.steps_per_frame.min(config.pace());
         let pace = config.steps_per_frame.unwrap_or(usual).max(1);
@@ -50,7 +50,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the film, keeps its file if `keeps`, and lets the simulation run again if it ran before the film.
+    /// Ends the film, keeps its file if `keeps`, and runs the simulation if the simulation ran before the film.
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;
@@ -99,7 +99,7 @@ impl Viewer {
         }
     }
 
-    /// Draws a moment that was requested from the simulation.
+    /// Draws the points of `capture`, which were requested for a picture or a film.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
         let Capture { points, purpose } = capture;
         match purpose {
@@ -115,7 +115,7 @@ impl Viewer {
         }
     }
 
-    /// Adds a picture to the film with this number, unless it has ended.
+    /// Adds a picture to the film with this number, unless the film has ended.
     fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
         let film = self.exports.film.as_ref().filter(|film| film.number == number);
         let Some(film) = film else { return Ok(()) };
@@ -143,7 +143,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Draws these points in a picture of this size. The inner error says why a picture of this size is impossible.
+    /// Draws these points in a picture of this size. The inner error means that OpenGL cannot draw this size.
     fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;

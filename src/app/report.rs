@@ -116,7 +116,7 @@ impl Recorder {
         }
     }
 
-    /// Adds an event at the step that `shown`, the statistics on the screen, reports.
+    /// Adds the event `what` at the step of `shown`, the statistics on the screen.
     pub(super) fn note(&mut self, what: String, shown: &Stats) {
         if self.output.is_some() {
             self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });

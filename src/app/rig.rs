@@ -8,9 +8,9 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Duration of the last part of a drag, which sets the momentum.
+/// Duration of the last part of a drag, from which the momentum is computed.
 const MEMORY: Duration = Duration::from_millis(80);
-/// Momentum falls to 1/e in this time, in seconds.
+/// Time in which the momentum falls to 1/e, in seconds.
 const COAST_SECONDS: f32 = 0.28;
 /// Speed below which motion stops, in heights of the picture per second.
 const COAST_LEAST: f32 = 0.01;
@@ -36,7 +36,7 @@ pub(crate) enum Drag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FollowTarget {
     pub mode: &'static str,
-    /// Number of the seeding: a new scene is a new target.
+    /// Generation (see [`Stats::generation`](crate::session::Stats)): a new scene is a new target.
     pub generation: u64,
     /// Index of the body; `None` is the centre of mass.
     pub body: Option<usize>,
@@ -50,7 +50,7 @@ pub(crate) struct Rig {
     movements: VecDeque<(Instant, Vec2)>,
     /// Motion after a drag, in heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Zoom that remains, as a logarithm of the distance, and the cursor that stays in place.
+    /// Remaining zoom, as the logarithm of a factor of the distance, and the cursor position that stays fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
     /// The followed point, and its last position.
@@ -118,13 +118,13 @@ impl Rig {
         self.stored.insert((mode, number), self.camera.clone());
     }
 
-    /// Starts to glide to the view stored under a number; returns whether there is one.
+    /// Starts to glide to the view stored under a number; returns whether the view exists.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
     /// Advances the motion by `elapsed`; returns whether the camera keeps moving. `point` is the followed point and its
-    /// position, if the camera follows one.
+    /// position, if the camera follows a point.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,
@@ -155,7 +155,7 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves with a point, and moves the point towards the centre of the view. Returns whether the point is not in the centre yet.
+    /// Moves the camera with a point, and moves the point towards the centre. Returns whether it is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the view at this moment: slow at both ends, with logarithmic distances, and turning the shorter way.
+    /// Returns the interpolated view: slow at both ends, logarithmic in the distance, and rotated the shorter way.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

@@ -17,7 +17,7 @@ pub(super) struct Screen {
     pub stats: WindowStats,
     /// Whether trails are switched on but impossible, because there are too many bodies.
     lacks_trails: bool,
-    /// Last, because fields are dropped in order and the view must be dropped before its OpenGL context.
+    /// The window. This field is last, because the view must be dropped before its OpenGL context.
     pub window: Window,
 }
 
@@ -44,7 +44,7 @@ impl Screen {
         self.clock.redraw_after(Duration::ZERO);
     }
 
-    /// Adapts the pace of frames to the monitor that the window is on.
+    /// Sets the frame clock to the refresh rate of the window's monitor.
     pub(super) fn update_refresh(&mut self) {
         self.clock.refresh = self.window.refresh_interval();
     }

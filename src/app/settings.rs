@@ -76,7 +76,7 @@ impl Settings {
         let aside = names.find(|name| !name.exists()).unwrap_or_default();
         let (file, advice) = match fs::rename(&path, &aside) {
             Ok(()) => {
-                (Some(path), format!("The file is now {}: correct it and rename it back.", aside.display()))
+                (Some(path), format!("The file is now {}. Correct it and rename it back.", aside.display()))
             }
             Err(_) => (None, "Changes are not saved.".to_owned()),
         };
@@ -129,7 +129,7 @@ impl Preferences {
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the parameters of `look` to remember: those that differ from their defaults, except what the camera follows.
+    /// Returns the parameters of `look` to remember: those that differ from their defaults, except `follow`.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
         let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());

@@ -12,15 +12,15 @@ pub(super) struct Simulation {
     session: Session,
     /// The devices that may compute.
     pub pool: Vec<DeviceInfo>,
-    /// The config that the panel edits; the worker has it, or will receive it.
+    /// The config that the panel edits. Each change is sent to the worker.
     pub config: Config,
     /// Statistics of the frame on the screen.
     pub shown: Stats,
-    /// The error that stopped the simulation, if any, which is also the outcome of the program.
+    /// The error that stopped the simulation, if any. The program returns this error at its end.
     pub failure: Option<Error>,
     /// Whether the worker is opening a snapshot, which will replace the shown bodies.
     pub is_resuming: bool,
-    /// Whether the plots are shown, which need more measurements.
+    /// Whether the plots are shown, so that the worker measures more often.
     is_watched: bool,
 }
 
@@ -59,20 +59,20 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the worker whether the plots are shown, if that has changed.
+    /// Tells the worker when the plots are shown or hidden.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));
         }
     }
 
-    /// Sends the edited config. Time runs forwards from a new start, which has no past.
+    /// Sends the edited config. A new start runs forwards, because it has no earlier state.
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));
     }
 
-    /// Returns the statistics of the newest frame that the worker published, which a hidden window does not show.
+    /// Returns the statistics of the newest frame from the worker, even if a hidden window does not show the frame.
     pub(super) fn newest(&mut self) -> &Stats {
         &self.session.newest().stats
     }

@@ -22,7 +22,7 @@ const ATTRACTOR_RADIUS: f32 = 0.08;
 /// The radius of a launched cluster in heights of the picture.
 const CLUSTER_RADIUS: f32 = 0.025;
 
-/// The camera, the config and the bodies on which a mouse tool works.
+/// The camera, the config and the bodies that a mouse tool uses.
 pub(super) struct Surroundings<'a> {
     pub camera: &'a Camera,
     pub config: &'a Config,
@@ -34,11 +34,9 @@ pub(super) struct Surroundings<'a> {
 pub(super) enum Request {
     /// Select this body; `None` clears the selection.
     Select(Option<usize>),
-    /// Launch bodies.
     Launch(Launch),
     /// Start to attract, or to repel.
     StartAttractor {
-        /// Whether bodies are repelled.
         repels: bool,
     },
     /// Cancel the gesture of the tool.
@@ -54,11 +52,11 @@ pub(super) struct Tools {
     pub brush: Option<f32>,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
-    /// Position of the attractor, if there is one, and whether it repels.
+    /// Position of the attractor, and whether the attractor repels; `None` without an attractor.
     attractor: Option<(Vec3, bool)>,
     /// Sampled bodies that represent all bodies, as x, y, z and mass.
     samples: Vec<[f32; 4]>,
-    /// Whether the gesture moved since [`Tools::update`].
+    /// Whether the gesture moved since the last call of [`Tools::update`].
     has_moved: bool,
 }
 
@@ -171,7 +169,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape velocity at a place, or one height of the picture per unit of time where nothing attracts.
+    /// Returns the escape velocity at a place; without attraction, one height of the picture per unit of time.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }

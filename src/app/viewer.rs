@@ -43,7 +43,7 @@ pub(super) struct Viewer {
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
     pub(super) proxy: EventLoopProxy<Wake>,
-    /// Last, because fields are dropped in order and the window must outlive everything that uses OpenGL.
+    /// The window. This field is last, because the window must be dropped after everything that uses OpenGL.
     pub(super) screen: Screen,
 }
 
@@ -72,7 +72,7 @@ impl Viewer {
         ui.panel = preferences.saved.panel;
         ui.files.folder.clone_from(&preferences.saved.folder);
         let offer = autosave.offer().filter(|_| !options.is_chosen);
-        // While the previous autosave is offered, it is not overwritten.
+        // While the user is offered the previous autosave, no autosave overwrites it.
         if offer.is_none() {
             autosave.start(|| options.view.clone()).into_iter().for_each(|command| session.send(command));
         }
@@ -96,7 +96,7 @@ impl Viewer {
         })
     }
 
-    /// Draws one frame; returns false if the program is to end.
+    /// Draws one frame; returns false if the program must end.
     pub(super) fn frame(&mut self) -> Result<bool> {
         let start = Instant::now();
         let interval = self.screen.clock.begin(start, self.is_active());
@@ -140,7 +140,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output, and false if the program is to end.
+    /// Runs the panel once for each group of events. Returns the last output, and false if the program must end.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -251,7 +251,7 @@ impl Viewer {
             self.tools.bodies_changed(self.sim.scene().1);
         }
         if self.screen.lost_trails() {
-            self.ui.alerts.say("Trails are off: there are too many bodies to draw them");
+            self.ui.alerts.say("Trails are off, because there are too many bodies");
         }
         Ok(())
     }
@@ -371,7 +371,7 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns what the camera follows, if it follows anything.
+    /// Returns the point that the camera follows, if following is on.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
@@ -386,7 +386,7 @@ impl Viewer {
         let reported = recorder.write((&sim.config, &screen.look), &sim.shown, &screen.window, sim.device());
         self.end_film(true);
         let mut saved = Ok(());
-        // The worker sends the pictures that were requested before it ends.
+        // Before the worker ends, it sends the pictures that were requested.
         for notice in self.sim.end(self.viewpoint.rig.camera.to_words()) {
             let outcome = match notice {
                 Notice::SnapshotSaved { is_asked_for: true, outcome, .. } => outcome,

@@ -1,4 +1,4 @@
-//! The camera rig, the scene that the camera frames, and the camera of each mode.
+//! The camera rig, the scene in view, and the last camera of each mode.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,24 +10,24 @@ use crate::base::bodies::Points;
 use crate::session::{Frame, Stats};
 use crate::view::{self, Camera};
 
-/// The camera rig, the scene that the camera frames, and the camera of each mode.
+/// The camera rig, the scene in view, and the last camera of each mode.
 #[derive(Default)]
 pub(super) struct Viewpoint {
     pub rig: Rig,
-    /// Centre of mass of the shown bodies, while the camera follows it.
+    /// Centre of mass of the shown bodies, while the camera follows the centre of mass.
     centre: Option<Vec3>,
-    /// Camera of a snapshot, until its first frame is shown.
+    /// Camera of an opened snapshot, until the snapshot's first frame is shown.
     restored: Option<Camera>,
-    /// Generation of the scene that the camera frames; 0 frames the next frame anew.
+    /// Generation of the scene in view; 0 moves the camera to show all bodies of the next frame.
     generation: u64,
-    /// Whether framing anew also resets the direction.
+    /// Whether the next move to show all bodies also resets the direction.
     resets: bool,
     /// Generation and camera of each mode that was shown.
     by_mode: HashMap<&'static str, (u64, Camera)>,
 }
 
 impl Viewpoint {
-    /// Starts with the camera that `view` describes, in the form that snapshots store. Any other text frames all bodies.
+    /// Starts with the camera in `view`, in the format of snapshots. Any other text makes the camera show all bodies.
     pub(super) fn new(view: &str) -> Self {
         Self { restored: Camera::from_words(view), ..Self::default() }
     }
@@ -37,18 +37,18 @@ impl Viewpoint {
         self.restored = Camera::from_words(view).or(self.restored.take());
     }
 
-    /// Frames all bodies with the next frame, from the same direction or from the initial one.
+    /// Makes the camera show all bodies of the next frame, from the initial direction if `resets`.
     pub(super) fn frame_anew(&mut self, resets: bool) {
         self.generation = 0;
         self.resets |= resets;
     }
 
-    /// Returns the camera as snapshots store it; empty before the first frame.
+    /// Returns the camera in the format of snapshots; empty before the first frame.
     pub(super) fn text(&self) -> String {
         if self.generation == 0 { String::new() } else { self.rig.camera.to_words() }
     }
 
-    /// Frames the bodies if `frame` shows a new scene or framing was requested. Returns whether the camera moved.
+    /// Moves the camera to show all bodies of a new scene, or if this was requested. Returns whether the camera moved.
     pub(super) fn frame_scene(&mut self, frame: &Frame, shown: &Stats, aspect: f32) -> bool {
         let next = &frame.stats;
         let has_bodies = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();
@@ -87,8 +87,8 @@ impl Viewpoint {
         }
     }
 
-    /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body, if the
-    /// camera follows one. Otherwise the camera follows the centre of mass if `follows_centre`.
+    /// Advances the camera's motion; returns whether the camera keeps moving. `body` is the position of the followed body.
+    /// Without a followed body, the camera follows the centre of mass if `follows_centre`.
     pub(super) fn tick(
         &mut self,
         elapsed: Duration,

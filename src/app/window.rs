@@ -32,7 +32,7 @@ pub(super) struct Window {
     vsync: bool,
     /// Area of the picture, in pixels from the lower left corner.
     pub picture: glium::Rect,
-    /// Last, because fields are dropped in order and the surface must be dropped before its window.
+    /// The window. This field is last, because the surface must be dropped before the window.
     pub window: winit::window::Window,
 }
 

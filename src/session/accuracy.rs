@@ -1,4 +1,4 @@
-//! Compares the last step of some bodies with the f64 reference now and then, on a separate thread.
+//! Accuracy checks: a separate thread compares the last step of some bodies with the f64 reference.
 
 use std::sync::Arc;
 use std::thread;
@@ -13,9 +13,9 @@ use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 const EVERY: Duration = Duration::from_secs(1);
 /// Share of the host's cores that checks may take. A CPU device uses the same cores.
 const SHARE: f64 = 0.02;
-/// Smallest number of bodies in a check. If so many bodies take longer than [`SHARE`] allows, checks become rarer.
+/// Smallest number of bodies in a check. If this many bodies take longer than [`SHARE`] allows, checks become rarer.
 const LEAST: usize = 32;
-/// Time for one pair of bodies that is assumed before the first check, in seconds.
+/// Assumed time per pair of bodies before the first check, in seconds.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
 
 /// Result of an accuracy check.
@@ -28,10 +28,10 @@ pub(super) struct Verdict {
 
 /// Runs accuracy checks on a separate thread, one at a time.
 pub(super) struct AccuracyCheck {
-    /// Where the result of the running check arrives. Dropping the second value cancels the check.
+    /// Channel for the result of the running check, and a token. Dropping the token cancels the check.
     running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
-    /// Largest share of a second that the checking thread may run per second.
+    /// Largest share of the time that the checking thread may run.
     share: f64,
     seconds_per_pair: f64,
     relative_error: Option<f64>,
@@ -58,13 +58,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells, each with `pairs` pairs, as the share of the time allows.
+    /// Chooses a sample of `count` bodies or cells with `pairs` pairs each, as large as the share of the time allows.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts a check of a sample of `pairs` pairs, which delayed the steps by `cost`. Without a thread there is no result.
+    /// Starts to check a sample of `pairs` pairs. Taking the sample delayed the steps by `cost`.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());

@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::engine::snapshot::{EXTENSION, Snapshot};
 
 /// Message after saving a flow that has blown up and cannot continue.
-const BLOWN_UP: &str = "Saved, but the flow has blown up: after opening the file, restart the scene";
+const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
 
 /// State of the worker when it ends.
 pub(super) struct Ending {
@@ -28,7 +28,7 @@ pub(super) struct Ending {
     pub deadline: Instant,
 }
 
-/// Writes snapshots, and knows the autosave file.
+/// Writes snapshots, also to the autosave file.
 #[derive(Default)]
 pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
@@ -81,7 +81,7 @@ impl Autosave {
     }
 
     /// Writes the autosave and the requested files before the worker ends. If the current burst takes too long, the files hold
-    /// the last checkpoint. After a failure the autosave file does not change: the last checkpoint is written beside it.
+    /// the last checkpoint. After a failure the last checkpoint is written to the crash save instead.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
@@ -138,7 +138,7 @@ impl Autosave {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Notes that `path` is being written. Returns whether `path` is the autosave file, which an earlier run may have written.
+    /// Records that `path` is being written. Returns whether this is the first autosave of this run.
     fn begin(&mut self, path: &Path) -> bool {
         self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
     }
@@ -158,7 +158,7 @@ fn has_blown_up(snapshot: &Snapshot) -> bool {
     snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
 }
 
-/// Writes `file`, which is the autosave file `path` or stands beside it. Sets the files of an earlier run aside if `is_first`.
+/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] before.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;
@@ -166,7 +166,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames what an earlier run left there to its [`previous`] name.
+/// Creates the folder of the autosave file `path`, and renames the file of an earlier run to its [`previous`] name.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
@@ -178,7 +178,7 @@ fn set_aside(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name under which the autosave of an earlier run is set aside.
+/// Returns the name to which the autosave of an earlier run is renamed.
 pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
@@ -188,7 +188,7 @@ pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the newest file of an earlier run: its crash save, its autosave `path`, or its autosave that was set aside.
+/// Returns the newest file of an earlier run: the crash save, the autosave `path`, or the renamed autosave.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
 }

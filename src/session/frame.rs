@@ -23,9 +23,9 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the mode.
     pub mode: &'static str,
-    /// Number of the seeding. The camera frames each new seeding.
+    /// Number of times that bodies had been seeded when the scene started. Identifies this run of the scene.
     pub generation: u64,
-    /// Steps since the scene began.
+    /// Number of steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
@@ -37,9 +37,9 @@ pub struct Stats {
     pub work_group: usize,
     /// Compile-time parameters of the variant.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Pairs or cells in a step, on average over the last burst.
+    /// Average number of pairs or cells in a step of the last burst.
     pub work_in_step: f64,
-    /// Steps in the last burst.
+    /// Number of steps in the last burst (the steps between two frames).
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
@@ -47,7 +47,7 @@ pub struct Stats {
     pub device_ms_per_step: f64,
     /// Share of the time that the device was busy with steps, over about the last second.
     pub device_busy: f64,
-    /// Share of the time that the device was busy since the simulation was opened, including pauses.
+    /// Share of the time that the device was busy since the simulation's thread started, including pauses.
     #[serde(skip)]
     pub device_busy_overall: f64,
     /// Limit of the device for the mode, in pairs or cells per second; `None` if not measured or not applicable.
@@ -57,17 +57,17 @@ pub struct Stats {
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
-    /// Number of edits by hand that can be undone.
+    /// Number of manual edits that can be undone.
     pub undos: usize,
-    /// Kind of the edit that is undone first.
+    /// Kind of the last manual edit, which is undone first.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
-    /// Number of changes other than steps: edits by hand, changes of parameters, and undos.
+    /// Number of changes other than steps: manual edits, changes of parameters, and undos.
     #[serde(skip)]
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
-    /// The step to which the simulation seeks; `None` if it is not seeking.
+    /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Name of the first device that computes.
     pub device: Arc<str>,
@@ -84,7 +84,7 @@ pub struct Stats {
     pub ladder: Vec<Rung>,
     /// Number of bodies left out because their values are not finite.
     pub nonfinite: usize,
-    /// Step number and the mode's value at some of the steps since the scene began, for a plot.
+    /// Step number and the mode's value at some steps since the scene began, for a plot.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }

@@ -51,7 +51,7 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame, and whether it is new. The worker makes the next frame once this one was taken.
+    /// Returns the newest frame, and whether the frame is new. The worker makes the next frame after this call.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);
@@ -61,7 +61,7 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame without taking it: the worker makes no other one before [`Session::frame`] is called.
+    /// Returns the newest frame. The worker makes no other frame before the next call of [`Session::frame`].
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()
@@ -72,7 +72,7 @@ impl Session {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices since the last call. If the thread ended without a notice, the last one is a failure.
+    /// Returns the notices since the last call. If the thread ended without a notice, the last notice is a failure.
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));

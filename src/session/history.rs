@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// Largest number of points, more than a plot has pixels.
 const MOST: usize = 512;
 
-/// The recorded points of one seeding.
+/// The recorded points of one run of a scene.
 #[derive(Debug, Default)]
 struct Series {
     generation: u64,
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Returns the points of a mode as steps and values, or none for another seeding.
+    /// Returns the points of a mode as steps and values, or no points if `generation` is not the recorded run.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let series = self.0.get(mode).filter(|series| series.generation == generation);
         series.map(|series| series.points.clone()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Measures the device's limit for a mode once. A thread builds the kernel; short turns between two frames time it.
+//! Measures the highest speed that the device can reach in a mode (its limit), in short turns between frames.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
-/// Time between two turns. A turn takes about 10 ms, so at this interval the picture does not stutter.
+/// Time between two turns of a measurement. A turn takes about 10 ms, so the picture does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Measured limits of the modes, and the measurement that is under way.
+/// Measured limits of the modes, and the current measurement.
 pub(super) struct LimitProbe {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
-    /// The last thread that builds a kernel, even if its result is no longer needed.
+    /// The last thread that builds a kernel, even if the result is no longer needed.
     builder: Option<JoinHandle<()>>,
 }
 
@@ -40,7 +40,7 @@ impl LimitProbe {
         })
     }
 
-    /// Discards unfinished measurements, which take much memory, except that of the mode `info`.
+    /// Discards unfinished measurements, which take much memory, except the measurement of the mode `info`.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
@@ -126,7 +126,7 @@ mod tests {
         assert!(matches!(probe.modes[..], [(_, State::Timing(_))]));
         probe.keep_only(None);
         assert!(probe.modes.is_empty());
-        // A kernel that was given up is built again.
+        // A kernel that was discarded is built again.
         assert!(!probe.is_due(&device, info));
         probe.keep_only(None);
         build(&mut probe);

@@ -26,25 +26,25 @@ pub enum Command {
     Seek(Option<u64>),
     /// Restart the scene from its first step.
     Restart,
-    /// Report this body with each frame, or none.
+    /// Report the properties of this body with each frame; `None` stops the reports.
     Select(Option<usize>),
-    /// Edit the bodies, as the user does by hand.
+    /// Apply a manual edit to the bodies.
     Edit(Edit),
-    /// Attract or repel the bodies while the simulation runs, or stop. Undo restores the state before the attraction began.
+    /// Attract or repel the bodies while the simulation runs; `None` stops. Undo restores the state before the attraction.
     Attract(Option<Attractor>),
     /// Add or remove obstacles under a brush stroke.
     Paint(Stroke),
-    /// Undo the last edit by hand.
+    /// Undo the last manual edit.
     Undo,
-    /// Write a snapshot after the current burst.
+    /// Write a snapshot after the current burst of steps.
     SaveSnapshot(Save),
     /// Autosave to this file at each [`Command::SaveSnapshot`] without a path, and at the end.
     SetAutosaveFile(PathBuf),
-    /// Send a [`Capture`]: for this frame of a film, or for a picture that carries a snapshot.
+    /// Send a [`Capture`] for this frame of a film; `None`: for a picture that contains a snapshot.
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture.
     Resume(PathBuf),
-    /// Replace the program's kernels by edited ones.
+    /// Replace kernels by these edited kernels.
     EditKernels(KernelEdits),
     /// Pause the simulation and measure recipes for the current scene. Any other request of the user ends the study.
     StartStudy(Study),
@@ -52,9 +52,9 @@ pub enum Command {
     StopStudy,
     /// Measure energy and momentum more often if `true`, because their plot is visible; otherwise less often.
     WatchEnergy(bool),
-    /// Limit the length of a burst by this time between two pictures.
+    /// Set the time between two pictures, which limits the number of steps in a burst.
     SetFrameInterval(Duration),
-    /// Note that the window received one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
+    /// Acknowledge one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
     AcknowledgeLoss,
     /// Allow the next frame, because the window took the newest one.
     FrameTaken,
@@ -63,12 +63,12 @@ pub enum Command {
 }
 
 impl Command {
-    /// Returns whether a file that the user asked for needs the command: a snapshot, or a picture that the window writes.
+    /// Returns whether the command is needed to write a file that the user asked for: a snapshot or a picture.
     pub(super) fn writes_file(&self) -> bool {
         matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
-    /// Returns whether the command needs the state after the current burst, even if later commands replace the state.
+    /// Returns whether the command needs the state after the current burst of steps, even if later commands replace it.
     pub(super) fn needs_whole_burst(&self) -> bool {
         self.writes_file() || matches!(self, Self::Capture(_))
     }
@@ -109,7 +109,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies; `reseeds` decides for configurations. Then the current burst is useless.
+    /// Returns whether the command replaces the bodies and so makes the burst useless; `reseeds` decides for configurations.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -128,7 +128,7 @@ pub struct Save {
     pub view: String,
 }
 
-/// A moment of the simulation: the seeding, the step, and the number of changes by hand.
+/// A moment of the simulation: `generation`, `step` and `changes` of [`Stats`](super::frame::Stats).
 pub type Moment = (u64, u64, u64);
 
 /// Messages from the worker to the window, besides frames.
@@ -138,16 +138,16 @@ pub enum Notice {
     Rejected {
         /// The reason why the configuration is not possible.
         error: Error,
-        /// The configuration that was asked for.
+        /// The requested configuration.
         wanted: Box<Config>,
-        /// The configuration that still runs.
+        /// The configuration that stays current.
         current: Box<Config>,
     },
-    /// One of several devices failed, and the others continue.
+    /// One of several devices failed, and the other devices continue.
     DeviceLost {
         /// The failure of the device.
         error: Error,
-        /// The step from which the others continue.
+        /// The step from which the other devices continue.
         step: u64,
         /// The configuration with the other devices, which is now current.
         current: Box<Config>,
@@ -196,9 +196,9 @@ pub enum Notice {
     ResumeRefused(Error),
     /// The answer to [`Command::Capture`].
     Captured(Box<Capture>),
-    /// Edited kernels replaced others, or the previous kernels stay in use because of an error.
+    /// Edited kernels are accepted, or the previous kernels stay in use because of an error.
     KernelsReplaced(Result<ReplacedKernels>),
-    /// Completed share of a study, from 0 to 1, and its newest measurement.
+    /// Completed share of a study, from 0 to 1, and the study's newest measurement.
     StudyProgress(f32, Trial),
     /// A study ended or was stopped.
     StudyEnded {
@@ -241,7 +241,7 @@ pub struct Capture {
 /// Use of the points in a [`Capture`].
 #[derive(Debug)]
 pub enum Purpose {
-    /// A picture that carries this snapshot.
+    /// A picture that contains this snapshot.
     Picture(Box<Snapshot>),
     /// A frame of the film with this number.
     Film(u64),

@@ -12,12 +12,12 @@ pub(super) struct RateCounter {
     /// Time, step and total device seconds of each sample in the time window.
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Device time and wall-clock time from the start to the last note, in seconds.
+    /// Device time and wall-clock time from the start to the last sample, in seconds.
     seconds: f64,
     elapsed: f64,
 }
 
-/// Speeds, which are zero before the second note.
+/// Speeds, which are zero before the second sample.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     pub steps_per_second: f64,
@@ -37,7 +37,7 @@ impl RateCounter {
         self.notes.clear();
     }
 
-    /// Notes that `step` is reached, and the device time since the last note in seconds.
+    /// Adds a sample: the current `step`, and the device time since the last sample in seconds.
     pub(super) fn note(&mut self, now: Instant, step: u64, device_seconds: f64) {
         self.seconds += device_seconds;
         self.elapsed = (now - self.start).as_secs_f64();
@@ -61,7 +61,7 @@ impl RateCounter {
         Rates { steps_per_second: steps / seconds, step_seconds: device_seconds / steps, busy }
     }
 
-    /// Returns the share of time during which the device was busy, from the start to the last note.
+    /// Returns the share of time during which the device was busy, from the start to the last sample.
     pub(super) fn busy(&self) -> f64 {
         if self.elapsed > 0.0 { (self.seconds / self.elapsed).min(1.0) } else { 0.0 }
     }

@@ -12,7 +12,7 @@ use crate::engine::tuning::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 
-/// A mouse tool, which decides what a drag with the left button over the picture does in modes with bodies.
+/// Mouse tool: sets the effect of a left-button drag over the picture in modes with bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tool {
     /// A drag turns the view, and a click selects a body.
@@ -27,9 +27,9 @@ pub enum Tool {
 /// File format of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartFormat {
-    /// A picture of the chart.
+    /// A picture of the chart, as a PNG file.
     Png,
-    /// A table of the chart's numbers.
+    /// A table of the chart's values, as a CSV file.
     Csv,
 }
 
@@ -45,7 +45,7 @@ impl ChartFormat {
         }
     }
 
-    /// Returns the format that the extension of a file name stands for.
+    /// Returns the format for the extension of the file `path`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
@@ -57,8 +57,7 @@ impl ChartFormat {
     }
 }
 
-/// An action of the user. [`Ui::show`](super::Ui::show) carries out actions that concern only the panel and the model,
-/// and returns all other actions for the window to carry out.
+/// An action of the user. [`Ui::show`](super::Ui::show) carries out some actions, and returns the others to the window.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Run or pause the simulation.
@@ -79,7 +78,7 @@ pub enum Action {
     RestartAndRun,
     /// Turn free run on or off: stepping without waiting for the screen.
     ToggleFreeRun,
-    /// Switch to a mode, with the settings and the state that the mode had last.
+    /// Switch to a mode, and restore its last settings and its last state.
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
@@ -87,11 +86,11 @@ pub enum Action {
     SelectScene(&'static ModeInfo, &'static Arc<Scene>),
     /// Select a kernel variant; `None` lets the program choose.
     SelectVariant(Option<&'static Variant>),
-    /// Reset all parameters of the mode to the values that suit the scene.
+    /// Reset all parameters of the mode to the scene's defaults.
     ResetParameters,
-    /// Set a parameter to one of its options: the parameter's key and the option's name.
+    /// Set the parameter with this key to the option with this name.
     SetOption(&'static str, &'static str),
-    /// Turn the switch with this key on or off, and show it.
+    /// Turn the on-off parameter with this key on or off, and scroll the panel to its checkbox.
     ToggleFlag(&'static str),
     /// Scroll the panel to the control with this key.
     ShowSetting(&'static str),
@@ -142,7 +141,7 @@ pub enum Action {
     TogglePlots,
     /// Show or hide the gallery of scenes.
     ToggleGallery,
-    /// Show the chart of the last study.
+    /// Show the chart of the last measurement of the device's speed.
     ShowChart,
     /// Make text and controls larger.
     LargerText,
@@ -150,12 +149,12 @@ pub enum Action {
     SmallerText,
     /// Give text and controls their default size.
     DefaultTextSize,
-    /// Close a message or a window, or else cancel a gesture, or deselect a tool or the body.
+    /// Close a message or a window, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
 
-    /// Start a study of the device's speed.
+    /// Start this measurement of the device's speed.
     StartStudy(Study),
-    /// Stop the running study.
+    /// Stop the running measurement.
     StopStudy,
 
     /// Show the file dialog to open a file.
@@ -172,21 +171,21 @@ pub enum Action {
     SaveSceneTo(PathBuf),
     /// Show the file dialog to choose a folder of kernels to edit.
     EditKernels,
-    /// Write the kernels to this folder and watch it.
+    /// Write the kernels to this folder, and run each change that is saved there.
     EditKernelsIn(PathBuf),
     /// Use the built-in kernels again.
     UseBuiltInKernels,
     /// Save the plots as CSV.
     SavePlots,
-    /// Save the chart of the last study.
+    /// Save the chart of the last measurement.
     SaveChart(ChartFormat),
-    /// Save a picture that carries the simulation, in the size that the Export section sets.
+    /// Save a picture that contains a snapshot, in the size set in the Export section.
     SavePicture,
-    /// Start recording a film as the Export section sets, or finish the one being recorded.
+    /// Start recording a film with the settings of the Export section, or finish the current film.
     RecordFilm,
-    /// Finish the film and keep it.
+    /// Finish the film and keep the file.
     FinishFilm,
-    /// Cancel the film and discard its file.
+    /// Cancel the film without saving it.
     CancelFilm,
     /// Continue the simulation that ran when the program last ended.
     ContinuePrevious,
@@ -197,7 +196,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns whether the action reads or changes the simulation's bodies, and must wait while a snapshot is being opened.
+    /// Returns whether the action uses the simulation's bodies, so that it must wait while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
@@ -210,7 +209,7 @@ impl Action {
             )
     }
 
-    /// Returns whether the action starts another scene or mode, which can run even if the current one has blown up.
+    /// Returns whether the action switches the scene or the mode, which ends a blow-up.
     pub(super) fn replaces_run(&self) -> bool {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
     }
@@ -232,19 +231,19 @@ impl Action {
 pub(super) struct Collector {
     /// Actions, in the order in which the user requested them.
     pub actions: Vec<Action>,
-    /// Names and places of all controls, in points; none unless a test asks for them.
+    /// Names and rectangles of all controls, in points; `None` unless a test asks for the rectangles.
     pub controls: Option<Vec<(String, Rect)>>,
-    /// Message about a number that was typed and not accepted.
+    /// Message about a typed number that is invalid.
     pub message: Option<String>,
 }
 
 impl Collector {
-    /// Records the place of the control `key`, if places are recorded.
+    /// Records the rectangle of the control `key`, if a test asks for the rectangles.
     pub(super) fn record(&mut self, key: impl Display, response: &Response) {
         self.record_rect(key, response.rect);
     }
 
-    /// Records that the control `key` covers `rect`, if places are recorded.
+    /// Records `rect` as the rectangle of the control `key`, if a test asks for the rectangles.
     pub(super) fn record_rect(&mut self, key: impl Display, rect: Rect) {
         if let Some(controls) = &mut self.controls {
             controls.push((key.to_string(), rect));

@@ -1,4 +1,4 @@
-//! Messages to the user: error dialogs and toasts, also about blow-ups, failed autosaves and undone edits.
+//! Messages to the user: error dialogs and toasts.
 
 use super::dialogs::Dialogs;
 use super::toasts::Toasts;
@@ -13,19 +13,19 @@ const BLOW_UP: &str = "The simulation blew up";
 /// Title of the dialog about an autosave that failed.
 const AUTOSAVE_FAILED: &str = "Autosave failed";
 
-/// A simulation that stopped because its numbers are no longer finite.
+/// State of a blow-up: the simulation stopped because its numbers are no longer finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum BlowUp {
     /// Reported since the last frame.
     Reported,
     /// Reported, and shown by the next frame.
     Expected,
-    /// Shown on the screen: mode, number of the scene's start, and step.
+    /// Shown on the screen, at this mode, generation (see [`Stats::generation`]) and step.
     Shown(&'static str, u64, u64),
 }
 
 impl BlowUp {
-    /// Returns the state after a frame with `stats`; `None` once another scene or an earlier step is shown.
+    /// Returns the state after a frame with `stats`; `None` after a change of scene or a return to an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -36,26 +36,25 @@ impl BlowUp {
     }
 }
 
-/// Dialogs and toasts, and the state of the problems that they report.
+/// Error dialogs, toasts, and the state of reported problems.
 #[derive(Debug, Default)]
 pub struct Alerts {
-    /// Error dialogs.
     pub(super) dialogs: Dialogs,
     /// The current toast, and the offer to continue the last session.
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Why the last autosave failed; `None` if it succeeded.
+    /// Reason why the last autosave failed; `None` after a success.
     autosave_error: Option<String>,
 }
 
 impl Alerts {
-    /// Shows `text` for a few seconds.
+    /// Shows a toast with `text` for a few seconds.
     pub fn say(&mut self, text: impl Into<String>) {
         self.toasts.say(text);
     }
 
-    /// Opens an error dialog that stays until the user closes it, with the compiler's log if there is one.
+    /// Opens an error dialog that stays until the user closes it; `log` is the compiler's log, if any.
     pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
         self.dialogs.push(title.into(), text.into(), log);
     }
@@ -65,17 +64,16 @@ impl Alerts {
         self.error(title, format!("{error}."), None);
     }
 
-    /// Reports that an autosave failed. Failures in a row share one dialog. A closed dialog opens again only for another reason.
+    /// Reports that an autosave failed. Repeated failures share one dialog. A closed dialog opens again only for another reason.
     pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
-            let advice =
-                "The next autosave tries again. Until then, save a snapshot elsewhere to be safe (Ctrl+S).";
+            let advice = "gravitile tries again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";
             self.dialogs.update(AUTOSAVE_FAILED, format!("{reason}. {advice}"));
         }
         self.autosave_error = Some(reason);
     }
 
-    /// Reports that an autosave succeeded; shows a message if the last one failed.
+    /// Reports that an autosave succeeded; shows a message if the previous autosave failed.
     pub fn autosave_succeeded(&mut self) {
         if self.autosave_error.take().is_some() {
             self.dialogs.withdraw(AUTOSAVE_FAILED);
@@ -83,7 +81,7 @@ impl Alerts {
         }
     }
 
-    /// Reports that the simulation blew up and stopped; offers a restart, and undoing the last stroke if `can_undo`.
+    /// Reports that the simulation blew up and stopped. Offers to restart, and to undo the last brush stroke if `can_undo`.
     pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
         self.dialogs.push_blow_up(BLOW_UP, text.into(), can_undo);
@@ -96,8 +94,7 @@ impl Alerts {
         self.blow_up.take().is_some()
     }
 
-    /// Compares `stats` with the previous frame: confirms undone edits, and clears the blow-up once another scene or an earlier
-    /// step is shown.
+    /// Reports undone edits; clears the blow-up once `stats` belong to another scene or an earlier step.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
@@ -110,13 +107,13 @@ impl Alerts {
         }
     }
 
-    /// Reports that an edited kernel does not build, with the compiler's log, or does not run. Replaces the previous report.
+    /// Reports that an edited kernel does not compile or run; `log` is the compiler's log. Replaces the previous report.
     pub fn kernel_failed(&mut self, text: String, log: Option<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
         self.error(KERNEL_FAILED, text, log);
     }
 
-    /// Reports that edited kernels run, and closes an earlier report of failure.
+    /// Reports that edited kernels run, and closes the error dialog about a kernel.
     pub fn kernel_runs(&mut self, text: impl Into<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
         self.say(text);
@@ -126,10 +123,10 @@ impl Alerts {
 /// Undo requests that the simulation has not confirmed yet.
 #[derive(Debug, Default)]
 pub(super) struct UndoTracker {
-    /// Number of the scene's start that the requests belong to.
+    /// Generation (see [`Stats::generation`]) that the requests belong to.
     generation: u64,
     requested: usize,
-    /// Number of edits that could be undone at the last frame, and the kind of the newest.
+    /// Number of edits that could be undone in the last frame, and the kind of the newest edit.
     undoable: (usize, Option<EditKind>),
 }
 
@@ -139,12 +136,12 @@ impl UndoTracker {
         self.requested += 1;
     }
 
-    /// Counts a request to undo an edit, unless every one of the `undos` edits already has a request.
+    /// Counts a request to undo an edit, unless all `undos` edits have already been requested.
     pub(super) fn request_within(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }
 
-    /// Compares `stats` with those of the previous frame; returns a message about the undone edits, if any.
+    /// Returns a message about the edits that were undone since the previous frame, if any.
     pub(super) fn update(&mut self, stats: &Stats) -> Option<String> {
         let (before, kind) = std::mem::replace(&mut self.undoable, (stats.undos, stats.last_edit));
         let is_same = std::mem::replace(&mut self.generation, stats.generation) == stats.generation;

@@ -1,4 +1,4 @@
-//! "Appearance" section of the panel: the rows of a [`Look`], folded at first.
+//! "Appearance" section of the panel: the rows of a [`Look`], collapsed by default.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::look::{Look, Palette};
 use crate::base::params::{Choice, Info, Opt, ParamValues, Params, Scale, Visitor};
 
-/// Colour steps that a palette's swatch is drawn with.
+/// Number of colour steps in a palette's swatch.
 const SWATCH_STEPS: usize = 12;
 
 /// Shows the Appearance section of the panel.
@@ -26,7 +26,7 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let reset = ui.add_enabled(*look != default, Button::new("↺ Reset appearance"));
-            let reset = with_help(reset, "Restore the default of every setting in this section");
+            let reset = with_help(reset, "Reset every setting in this section to its default");
             out.record("reset picture", &reset);
             if reset.clicked() {
                 *look = default;

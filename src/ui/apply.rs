@@ -12,11 +12,11 @@ use crate::export::chart::Chart;
 use crate::modes::MODES;
 
 impl Ui {
-    /// Carries out an action on the user interface or the model. Returns the action that the window has to carry out, if any.
+    /// Carries out an action on the user interface or the model. Returns the action if only the window can carry it out.
     pub(super) fn apply(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         if action.advances_time() && self.export.filming.is_some() {
             self.alerts
-                .say("The film controls the simulation. Press F9 to stop recording and save the film.");
+                .say("Not possible while a film is recorded. Press F9 to stop recording and save the film.");
             return None;
         }
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();
@@ -50,7 +50,7 @@ impl Ui {
             Action::SelectScene(info, scene) => {
                 self.modes.select(info, config);
                 config.select_scene(scene);
-                // A scene has no state before its start.
+                // A scene cannot run back beyond its start.
                 config.reverse = false;
             }
             Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
@@ -126,7 +126,7 @@ impl Ui {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();
         match action {
-            // The palette already opened at the start of the frame.
+            // The command palette has already opened at the start of the frame.
             Action::OpenPalette => {}
             Action::TogglePanel => self.panel ^= true,
             Action::ToggleNumbers => self.fold.toggle(),
@@ -155,7 +155,7 @@ impl Ui {
         None
     }
 
-    /// Closes or cancels the first that applies: a message, a window, a drag, a tool, the brush, or the selection.
+    /// Closes or cancels the first active item of this list: a message, a window, a drag, a tool, the brush, the selection.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {
@@ -175,7 +175,7 @@ impl Ui {
         None
     }
 
-    /// Scrolls to the switch `key` that was turned, or shows a message while the panel is hidden.
+    /// Scrolls the panel to the checkbox `key`. While the panel is hidden, shows a message instead.
     fn show_switch(&mut self, key: &'static str, is_on: bool) {
         if self.panel {
             self.jump = Some(key);

@@ -29,7 +29,7 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
         ui.add_space(4.0);
         ui.horizontal(|ui| {
             let follow = ui.add(Button::new("Follow").selected(model.tools.follows));
-            let follow = follow.on_hover_text("Turn following on or off: the camera moves with this body");
+            let follow = follow.on_hover_text("Move the camera with this body, or stop following");
             out.record("follow body", &follow);
             model.tools.follows ^= follow.clicked();
             let delete = ui.button("Delete").on_hover_text(keys::hint(&Action::DeleteBody));
@@ -48,7 +48,7 @@ fn editable(ui: &mut egui::Ui, selected: &SelectedBody, out: &mut Collector) {
     }
     if velocity.iter().any(|c| !c.is_finite()) {
         ui.label("Velocity");
-        ui.label(RichText::new("Not finite: excluded from the simulation").color(theme::of(ui).warning));
+        ui.label(RichText::new("Not a finite number: the body is excluded").color(theme::of(ui).warning));
         ui.end_row();
         return;
     }
@@ -69,15 +69,15 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
         ui.end_row();
     };
     let length = |v: [f64; 3]| format::significant(v.iter().map(|c| c * c).sum::<f64>().sqrt(), 4);
-    row("Speed", length(selected.velocity.map(f64::from)), "|v|");
+    row("Speed", length(selected.velocity.map(f64::from)), "|v|: magnitude of the velocity");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
-    row("Position", position, "x, y, z in units of the scene");
+    row("Position", position, "x, y and z, in scene units");
     row(
         "Acceleration",
         length(selected.acceleration),
         "|a|: acceleration due to gravity, computed in double precision",
     );
-    row("Energy", format::significant(selected.energy, 4), "½ m v² + m Φ: negative if the body is bound");
+    row("Energy", format::significant(selected.energy, 4), "½ m v² + m Φ: negative if bound by gravity");
 }
 
 fn number(ui: &mut egui::Ui, out: &mut Collector, (label, key): (&str, &str), value: f32) -> Option<f32> {

@@ -19,13 +19,13 @@ const DIGIT_WIDTH: f64 = 9.0;
 const MARKER: f32 = 5.5;
 /// Width of the numbers beside the y axis, in points.
 const SPEED_WIDTH: f32 = 56.0;
-/// Distance of grid lines at which they would be as bright as text, in points; nearer lines are fainter.
+/// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
 const GRID_FADES: f32 = 4000.0;
 /// Distance from the pointer within which a marker shows its numbers, in points.
 const REACH: f32 = 16.0;
-/// Smallest range of speeds on the axis, in decades.
+/// Smallest range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// Range of speeds, in decades, below which numbers between the powers of ten have labels.
+/// Range of the speed axis, in decades, below which 2 and 5 times the powers of ten have labels too.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart over the available width, `height` points high.
@@ -47,7 +47,7 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows the legend above the axes, where it covers no line.
+/// Shows the legend above the axes, where the legend hides no data.
 fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -62,12 +62,12 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     });
 }
 
-/// Returns the relative size of a variant's markers. Slower variants have larger ones, which stay visible below the others.
+/// Returns the relative size of a variant's markers. Slower variants have larger markers, so that overlaps stay visible.
 fn relative_size(index: usize) -> f32 {
     1.0 - 0.06 * index.min(8) as f32
 }
 
-/// Draws the marker of a variant, which has its own colour and shape.
+/// Draws a marker with the colour and the shape of the variant at `index`.
 fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     const SHAPES: [&[[f32; 2]]; 6] = [
         &[],
@@ -114,7 +114,7 @@ fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> 
     let every = (digits * DIGIT_WIDTH / width * (x.end() - x.start())).ceil();
     let weak = theme::of(ui).weak;
     let hints = |axis, title: String| {
-        // `whole_marks` and `speed_marks` leave room for the numbers.
+        // Every mark gets a label: `whole_marks` and `speed_marks` space the marks widely enough.
         AxisHints::new(axis).label(RichText::new(title).color(weak)).label_spacing(Rangef::new(0.0, 1.0))
     };
     let x_axis = hints(egui_plot::Axis::X, axis.title(chart.info.work.things))
@@ -131,7 +131,7 @@ fn axes(ui: &egui::Ui, chart: &Chart, x: &RangeInclusive<f64>) -> Plot<'static> 
         .custom_y_axes(vec![y_axis])
 }
 
-/// Outlines the marker at the pointer, and shows its numbers.
+/// Outlines the marker at the pointer, and shows the marker's values.
 fn show_nearest(ui: &egui::Ui, chart: &Chart, response: &egui::Response, markers: &[(usize, Pos2, &Trial)]) {
     let Some(pointer) = response.hover_pos() else { return };
     let near = markers.iter().filter(|(_, centre, _)| centre.distance(pointer) < REACH);
@@ -153,18 +153,18 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Returns the coordinates of a point: logarithms, except of positions in a sequence.
+/// Returns the plot coordinates of a result: logarithms of both values, or only of the speed on a linear axis.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
 }
 
-/// Returns the number at a coordinate of the x axis.
+/// Returns the value at the plot coordinate `place` of the x axis.
 fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
 
-/// Returns the ranges of the axes, with margins around all points; defaults if there are none.
+/// Returns the ranges of the axes, with margins around all points; default ranges if there are no points.
 fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     let points = lines.iter().flat_map(|line| &line.points).map(|point| at(axis, point));
     let [[left, right], [low, high]] = points
@@ -177,7 +177,7 @@ fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     [left - side..=right + side, low - margin..=high + margin]
 }
 
-/// Returns marks with numbers at the multiples of `every`.
+/// Returns labelled grid marks at the multiples of `every`.
 fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     let every = every.max(1.0);
     let first = (low / every).ceil() as i64;
@@ -185,7 +185,7 @@ fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     marks.filter(|&value| value >= 0.0).map(|value| GridMark { value, step_size: every }).collect()
 }
 
-/// Returns marks at 1, 2, 3 … 9 times the powers of ten.
+/// Returns grid marks at 1, 2, 3 … 9 times the powers of ten.
 fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let decades = low.floor() as i32..=high.ceil() as i32;
     let all = decades.flat_map(|decade| (1..=9).map(move |digit| (decade, digit)));
@@ -200,7 +200,7 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Formats the number at a mark: at the powers of ten, and at 2 and 5 times these if the range is small.
+/// Returns the label of a mark; empty unless the mark is a power of ten, or 2 or 5 times a power of ten in a small range.
 fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

@@ -12,13 +12,13 @@ use crate::export::chart::Chart;
 
 /// Size of a chart in a picture, in points.
 const SIZE: egui::Vec2 = vec2(800.0, 500.0);
-/// Pixels per point of a picture, for print.
+/// Pixels per point of a picture; enough for print.
 const SCALE: f32 = 2.0;
 /// Margin around a chart in a picture, in points.
 const MARGIN: f32 = 14.0;
 
 impl ChartFormat {
-    /// Writes `charts`, one below the other.
+    /// Writes `charts` to `file` in this format, one below the other.
     ///
     /// # Errors
     /// Returns an error if `file` cannot be written.

@@ -9,16 +9,16 @@ use super::widgets::small;
 use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
 
-/// The last measurement of the device's speed.
+/// The running or last measurement of the device's speed.
 #[derive(Debug, Clone, Default)]
 pub struct Measurement {
     /// Completed share of the running measurement, 0 to 1; `None` while nothing is measured.
     pub running: Option<f32>,
-    /// The results as a chart, once there are any.
+    /// Chart of the results; `None` before the first result.
     pub chart: Option<Chart>,
     /// Whether the chart is shown.
     pub is_open: bool,
-    /// Path of the file that the chart was saved to last.
+    /// Path of the last file that the chart was saved to.
     pub saved: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
         });
         let text = match saved {
             Some(path) => format!("Saved as {path}"),
-            None => "Point at a marker to read its numbers.".to_owned(),
+            None => "Point at a marker to see its values.".to_owned(),
         };
         ui.add(Label::new(small(ui, text)).truncate());
     });

@@ -12,14 +12,13 @@ use crate::engine::config::Config;
 const LINES: usize = 12;
 /// Preferred width of the palette, in points.
 const WIDTH: f32 = 520.0;
-/// Free space at the sides and below, in points.
+/// Free space beside and below the palette, in points.
 const BESIDE: f32 = 34.0;
 /// Free space above the palette, in points.
 const ABOVE: f32 = 60.0;
-/// Smallest width and height, in points.
+/// Smallest width and height of the palette, in points.
 const MIN_SIZE: f32 = 20.0;
 
-/// State of the command palette.
 #[derive(Debug, Default)]
 pub(super) struct CommandPalette {
     pub is_open: bool,
@@ -36,7 +35,7 @@ impl CommandPalette {
         }
     }
 
-    /// Opens or closes the palette if its shortcut was pressed; another action, or a click outside, closes it.
+    /// Opens or closes the palette on its shortcut. Other `actions` and clicks outside close the palette.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {
@@ -80,20 +79,20 @@ impl CommandPalette {
     }
 
     fn text_field(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
-        // Takes the keyboard back in each frame, because other widgets may ask for it.
+        // Takes the keyboard focus back in each frame, because other widgets may request the focus.
         ui.memory_mut(|memory| memory.request_focus(field_id()));
         let edit = TextEdit::singleline(&mut self.typed).hint_text("Type to search commands and settings");
         let edit = ui
             .add(edit.id(field_id()).desired_width(f32::INFINITY))
-            .on_hover_text("Words in any order. ⏶ ⏷ select, Enter runs, Escape closes.");
+            .on_hover_text("Type words in any order. Press ⏶ or ⏷ to select, Enter to run, Escape to close.");
         out.record("search", &edit);
         if edit.changed() {
             self.chosen = 0;
         }
     }
 
-    /// Shows the entries that were found, and moves the selection by `lines`; Enter or a click chooses an entry. Returns `Some` if
-    /// the user chose an entry, with `None` inside if nothing was found.
+    /// Shows the matching entries, and moves the selection by `lines`. Returns `Some` once the user presses Enter or clicks
+    /// an entry; `Some(None)` if no entry matches.
     fn list(
         &mut self,
         ui: &mut egui::Ui,
@@ -110,7 +109,7 @@ impl CommandPalette {
         let height = height.min(bottom - ui.cursor().top() - BESIDE).max(MIN_SIZE);
         ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
             if found.is_empty() {
-                ui.label(RichText::new("Nothing found").color(theme::of(ui).weak));
+                ui.label(RichText::new("No matching commands or settings").color(theme::of(ui).weak));
             }
             for (nth, entry) in found.iter().enumerate() {
                 let response = line(ui, entry, nth == self.chosen);

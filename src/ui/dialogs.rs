@@ -8,7 +8,7 @@ use super::action::{Action, Collector};
 use super::widgets::small;
 use super::{keys, theme};
 
-/// An error message that waits for a dialog.
+/// An error message that a dialog shows or will show.
 #[derive(Debug, PartialEq)]
 struct Message {
     title: String,
@@ -21,13 +21,13 @@ struct Message {
     can_undo: bool,
 }
 
-/// The most errors that wait; each may carry a long log.
+/// Largest number of waiting errors. Each error may contain a long log.
 const CAPACITY: usize = 20;
 
-/// How long a new dialog ignores clicks, in seconds: it may open under a pointer that is clicking or painting.
+/// How long a new dialog ignores clicks, in seconds, because the user may already be clicking when the dialog opens.
 const CLICK_DELAY: f64 = 0.5;
 
-/// Errors that wait to be read.
+/// Queue of error messages that the user has not closed yet.
 #[derive(Debug, Default)]
 pub(super) struct Dialogs {
     /// Messages with the number of times that each occurred, oldest first.
@@ -68,17 +68,17 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Adds an error; an equal one that waits already is counted instead.
+    /// Adds an error; an error that is equal to a waiting error is only counted.
     pub(super) fn push(&mut self, title: String, text: String, log: Option<String>) {
         self.add(Message { title, text, log, can_restart: false, can_undo: false });
     }
 
-    /// Adds an error with a button that restarts the scene, and one that undoes the last edit if `can_undo`.
+    /// Adds an error with a button to restart the scene, and a button to undo the last edit if `can_undo`.
     pub(super) fn push_blow_up(&mut self, title: &str, text: String, can_undo: bool) {
         self.add(Message { title: title.to_owned(), text, can_restart: true, can_undo, log: None });
     }
 
-    /// Replaces the text of the error that waits under `title`, and counts it; adds the error if none waits.
+    /// Replaces the text of the waiting error with this `title` and counts it again; adds an error if none has this title.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
@@ -86,12 +86,12 @@ impl Dialogs {
         }
     }
 
-    /// Returns whether an error waits under `title`.
+    /// Returns whether a waiting error has this `title`.
     pub(super) fn has(&self, title: &str) -> bool {
         self.waiting.iter().any(|(message, _)| message.title == title)
     }
 
-    /// Removes the errors under `title`, because their cause is gone.
+    /// Removes the errors with this `title`, because their cause is gone.
     pub(super) fn withdraw(&mut self, title: &str) {
         self.waiting.retain(|(message, _)| message.title != title);
     }
@@ -146,7 +146,7 @@ impl Dialogs {
     }
 }
 
-/// Shows the message and its buttons; returns whether the dialog is to be closed.
+/// Shows the message and its buttons; returns whether the dialog must close.
 fn contents(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -171,7 +171,7 @@ fn contents(
     ui.add_enabled_ui(accepts_clicks, |ui| buttons(ui, out, message, more)).inner
 }
 
-/// Shows the buttons; returns whether the dialog is to be closed.
+/// Shows the buttons; returns whether the dialog must close.
 fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str) -> bool {
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Close this message (Escape)");

@@ -5,10 +5,10 @@
 
 use egui::{Event, Key};
 
-/// The most groups of one frame; further events join the last group, so that a slow frame cannot grow without bound.
+/// Largest number of groups in a frame, which bounds the frame's time. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
-/// Splits the events of one frame into groups, in order. There is at least one group, which may be empty.
+/// Splits the events of one frame into groups, in order. Without events, returns one empty group.
 pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     let (mut groups, mut group) = (Vec::new(), Vec::new());
     for event in events {
@@ -49,7 +49,7 @@ mod tests {
         Event::Key { key, physical_key: None, pressed: true, repeat: false, modifiers }
     }
 
-    /// Asserts that the events of `groups`, when they come in one frame, are split into these groups.
+    /// Asserts that [`split_events`] splits the events of `groups` into exactly these groups.
     fn assert_split(groups: &[&[Event]]) {
         assert_eq!(split_events(groups.concat()), groups);
     }

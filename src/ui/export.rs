@@ -1,4 +1,4 @@
-//! "Export" section of the panel: pictures and films, folded at first.
+//! "Export" section of the panel: pictures and films, collapsed by default.
 
 use egui::{DragValue, ProgressBar};
 
@@ -49,7 +49,7 @@ pub struct Export {
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of recorded frames and of all frames of the current film; `None` while no film is recorded.
+    /// Number of frames recorded so far, and number of all frames of the film; `None` while no film is recorded.
     pub filming: Option<(u32, u32)>,
 }
 
@@ -69,7 +69,7 @@ impl Export {
         filming: None,
     };
 
-    /// Returns the settings of the next film; its size is the size of pictures too.
+    /// Returns the settings of the next film. The size also applies to pictures.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);
@@ -91,12 +91,12 @@ impl Export {
 
     fn sizes(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         const TIMES: [(u32, &str); 3] = [(1, "1×"), (2, "2×"), (4, "4×")];
-        let help = "Size of pictures and films: a multiple of the size in the window, or pixels.";
+        let help = "Size of pictures and films: a multiple of the size in the window, or a width and a height in pixels.";
         let texts = ("picture size", "Size", help);
         let Self { size, typed, .. } = self;
         resettable(ui, out, texts, size, Self::DEFAULT.size, |ui, out, label, size| {
             let now = *size;
-            let help = "Multiple of the size in the window";
+            let help = "Multiple of the picture's size in the window";
             let times = TIMES.iter().map(|(it, name)| Chip::new(name, help, now == PictureSize::Times(*it)));
             let is_typed = matches!(now, PictureSize::Pixels(..));
             let pixels = Chip::new("pixels", "Any width and height in pixels", is_typed);
@@ -154,7 +154,7 @@ impl Export {
         shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
     }
 
-    /// Shows the progress of a film at the bottom of the picture; the film itself does not contain it.
+    /// Shows the progress of a film at the bottom of the picture, but not in the film.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
         let Some((done, frames)) = self.filming else { return };
         // Leaves room below for a toast of two lines.
@@ -167,7 +167,7 @@ impl Export {
                     let bar = ProgressBar::new(share).desired_width(220.0);
                     let bar = ui.add(bar.text(format!("{done} of {frames} frames")));
                     bar.on_hover_text(
-                        "The simulation waits for each frame to be drawn, so the film runs smoothly",
+                        "The simulation waits until each frame is drawn, so that the film plays smoothly",
                     );
                     end_buttons(ui, out, " at foot");
                 });
@@ -180,6 +180,6 @@ fn end_buttons(ui: &mut egui::Ui, out: &mut Collector, place: &str) {
     let stop = format!("end film{place}");
     shortcut_button(ui, out, (&stop, "■ Stop and save"), Action::RecordFilm);
     let cancel = format!("cancel film{place}");
-    let help = "Stop recording and discard the film; PNG files that are already written stay";
+    let help = "Stop recording and discard the film; PNG files that were already written are kept";
     button(ui, out, (&cancel, "Cancel", help), Action::CancelFilm);
 }

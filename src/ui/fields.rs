@@ -16,7 +16,7 @@ pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     config.mode.info().mode_for(&config.start)
 }
 
-/// A [`Visitor`] that shows one row for each parameter, and edits it.
+/// A [`Visitor`] that shows a row for each parameter, in which the user changes the value.
 pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
     pub out: &'a mut Collector,

@@ -24,7 +24,7 @@ pub(super) enum Purpose {
 pub const OPENED: [(&str, &[&str]); 5] = [
     ("Snapshot", &[snapshot::EXTENSION]),
     ("Scene", &[file::EXTENSION]),
-    ("Picture with its simulation", &[snapshot::PICTURE]),
+    ("Picture with a simulation", &[snapshot::PICTURE]),
     ("Bodies (CSV)", &["csv"]),
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
@@ -32,14 +32,14 @@ pub const OPENED: [(&str, &[&str]); 5] = [
 /// Name of the filter that shows all of [`OPENED`].
 const ALL: &str = "All supported files";
 
-/// Horizontal gap between widgets that the dialog's name field is laid out for, in points.
+/// Horizontal gap between widgets that the layout of the file dialog assumes, in points.
 const FIELD_GAP: f32 = 8.0;
 
 /// The file dialog that is open, and the folder that dialogs start in.
 #[derive(Default)]
 pub struct Files {
     open: Option<(Purpose, FileDialog)>,
-    /// The folder that dialogs start in, which is the folder of the last file.
+    /// Folder of the last file, in which dialogs start.
     pub folder: Option<PathBuf>,
 }
 
@@ -84,7 +84,7 @@ impl Files {
         self.open = Some((purpose, dialog));
     }
 
-    /// Returns whether a dialog is open; it then receives all keys.
+    /// Returns whether a dialog is open. An open dialog receives all keys.
     pub(super) fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -120,7 +120,7 @@ impl Files {
     }
 }
 
-/// Shows what happens to a file that is dragged over the window.
+/// Shows a hint while a file is dragged over the window.
 fn show_drop_hint(ctx: &egui::Context) {
     if ctx.input(|input| input.raw.hovered_files.is_empty()) {
         return;

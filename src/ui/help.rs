@@ -23,7 +23,7 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
         egui::Window::new("Keys and mouse").open(open).collapsible(false).resizable(false).vscroll(true);
     let free = (ctx.content_rect().size() - egui::Vec2::splat(AROUND)).max(egui::Vec2::splat(MIN_SIZE));
     let width = WIDTH.min(free.x);
-    // An egui grid wraps lines only at this width.
+    // egui wraps text in a grid only at `max_col_width`.
     let column = (width - GAP - KEYS).max(0.5 * (width - GAP));
     let window = window.default_width(width).max_height(free.y);
     window.pivot(egui::Align2::CENTER_CENTER).default_pos(ctx.available_rect().center()).show(ctx, |ui| {
@@ -38,7 +38,7 @@ pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
         ui.set_max_width(width);
         ui.label(small(
             ui,
-            "Point at a control to read what it does. Double-click a label or a slider to reset it.",
+            "Point at a control to see a description. Double-click a label or a slider to reset the value.",
         ));
     });
 }

@@ -1,4 +1,4 @@
-//! History of measured quantities since the scene began, thinned out so that its size stays bounded.
+//! History of measured quantities since the scene began, thinned out to a limited number of rows.
 
 use std::io::{self, Write};
 
@@ -6,9 +6,9 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// The most rows that are kept; a plot has fewer pixels.
+/// Largest number of rows, more than a plot has pixels.
 const MOST: usize = 2048;
-/// Interval between rows at first, in seconds.
+/// Initial interval between rows, in seconds.
 const INTERVAL: f64 = 0.1;
 
 /// A measured quantity that the Plots window shows.
@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Number of the first quantities that come from [`Stats::diagnostics`], which are measured less often than frames are drawn.
+/// Number of quantities from [`Stats::diagnostics`], which come first in [`QUANTITIES`] and are not measured in each frame.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
@@ -79,7 +79,7 @@ fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
     stats.diagnostics.as_ref().filter(|_| shows_momentum)
 }
 
-/// Returns the momentum of all bodies, divided by the sum of their momenta; `None` for modes without momentum or at rest.
+/// Returns |Σ m·v| / Σ m·|v|; `None` if the mode has no momentum or all bodies are at rest.
 pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
     let sums = with_momentum(stats)?;
     (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
@@ -103,7 +103,7 @@ struct Row {
 /// Rows since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Mode, and number of the scene's start.
+    /// Mode and generation (see [`Stats::generation`]).
     scene: (&'static str, u64),
     rows: Vec<Row>,
     /// Time of the first row, in seconds of egui's clock.
@@ -112,7 +112,7 @@ pub struct History {
     interval: f64,
     /// Time of the next row, in seconds of egui's clock.
     next: f64,
-    /// The newest diagnostics that are in a row: each measurement is recorded once.
+    /// The diagnostics that were recorded last, so that each measurement is recorded only once.
     recorded: Option<Diagnostics>,
 }
 
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Halves the number of rows; keeps the diagnostics of the rows that are dropped.
+    /// Halves the number of rows; moves the diagnostics of the dropped rows to other rows.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();
@@ -167,12 +167,11 @@ impl History {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
     }
 
-    /// Returns the mode, and the number of the scene's start.
+    /// Returns the mode and the generation (see [`Stats::generation`]).
     pub(super) fn scene(&self) -> (&'static str, u64) {
         self.scene
     }
 
-    /// Returns whether there are no rows.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -25,15 +25,15 @@ use crate::base::look::{self, Look};
 pub struct Output {
     /// Actions for the window to carry out, in order.
     pub actions: Vec<Action>,
-    /// Names and places of all controls, in points; empty unless [`Ui::records_controls`] is set.
+    /// Names and rectangles of all controls, in points; empty unless [`Ui::records_controls`] is set.
     pub controls: Vec<(String, Rect)>,
-    /// Place of the picture, in points.
+    /// Rectangle of the picture, in points.
     pub picture: Rect,
     /// Part of the picture that a large window covers, in points.
     pub hidden: Option<Rect>,
     /// Radius of the brush in units of the scene, while the brush is on.
     pub brush: Option<f32>,
-    /// Whether a control gets the keyboard focus in the next pass, which must run before the next keys.
+    /// Whether a control gets the keyboard focus in the next pass of egui, which must run before egui receives more keys.
     pub moves_focus: bool,
 }
 
@@ -76,9 +76,9 @@ impl Ui {
     pub fn new(ctx: &egui::Context) -> Self {
         theme::apply(ctx);
         ctx.options_mut(|options| {
-            // A second pass would repeat the frame, and discard the actions of the first.
+            // A second pass would repeat the frame, and discard the actions of the first pass.
             options.max_passes = std::num::NonZeroUsize::MIN;
-            // The size of text is part of the look.
+            // egui's own zoom keys are off, because the look sets the size of text.
             options.zoom_with_keyboard = false;
         });
         Self { panel: true, ..Self::default() }
@@ -100,7 +100,7 @@ impl Ui {
         self.keyboard.end_frame(ctx);
         out.message.into_iter().for_each(|text| self.alerts.say(text));
         let actions = out.actions.into_iter().filter_map(|action| self.apply(action, &mut model)).collect();
-        // The camera follows either the centre of mass or a body: whichever was chosen last.
+        // The camera follows either the centre of mass or a body, depending on the user's last choice.
         match model.look.follow && !followed {
             true => model.tools.follows = false,
             false => model.look.follow &= !model.tools.follows,
@@ -115,7 +115,7 @@ impl Ui {
         }
     }
 
-    /// Collects the actions whose keys were pressed. While a file dialog is open, it receives all keys except Ctrl+Q.
+    /// Collects the actions whose keys were pressed. An open file dialog receives all keys except Ctrl+Q.
     fn pressed_actions(&mut self, ctx: &egui::Context) -> Collector {
         let mut actions = self.keyboard.pressed_actions(ctx, self.palette.is_open);
         if self.files.is_open() {
@@ -138,7 +138,7 @@ impl Ui {
         panel::show(ctx, model, sections, out);
     }
 
-    /// Shows the overlay, the tools and their marks.
+    /// Shows the overlay, the toolbar and the markers of the tools.
     fn show_over_picture(&mut self, ctx: &egui::Context, model: &mut Model, out: &mut Collector) {
         let is_filming = self.export.filming.is_some();
         let status = match (self.measurement.running.is_some(), is_filming, model.config.running) {
@@ -157,7 +157,7 @@ impl Ui {
         body_card::show(ctx, model, out);
     }
 
-    /// Shows the windows; returns the part of the picture that one of them covers.
+    /// Shows the windows; returns the part of the picture that a large window covers.
     fn show_windows(&mut self, ctx: &egui::Context, model: &Model, out: &mut Collector) -> Option<Rect> {
         self.gallery.show(ctx, model.config, out);
         chart_window::show(ctx, &mut self.measurement, out);

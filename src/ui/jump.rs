@@ -1,4 +1,4 @@
-//! Jumps of the command palette: scrolls to a control, outlines it, and gives it the keyboard.
+//! Jumps from the command palette to a control: scroll to the control, outline it and give it the keyboard focus.
 
 use egui::text::{CCursor, CCursorRange};
 use egui::text_edit::TextEditState;
@@ -7,17 +7,17 @@ use egui::{Align, Id, Response, Stroke, StrokeKind, TextEdit};
 
 use super::theme;
 
-/// How long the panel keeps scrolling to the control, in seconds: a section may unfold meanwhile.
+/// How long the panel keeps scrolling to the control, in seconds, because a section may still be expanding.
 const DURATION: f64 = 0.5;
 
-/// The jump that is under way, as egui's memory keeps it.
+/// The current jump, stored in egui's memory.
 #[derive(Clone, Copy, Default)]
 struct Jump {
-    /// Key of the control to which the jump leads.
+    /// Key of the target control.
     key: &'static str,
     /// When the jump ends, in seconds of egui's clock.
     end: f64,
-    /// Whether the control has been given the keyboard.
+    /// Whether the control has received the keyboard focus.
     is_focused: bool,
 }
 
@@ -37,12 +37,12 @@ pub(super) fn target(ctx: &egui::Context) -> Option<&'static str> {
     (ctx.input(|input| input.time) < jump.end).then_some(jump.key)
 }
 
-/// Scrolls to `control` and outlines it if a jump leads to `key`. Returns whether a jump leads there.
+/// Scrolls to `control` and outlines it if `key` is the target of the current jump. Returns whether it is the target.
 pub(super) fn reveal(key: &str, control: &Response) -> bool {
     let is_target = target(&control.ctx) == Some(key);
     if is_target {
         control.scroll_to_me(Some(Align::Center));
-        // Negative while the control is scrolled out of sight.
+        // The height is negative while the control is scrolled out of sight.
         let visible = control.interact_rect;
         if visible.is_positive() {
             let stroke = Stroke::new(1.5_f32, theme::of_context(&control.ctx).accent);
@@ -54,7 +54,7 @@ pub(super) fn reveal(key: &str, control: &Response) -> bool {
     is_target
 }
 
-/// Reveals the text field `control` if a jump leads to `key`, and gives it the keyboard with its text selected.
+/// Like [`reveal`] for the text field `control`, which also gets the keyboard focus with its text selected.
 pub(super) fn reveal_and_focus(key: &str, control: &Response) {
     let ctx = &control.ctx;
     let is_first = |data: &mut IdTypeMap| {

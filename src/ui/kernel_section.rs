@@ -105,7 +105,7 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     set_knob(config, name, clicked.map(|at| at.map(|at| widths[at])));
 }
 
-/// Sets a compile-time parameter to the `choice` of the user, if there is one; `Some(None)` is `auto`.
+/// Sets the compile-time parameter `name` to the user's `choice`, if any; `Some(None)` means `auto`.
 fn set_knob(config: &mut Config, name: &'static str, choice: Option<Option<u32>>) {
     match choice {
         Some(Some(value)) => config.knobs.insert(name, value),
@@ -114,7 +114,7 @@ fn set_knob(config: &mut Config, name: &'static str, choice: Option<Option<u32>>
     };
 }
 
-/// Shows the folded part with compile-time parameters and measurements.
+/// Shows the collapsible part "Tuning", with compile-time parameters and measurements.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let title = RichText::new("Tuning").color(theme::of(ui).text);

@@ -21,7 +21,7 @@ pub enum Trigger {
 pub struct Control {
     /// Keys or mouse gesture of the control.
     pub trigger: Trigger,
-    /// What the control does, in a few words.
+    /// Short description of the action.
     pub help: &'static str,
     action: Option<Action>,
 }
@@ -146,7 +146,7 @@ pub(super) fn hint(action: &Action) -> &'static str {
     row.map_or("", |row| &HINTS[row])
 }
 
-/// Returns the action of a digit from 1 to 9, alone or with Ctrl.
+/// Returns the action of a digit key from 1 to 9, alone or with Ctrl.
 fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     const DIGITS: [Key; 9] =
         [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
@@ -158,13 +158,10 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     }
 }
 
-/// State of the keyboard.
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
-    /// Keys that are down: each with its place on the keyboard if that is known (`true`), or else its name.
-    ///
-    /// The name of a key may change while the key is down: `?` becomes `/` when Shift is released. egui compares names, so it
-    /// would take the next press of `?` for a repeat.
+    /// Keys that are down: physical keys (`true`), or logical keys if the physical key is unknown. A logical key may change
+    /// while it is down: `?` becomes `/` when Shift is released, so that egui would take the next press of `?` for a repeat.
     down: BTreeSet<(Key, bool)>,
     /// Whether a text field had the keyboard at the end of the last frame.
     had_focus: bool,
@@ -180,7 +177,7 @@ impl Keyboard {
             Event::Key { physical_key: Some(place), pressed: false, .. } => {
                 self.down.remove(&(place, true));
             }
-            // Without a place on the keyboard, the name that the key had when pressed is unknown.
+            // Without the physical key, the logical key at the time of the press is unknown.
             Event::Key { physical_key: None, pressed: false, .. } => {
                 self.down.retain(|(_, has_place)| *has_place);
             }

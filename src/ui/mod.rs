@@ -1,5 +1,4 @@
-//! The panel, the overlay and the windows over the picture, with egui alone. Showing and testing them needs no window,
-//! OpenGL or OpenCL.
+//! The panel, the overlay and the windows over the picture. They use egui alone: no window, OpenGL or OpenCL.
 
 mod action;
 mod alerts;

@@ -13,8 +13,7 @@ pub struct ModeMemory {
 }
 
 impl ModeMemory {
-    /// Changes `config` to the mode `info`, with the settings that the mode had last, or its defaults. Keeps settings that
-    /// belong to no mode.
+    /// Switches `config` to the mode `info` with its last settings or its defaults. Settings that belong to no mode stay.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -27,7 +26,7 @@ impl ModeMemory {
         self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
     }
 
-    /// Changes `config` to `next`, which was read from a file; settings that belong to no scene stay.
+    /// Changes `config` to `next`, which was read from a file. Settings that belong to no scene stay.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
         let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;
@@ -35,7 +34,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes the selection of a mode, because `wanted` was rejected and `in_force` stays.
+    /// Undoes the selection of a mode after the worker rejected `wanted` and kept `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

@@ -16,7 +16,7 @@ pub struct WindowStats {
     pub draw_ms: f64,
     /// Time to upload the bodies to OpenGL, in ms.
     pub upload_ms: f64,
-    /// Time that the window spends on a frame in all, in ms.
+    /// Total time that the window spends on a frame, in ms.
     pub frame_ms: f64,
 }
 
@@ -29,7 +29,7 @@ pub struct Model<'a> {
     pub look: &'a mut Look,
     /// Settings of the mouse tools, edited in place.
     pub tools: &'a mut ToolSettings,
-    /// Marks of the mouse tools over the picture.
+    /// Markers of the mouse tools over the picture.
     pub markers: &'a Markers,
     /// State of the simulation at the newest frame.
     pub stats: &'a Stats,
@@ -43,7 +43,7 @@ pub struct Model<'a> {
     pub max_bodies: usize,
     /// Recipe of `config` on the device; `None` if the device cannot run `config`.
     pub recipe: Option<Recipe>,
-    /// Length of a unit of the scene on the screen, in heights of the picture, at the distance that the camera looks at.
+    /// Length of a scene unit on the screen at the distance of the camera's target, in heights of the picture.
     pub heights_per_unit: f32,
     /// Side of the grid's small squares, in units of the scene.
     pub grid_spacing: f32,
@@ -63,7 +63,7 @@ pub struct ToolSettings {
     pub tool: Tool,
     /// Mass of a launched body, as a share of the mass of all bodies.
     pub mass_share: f32,
-    /// Strength of attraction; at 1, bodies nearby fall in about as fast as they could escape from the scene.
+    /// Strength of the attraction. At 1, nearby bodies reach about the escape velocity of the scene.
     pub strength: f32,
     /// Whether the camera follows the selected body.
     pub follows: bool,
@@ -82,17 +82,15 @@ impl ToolSettings {
     }
 }
 
-/// Marks that the mouse tools draw over the picture.
-///
-/// Places are in heights of the picture from its centre, with y downwards.
+/// Markers of the mouse tools. Positions are in heights of the picture from its centre, with y downwards.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Markers {
-    /// Place of the selected body in the picture.
+    /// Position of the selected body.
     pub selected: Option<[f32; 2]>,
-    /// Start and end of the arrow that a launch draws.
+    /// Start and end of the launch arrow.
     pub aim: Option<[[f32; 2]; 2]>,
     /// Predicted path of the launched body.
     pub path: Vec<[f32; 2]>,
-    /// Place and radius of the attractor.
+    /// Position and radius of the attractor.
     pub attractor: Option<([f32; 2], f32)>,
 }

@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
 
-/// Shows a number field named by `label`; typed digits count once Enter is pressed or the field loses focus.
+/// Shows a number field named by `label`; typed digits take effect once Enter is pressed or the field loses focus.
 pub(super) fn number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -69,7 +69,7 @@ fn double_clicked(slider: &Response) -> bool {
 
 /// Shows a number field with an `auto` chip; while `value` is `None`, the field shows `in_use`.
 ///
-/// A drag counts when it ends, because each new number may restart the scene.
+/// A drag takes effect when it ends, because each new number may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -96,10 +96,10 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
     }
 }
 
-/// An edit of a [`live_number`] that is under way, as egui's memory keeps it.
+/// The unfinished edit of a [`live_number`], stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
-    /// The pass of egui that showed the field last.
+    /// The last pass of egui that showed the field.
     pass: u64,
     /// The number when the edit began.
     start: f64,
@@ -107,9 +107,9 @@ struct Draft {
     number: f64,
 }
 
-/// Shows a number that may change by itself while the user does not edit it, formatted by `text`.
+/// Shows a number field for a changing value, such as the current step. `text` formats the number.
 ///
-/// Returns the new number once the user has typed it, or has dragged to it and released the button.
+/// Returns the new number once the user has typed a number or has finished a drag.
 pub(super) fn live_number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -149,7 +149,7 @@ fn parse(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses the text of a number field, and remembers a text that is not a number in the range.
+/// Parses the text of a number field, and remembers invalid text.
 struct RangeParser {
     low: f64,
     high: f64,

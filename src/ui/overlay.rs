@@ -21,7 +21,7 @@ const WIDTH: f32 = 268.0;
 const MARGIN: f32 = 10.0;
 /// Width of the overlay with its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
-/// Pictures lower than this, in points, start with a folded overlay.
+/// Pictures lower than this, in points, start with a collapsed overlay.
 const LOW: f32 = 500.0;
 /// Tooltip of the rows that compare the variants.
 const VARIANTS_HELP: &str =
@@ -57,23 +57,23 @@ impl Row {
     }
 }
 
-/// Whether the overlay is folded to its headline, and the place of the tools, which the overlay must not cover.
+/// Whether the overlay is collapsed to its headline, and the rectangle of the toolbar, which the overlay must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// The user's choice; `None` folds the overlay over small pictures.
+    /// The user's choice; `None` collapses the overlay over small pictures.
     chosen: Option<bool>,
     is_folded: bool,
     is_small: bool,
-    /// Place of the mouse tools in the last frame.
+    /// Rectangle of the toolbar in the last frame.
     pub tools: Option<Rect>,
 }
 
 impl Fold {
-    /// Returns whether the overlay is folded over `picture`.
+    /// Returns whether the overlay is collapsed over `picture`.
     fn update(&mut self, picture: Rect) -> bool {
         let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
         if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
-            // The choice to unfold over a large picture does not apply to a small picture.
+            // The choice to expand the overlay over a large picture does not apply to a small picture.
             self.chosen = None;
         }
         self.is_small = is_small;
@@ -81,20 +81,20 @@ impl Fold {
         self.is_folded
     }
 
-    /// Returns the height that is free for the overlay; tools may stand below it.
+    /// Returns the height that is free for the overlay, above the toolbar if the picture is narrow.
     fn room(&self, picture: Rect) -> f32 {
         let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
         let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
         (picture.height() - 2.0 * MARGIN - below).max(0.0)
     }
 
-    /// Folds or unfolds the overlay.
+    /// Collapses or expands the overlay.
     pub(super) fn toggle(&mut self) {
         self.chosen = Some(!self.is_folded);
     }
 }
 
-/// Returns a window at the lower left of the picture, as wide as the overlay leaves room for, but at most `most` points.
+/// Returns a window at the lower left of the picture, beside the overlay and at most `most` points wide.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -112,7 +112,7 @@ pub(super) fn window_beside<'a>(
         .default_pos(free.left_bottom())
 }
 
-/// Shows the overlay and returns its place. `status` says why the simulation is not running.
+/// Shows the overlay and returns its rectangle. `status` is the reason why the simulation is not running.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &Model,
@@ -130,7 +130,7 @@ pub(super) fn show(
             ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
-            // An egui area offers its contents only the size of the last frame.
+            // Otherwise an egui area limits its contents to the size of the last frame.
             ui.set_max_height(room);
             headline(ui, model, (is_folded, status), out);
             if model.has_started() && !is_folded {
@@ -157,7 +157,7 @@ fn statistics(ui: &mut egui::Ui, model: &Model) {
         show_rows(ui, &devices);
     }
     let variants = variants(model);
-    // A single variant shows the numbers of the rows above.
+    // The rows above already show the numbers of a single variant.
     if variants.len() > 1 {
         ui.add_space(6.0);
         let titles = ("speed", "error");
@@ -180,7 +180,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     });
 }
 
-/// Shows the speed in the mode's unit, or `status`; a click folds or unfolds the overlay.
+/// Shows the speed in the mode's unit, or `status`; a click collapses or expands the overlay.
 fn headline(
     ui: &mut egui::Ui,
     model: &Model,
@@ -221,7 +221,7 @@ fn headline(
     tooltip(line, || format!("{}\n\n{}", work.help, keys::hint(&Action::ToggleNumbers)));
 }
 
-/// Formats a positive number with an SI prefix; 0 means that it has not been measured.
+/// Formats a positive number with an SI prefix; 0 means that the number has not been measured.
 fn measured(value: f64, unit: &str) -> String {
     if value > 0.0 { format::si(value) + unit } else { UNKNOWN.to_owned() }
 }
@@ -248,7 +248,7 @@ fn speed(model: &Model) -> Vec<Row> {
         row(
             "Step on device",
             milliseconds(stats.device_ms_per_step) + &busy,
-            "Time that the device needs for one step, and the share of time that it spends on steps",
+            "Time of one step on the device, and share of the time that the device is busy with steps",
         ),
         row("Share of limit", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
@@ -347,7 +347,7 @@ fn devices(model: &Model) -> Vec<Row> {
     rows.push(row(
         "Exchange",
         milliseconds(*exchange_ms),
-        "Time per step, in addition to the computing time of the slowest device, in which the devices send each other their results",
+        "Time per step in which the devices send each other their results, after the slowest device has computed its share",
     ));
     let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { UNKNOWN.to_owned() };
     rows.push(row(
@@ -382,7 +382,7 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
         let things = model.config.mode.info().work.things;
         let text = format!("{} {things} excluded: not finite", format::count(model.stats.nonfinite as u64));
         ui.label(RichText::new(text).color(colour)).on_hover_text(
-            "Their positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
+            "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
         );
     }
 }

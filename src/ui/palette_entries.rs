@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Synonyms: an entry that contains the first text is also found by the words of the second.
+/// Synonyms: a search for a word of the second text also finds entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),
@@ -50,7 +50,7 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// Commands without a shortcut.
 const COMMANDS: [(&str, Action); 13] = [
-    ("Free run: compute steps without waiting for the screen, or stop doing so", Action::ToggleFreeRun),
+    ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     ("Edit kernels: write their source code to a folder and run each saved change", Action::EditKernels),
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),
@@ -70,7 +70,7 @@ pub(super) struct Entry {
     pub text: String,
     /// Shortcut, or a parameter's key.
     pub keys: String,
-    /// More text in which a search finds the entry.
+    /// Extra text that a search also matches.
     also: String,
     /// Action of the entry when chosen; `None` for a gesture.
     pub action: Option<Action>,
@@ -81,7 +81,7 @@ impl Entry {
         Self { text: text.into(), keys: String::new(), also: String::new(), action: Some(action) }
     }
 
-    /// Returns the rank of the entry in a search for `typed`, in lower case; 0 is first. `None` if `typed` does not match.
+    /// Returns the rank of the entry in a search for the lower-case text `typed`: 0 is the best match, `None` is no match.
     fn rank(&self, typed: &str) -> Option<u8> {
         let text = self.text.to_lowercase();
         let all = format!("{text} {} {}", self.keys, self.also).to_lowercase();
@@ -90,7 +90,7 @@ impl Entry {
         let has = |texts: [&str; 2]| {
             typed.split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
         };
-        // The text of an option begins with the name of its parameter, which has an entry itself.
+        // The text of an option begins with the name of its parameter, which has its own entry.
         let is_option = matches!(self.action, Some(Action::SetOption(..)));
         let begins = text.strip_prefix("setting ").unwrap_or(&text).starts_with(typed) && !is_option;
         let title = text.split(':').next().unwrap_or_default();
@@ -100,8 +100,7 @@ impl Entry {
     }
 }
 
-/// Returns the entries that contain all typed words; first those that begin with the typed text, then those with the words
-/// in their title.
+/// Returns the entries that contain all typed words, best matches first.
 pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
@@ -156,7 +155,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
 }
 
-/// Entries of parameters, which lead to their controls, and of their options.
+/// Entries of parameters, which jump to the parameters' controls, and of their options.
 #[derive(Default)]
 struct Parameters {
     places: Vec<Entry>,

@@ -16,12 +16,12 @@ use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
 
-/// Upper bound of drawn seeds, which keeps them short.
+/// Upper bound of seeds from the button "New seed", so that these seeds are short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// State of the panel's sections, besides the model.
+/// State that the panel's sections need in addition to the model.
 pub(super) struct Sections<'a> {
     pub measurement: &'a Measurement,
     pub brush: &'a mut Brush,
@@ -85,7 +85,7 @@ fn scene(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 }
 
 fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
-    row(ui, "Mode", "What is simulated", |ui, _| {
+    row(ui, "Mode", "Kind of simulation", |ui, _| {
         let all = MODES.iter().map(|info| Chip::new(info.name, info.summary, *info == config.mode.info()));
         if let Some(clicked) = chips(ui, out, ("mode", "Mode"), all) {
             out.actions.push(Action::SelectMode(MODES[clicked]));
@@ -106,7 +106,7 @@ fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
 }
 
 fn files(ui: &mut egui::Ui, out: &mut Collector) {
-    row(ui, "File", "Open and save files; a file dropped on the window is opened too", |ui, _| {
+    row(ui, "File", "Open and save files. To open a file, you can also drop it on the window", |ui, _| {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing = vec2(3.0, 3.0);
             ui.spacing_mut().button_padding.x = 4.0;
@@ -157,7 +157,7 @@ fn seed(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     });
 }
 
-/// Shows a checkbox for each device if there are several; at least one stays checked.
+/// Shows a checkbox for each device if there are several devices. At least one device stays checked.
 fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, pool, .. } = model;
     if pool.len() < 2 {

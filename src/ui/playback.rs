@@ -10,7 +10,7 @@ use super::{keys, theme};
 use crate::base::format;
 use crate::engine::config::Config;
 
-/// The most steps per frame that the user can choose.
+/// Largest number of steps per frame that the user can choose.
 pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 
 /// Shows the Run section of the panel; `is_filming` while a film is recorded.
@@ -51,8 +51,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     });
 }
 
-/// Shows the current step, which can be edited to go to another step, and the simulated time. On the way to a step, shows
-/// the target and a button to stop.
+/// Shows the simulated time and an editable field with the current step; during a seek, the target and a stop button.
 fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     let stats = model.stats;
     let colour = theme::of(ui).weak;
@@ -66,7 +65,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         });
         return;
     }
-    let help = "Steps since the scene began. Type a step to go there and pause; an earlier step is computed \
+    let help = "Number of the current step. Type a step to go there and pause; an earlier step is computed \
                 backwards where possible, or else from the start.";
     let label = ui.label(weak("step".to_owned())).on_hover_text(help);
     let text: fn(f64) -> String = |step| format::count(step as u64);
@@ -80,7 +79,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
             if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
         let speed = format::significant(speed, 3);
         format!(
-            "Simulated time since the scene began, in units of the scene; it now advances by {speed} per second"
+            "Simulated time since the scene began, in units of the scene. Current speed: {speed} per second"
         )
     });
 }
@@ -106,7 +105,7 @@ pub(super) fn speed_buttons(ui: &mut egui::Ui, out: &mut Collector) {
     shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
 }
 
-/// Doubles or halves the steps per frame; `in_use` is their number while `auto` chooses it.
+/// Doubles or halves the steps per frame; `in_use` is the number that `auto` has chosen.
 pub(super) fn change_speed(config: &mut Config, in_use: u32, is_faster: bool) {
     let now = config.steps_per_frame.unwrap_or(in_use.max(1));
     let next = if is_faster { now.saturating_mul(2) } else { now / 2 };

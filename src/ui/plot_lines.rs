@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use egui_plot::GridMark;
 
-/// The most marks along an axis.
+/// Largest number of marks on an axis.
 const MARKS: f64 = 4.0;
-/// The most corners of a line; more would not be visible.
+/// Largest number of corners of a line. More corners would not be visible.
 const CORNERS: usize = 256;
 
 /// Returns the corners of the line through `points`, or through the part in the `range` of times. A long line keeps only the
@@ -29,7 +29,7 @@ pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f
     corners.chain(part.last().copied()).collect()
 }
 
-/// Returns a few marks at round numbers between two others.
+/// Returns a few marks at round numbers between `low` and `high`.
 pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let rough = (high - low) / MARKS;
     if !(rough.is_finite() && rough > 0.0) {
@@ -43,7 +43,7 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at a mark with enough digits to differ from its neighbours, if that takes at most nine characters.
+/// Formats the number at a mark with enough digits to differ from its neighbours; `None` if it needs over nine characters.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");

@@ -12,17 +12,16 @@ use super::widgets::{small, tooltip};
 use super::{overlay, theme};
 use crate::base::format;
 
-/// Number of plots beside each other.
 const COLUMNS: usize = 2;
 /// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
 /// Relative zoom per point of scrolling.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
-/// Distance of grid lines at which they would be as bright as text, in points; nearer lines are fainter.
+/// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
 const GRID_FADES: f32 = 3000.0;
 /// Width of the numbers beside an axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
-/// Interval between updates of the lines, in seconds: a software renderer paints them slowly.
+/// Interval between updates of the lines, in seconds. More updates would slow a software renderer.
 const INTERVAL: f64 = 0.5;
 
 /// State of the Plots window.
@@ -32,14 +31,14 @@ pub struct Plots {
     pub is_open: bool,
     /// Measured quantities since the scene began.
     pub history: History,
-    /// Path of the CSV file that was written last.
+    /// Path of the last CSV file that was written.
     pub saved: Option<String>,
     /// Whether the next frame resets the axes to show all points.
     resets: bool,
     lines: Lines,
 }
 
-/// Points of the history as they are drawn.
+/// Copy of the history's points, as the plots show them.
 #[derive(Debug, Default)]
 struct Lines {
     /// Points of each of [`QUANTITIES`].
@@ -48,7 +47,7 @@ struct Lines {
     at: f64,
     /// Simulated times of the first and the last row of the history.
     times: [f64; 2],
-    /// Mode, and number of the scene's start.
+    /// Mode and generation (see [`Stats::generation`](crate::session::Stats)).
     scene: (&'static str, u64),
 }
 
@@ -67,9 +66,8 @@ impl Lines {
 }
 
 impl Plots {
-    /// Shows the window while it is open; returns the rectangle of the picture that it hides.
-    ///
-    /// If the mode `conserves` energy, its plot has a place before the first measurement.
+    /// Shows the window while it is open, and returns the rectangle of the picture that the window hides. If the mode
+    /// `conserves` energy, the energy plot keeps a place even before the first measurement.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {
@@ -113,7 +111,7 @@ fn grid(ui: &mut egui::Ui, lines: &Lines, (conserves, resets): (bool, bool)) {
     }
 }
 
-/// Shows the buttons below the plots; returns whether to reset the axes so that they show all points.
+/// Shows the buttons below the plots; returns whether the user asked to reset the zoom.
 fn buttons(ui: &mut egui::Ui, has_rows: bool, out: &mut Collector) -> bool {
     ui.horizontal(|ui| {
         let save = ui.add_enabled(has_rows, egui::Button::new("Save CSV"));
@@ -121,7 +119,7 @@ fn buttons(ui: &mut egui::Ui, has_rows: bool, out: &mut Collector) -> bool {
             .on_hover_text("Save the plotted data to the folder that gravitile was started in")
             .on_disabled_hover_text("No data yet. Start the simulation.");
         out.button("save plots", &save, Action::SavePlots);
-        let reset = ui.button("Reset zoom").on_hover_text("Show all data; a double click on a plot does too");
+        let reset = ui.button("Reset zoom").on_hover_text("Show all data. You can also double-click a plot");
         out.record("show all", &reset);
         reset.clicked()
     })
@@ -147,7 +145,7 @@ fn plot(
     (cell, [from, to], resets): (Vec2, [f64; 2], bool),
 ) {
     let accent = theme::of(ui).accent;
-    // Only drawing the axis decides whether it shows differences, so the title follows one frame later.
+    // Drawing the axis decides whether its labels are differences, so the title changes one frame later.
     let (differs, differs_id) = (Cell::new(false), egui::Id::new(("differs", quantity.key)));
     let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), [_, value]| {
         (low.min(*value), high.max(*value))

@@ -6,9 +6,9 @@ use egui::epaint::{ImageDelta, Mesh, Primitive, Vertex};
 use egui::{ClippedPrimitive, Color32, ColorImage, Pos2, RawInput, Rect, TextureId, Vec2};
 use image::{Rgb, RgbImage};
 
-/// Passes until the layout is stable. Each pass uses sizes that the previous pass measured.
+/// Number of passes until the layout is stable, because each pass uses sizes that the previous pass measured.
 const PASSES: usize = 4;
-/// Subdivisions of a pixel that corners are rounded to.
+/// Number of steps per pixel to which corners are rounded.
 const SUBPIXELS: f32 = 256.0;
 /// Largest side of a texture, in pixels.
 const MAX_TEXTURE: usize = 4096;
@@ -26,7 +26,7 @@ pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)
     let (mut font, mut shapes) = (ColorImage::default(), Vec::new());
     for _ in 0..PASSES {
         let output = ctx.run(input.clone(), &mut show);
-        // No images are shown, so the font texture is the only one.
+        // No images are shown, so the only texture is the font texture.
         let deltas = output.textures_delta.set.into_iter().filter(|(id, _)| *id == TextureId::default());
         deltas.for_each(|(_, delta)| update(&mut font, delta));
         shapes = output.shapes;
@@ -74,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Fills the pixels whose centres are inside. A pixel on an edge of two triangles belongs to one of them.
+    /// Fills the pixels whose centres are inside. A pixel on the common edge of two triangles is filled once.
     fn triangle(&mut self, clip: [&Range<i64>; 2], mut corners: [Vertex; 3]) {
         let round = |x: f32| (x * self.scale * SUBPIXELS).round() as i64;
         let mut places = corners.map(|corner| [round(corner.pos.x), round(corner.pos.y)]);

@@ -36,6 +36,6 @@ pub(super) fn show(ui: &mut egui::Ui, model: &Model) {
     ui.painter().add(Shape::line(line, Stroke::new(1.5_f32, colours.accent)));
     tooltip(response, || {
         let (most, steps) = (format::significant(most, 3), format::count(last_step as u64));
-        format!("{}: vertical axis from 0 to {most}, {steps} steps", series.help)
+        format!("{}. Vertical axis: 0 to {most}. Horizontal axis: step 0 to {steps}", series.help)
     });
 }

@@ -12,7 +12,7 @@ pub(super) struct Colours {
     pub raised: Color32,
     /// Background of buttons under the pointer.
     hovered: Color32,
-    /// Rails of sliders and scroll bars, which must be visible without text on them.
+    /// Colour of the rails of sliders and scroll bars.
     control: Color32,
     /// Background of text that cannot be edited, and of number fields.
     pub sunken: Color32,
@@ -33,13 +33,12 @@ pub(super) struct Colours {
     shadow: Color32,
     /// Opacity of the background of text over the picture.
     veil: f32,
-    /// Lines of a chart, which people with colour blindness can tell apart (after Okabe and Ito, 2008).
+    /// Colours of a chart's lines that colour-blind people can distinguish (after Okabe and Ito, 2008).
     lines: [u32; 7],
 }
 
 impl Colours {
-    /// Returns the colours of the dark theme, whose picture is brighter than the panel, or of the light theme, for bright
-    /// rooms and for print.
+    /// Returns the colours of the light theme, for bright rooms and print, or of the dark theme.
     const fn new(is_light: bool) -> Self {
         let nth = is_light as usize;
         Self {
@@ -84,17 +83,17 @@ pub(super) fn veil(ui: &egui::Ui) -> egui::Frame {
     egui::Frame::NONE.fill(colours.surface.gamma_multiply(colours.veil)).corner_radius(8)
 }
 
-/// Returns the colours that `ui` is drawn in.
+/// Returns the colours of `ui`'s theme.
 pub(super) fn of(ui: &egui::Ui) -> &'static Colours {
     colours(ui.visuals().dark_mode)
 }
 
-/// Returns the colours that `ctx` draws in.
+/// Returns the colours of `ctx`'s theme.
 pub(super) fn of_context(ctx: &egui::Context) -> &'static Colours {
     colours(ctx.theme() == egui::Theme::Dark)
 }
 
-/// Returns the colours for marks over the picture, which is dark in both themes.
+/// Returns the colours for markers over the picture, which is dark in both themes.
 pub(super) fn on_picture() -> &'static Colours {
     &DARK
 }
@@ -112,7 +111,7 @@ pub(super) const NUMBER_WIDTH: f32 = 78.0;
 /// Width of a field for a whole number up to millions, in points.
 pub(super) const COUNT_WIDTH: f32 = 84.0;
 
-/// Sets the style of both themes, and selects the dark one.
+/// Sets the style of both themes, and selects the dark theme.
 pub(super) fn apply(ctx: &egui::Context) {
     ctx.set_theme(egui::Theme::Dark);
     for (theme, colours) in [(egui::Theme::Dark, &DARK), (egui::Theme::Light, &LIGHT)] {

@@ -1,4 +1,4 @@
-//! Messages at the bottom of the picture: short-lived toasts, and an offer that stays until it is answered.
+//! Messages at the bottom of the picture: short-lived toasts, and an offer that stays until the user answers.
 
 use egui::{Align2, Button, RichText, vec2};
 
@@ -7,7 +7,7 @@ use super::theme;
 
 /// How long a toast is shown, in seconds.
 const DURATION: f64 = 5.0;
-/// How long a toast fades out before it disappears, in seconds.
+/// Duration of the fade-out at the end of a toast, in seconds.
 const FADE: f64 = 1.0;
 /// Greatest width of a toast, in points.
 const MAX_WIDTH: f32 = 640.0;
@@ -50,7 +50,7 @@ impl Toasts {
                 ui.label(RichText::new(text.as_str()).color(theme::of(ui).text));
             });
         });
-        // Redraws every frame while the toast fades, and before that only when fading begins.
+        // Redraws when the toast begins to fade, and then in every frame.
         ctx.request_repaint_after_secs(if opacity < 1.0 { 0.0 } else { (left - FADE) as f32 });
     }
 }

@@ -1,4 +1,4 @@
-//! Mouse tools: their toolbar at the upper left of the picture, and their marks over the picture.
+//! Mouse tools: toolbar at the upper left of the picture, and markers over the picture.
 
 use egui::{
     Align, Button, Color32, CursorIcon, Label, LayerId, Layout, Painter, Pos2, Rect, Stroke, pos2, vec2,
@@ -19,9 +19,8 @@ const PADDING: f32 = 6.0;
 /// Distance from the edges of the picture, in points.
 const MARGIN: f32 = 10.0;
 
-/// Shows the toolbar `below` points under the top of the picture, and returns its place.
-///
-/// If the picture is too narrow, the toolbar stands below the `overlay`.
+/// Shows the toolbar `below` points under the picture's top, or under the `overlay` if the picture is narrow; returns
+/// the toolbar's rectangle.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,
@@ -71,7 +70,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
         (Tool::Attract, "attract", keys::hint(&Action::ToggleTool(Tool::Attract))),
     ];
     ui.horizontal(|ui| {
-        ui.label("Mouse").on_hover_text("What dragging over the picture does");
+        ui.label("Mouse").on_hover_text("Effect of dragging over the picture");
         // Narrow gaps, so that the row fits at twice the text size.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 5.0;
@@ -92,7 +91,7 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
             ("launch mass", "Mass", "Mass of a launched body, as a share of the mass of all bodies."),
             (&mut tools.mass_share, usual.mass_share),
             1e-6..=1.0,
-            "Drag an arrow to set the velocity; half the picture's height is escape speed. Shift launches a cluster, \
+            "Drag to set the velocity; half the picture's height is escape velocity. Shift+drag launches a cluster, \
              Escape cancels.",
         ),
         Tool::Attract => (
@@ -121,7 +120,7 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
     painter.circle_stroke(at, radius, Stroke::new(2.0_f32, colour));
 }
 
-/// Draws the marks, and shows a crosshair as the pointer while a tool is selected.
+/// Draws the markers, and shows a crosshair as the pointer while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
     let Markers { selected, aim, path, attractor } = model.markers;
@@ -134,7 +133,7 @@ pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
         ring(&painter, place(*at), 10.0, colours.accent);
     }
     for (nth, ends) in path.windows(2).enumerate() {
-        // The prediction fades with time, because it becomes less certain.
+        // The predicted path fades with time, because later positions are less certain.
         let share = 1.0 - nth as f32 / path.len() as f32;
         let stroke = Stroke::new(2.0_f32, colours.accent.gamma_multiply(0.15 + 0.85 * share));
         painter.line_segment([place(ends[0]), place(ends[1])], stroke);

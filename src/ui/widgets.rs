@@ -13,7 +13,7 @@ pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
 
-/// Shows a section that is folded at first; `unfolds` opens it.
+/// Shows a section that is collapsed by default; `unfolds` expands it.
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -60,7 +60,7 @@ pub(super) fn with_help(control: Response, help: &str) -> Response {
     control.on_hover_text(help).on_disabled_hover_text(help)
 }
 
-/// Shows a button that asks for an action; its tooltip is `help`.
+/// Shows a button for `action`, with the tooltip `help`.
 pub(super) fn button(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -71,7 +71,7 @@ pub(super) fn button(
     out.button(key, &button, action);
 }
 
-/// Shows a button that asks for an action; its tooltip is the action's description and shortcut.
+/// Shows a button for `action`, with the action's description and shortcut as its tooltip.
 pub(super) fn shortcut_button(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -82,7 +82,7 @@ pub(super) fn shortcut_button(
     button(ui, out, (key, text, hint), action);
 }
 
-/// Shows a label in the label column, and beside it the controls that `add` adds; `add` receives the label.
+/// Shows a label in the label column, and the controls of `add` beside the label; `add` receives the label.
 pub(super) fn row(
     ui: &mut egui::Ui,
     label: &str,
@@ -138,7 +138,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     }
 }
 
-/// A button for one of several options, of which the user chooses one.
+/// A button for one option in a row of options. The user chooses one option of the row.
 pub(super) struct Chip<'a> {
     /// Text on the button.
     pub name: &'a str,
@@ -181,10 +181,8 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows a row with chips for `auto` and for each option (name, tooltip).
-///
-/// `chosen` is the index of the chosen option (`None` means `auto`), `in_use` that of the option in use. Returns the new choice if
-/// the user made one; a double click on the label chooses `auto`.
+/// Shows a row with chips for `auto` and for each option (name, tooltip). `chosen` is the index of the chosen option, or
+/// `None` for `auto`; `in_use` is the index of the option in use. Returns the user's new choice, if any.
 pub(super) fn auto_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -219,7 +217,7 @@ pub(super) fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     with_help(chip, help)
 }
 
-/// Shows a checkbox with an outline, so that an empty one is visible on the panel's background.
+/// Shows a checkbox with an outline, so that an empty checkbox is visible on the panel's background.
 pub(super) fn checkbox(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::WidgetText>) -> Response {
     ui.scope(|ui| {
         let (fill, line) = (theme::of(ui).sunken, theme::of(ui).weak);

@@ -465,7 +465,7 @@ fn what_was_changed_by_hand_is_not_thrown_away_without_a_word() {
         heard.len() == 2
     });
     let [Notice::Resumed { .. }, Notice::Refused(error)] = &heard[..] else { panic!("{heard:?}") };
-    assert!(error.to_string().contains("changes made by hand"), "{error}");
+    assert!(error.to_string().contains("would lose your edits"), "{error}");
     assert_eq!(watched.frame_where(|frame| frame.stats.step > 0).stats.step, 20, "it stays where it is");
     watched.session.send(Command::Restart);
     watched.frame_where(|frame| frame.stats.step == 0);

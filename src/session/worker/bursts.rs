@@ -1,4 +1,4 @@
-//! Bursts of steps, and seeking.
+//! Bursts (the steps between two frames), and seeking.
 
 use super::thread::Worker;
 use crate::base::error::{Error, Result};
@@ -32,13 +32,13 @@ impl Worker {
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst. Returns false if a command made the burst useless or the program quits.
+    /// Completes the current burst of steps. Returns false if a command made the burst useless or the program quits.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst for a command about the current state. Returns false if another command replaces the state.
-    /// A file to resume does not, because the file may be wrong.
+    /// Completes the current burst before a command that uses the state. Returns false if a later command replaces the state.
+    /// Resuming does not count, because the file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst for a configuration that keeps the bodies. Returns false if a later one replaces the bodies.
+    /// Completes the burst before a configuration that keeps the bodies. Returns false if a later configuration replaces them.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -54,7 +54,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current burst whatever comes later. Returns false if the program quits.
+    /// Completes the current burst of steps regardless of later commands. Returns false if the program quits.
     pub(super) fn finish_burst(&mut self) -> Result<bool> {
         self.complete_unless(|_, _| false)
     }
@@ -83,8 +83,8 @@ impl Worker {
         Ok(true)
     }
 
-    /// Seeks the step `goal`: forwards, or by the shorter way back, which is backwards if the mode can, or from the start. Edits
-    /// by hand would be missing on the way from the start, so seeking is refused if no other way exists.
+    /// Seeks the step `goal`. An earlier step is computed backwards in time or again from the start, whichever is shorter.
+    /// After manual edits only the way backwards is possible, because a restart would lose the edits.
     pub(super) fn seek(&mut self, goal: u64) -> Result<()> {
         if !self.settle()? {
             return Ok(());
@@ -96,15 +96,15 @@ impl Worker {
             if is_edited {
                 self.stepper.goal = None;
                 let text = format!(
-                    "time cannot run backwards here, and restarting to reach step {goal} would lose the changes made by hand; \
-                     restart the scene (R) to discard them"
+                    "this simulation cannot run backwards, and a restart to reach step {goal} would lose your edits; \
+                     to discard the edits, restart the scene (R)"
                 );
                 self.notifier.send(Notice::Refused(Error::Invalid(text)));
                 return Ok(());
             }
             self.restart();
             if self.measurements.energy_is_cheap(self.engine.work_in_step()) {
-                // The drift is measured from the start, wherever the next frame is.
+                // The energy drift refers to the energy at the start.
                 self.measure_energy()?;
             }
         }
@@ -131,7 +131,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Sets the direction of the next burst.
     fn set_direction(&mut self, backwards: bool) -> Result<()> {
         if self.engine.is_backwards() != backwards {
             self.engine.set_direction(backwards)?;

@@ -1,4 +1,4 @@
-//! The selected body, and edits that last longer than one command.
+//! State of the selected body, and of edits that last longer than one command.
 
 use crate::base::edit::Attractor;
 
@@ -7,7 +7,7 @@ pub(super) struct Attraction {
     pub attractor: Attractor,
     /// Steps of the last burst for which the pointer has not acted yet.
     pub owed: f64,
-    /// Whether the pointer has acted, so that there is something to undo.
+    /// Whether the pointer has acted on bodies, which can then be undone.
     pub has_acted: bool,
 }
 
@@ -16,31 +16,31 @@ pub(super) struct Attraction {
 pub(super) struct EditState {
     /// Index of the body whose properties each frame reports.
     pub selected: Option<usize>,
-    /// `None` if the window knows the current numbers of bodies; otherwise whether a frame with the new numbers was published.
+    /// `None` if the window knows the current indices of bodies; otherwise whether a frame with the new indices was published.
     renumbered: Option<bool>,
     /// The pointer that attracts or repels bodies while the simulation runs.
     pub attraction: Option<Attraction>,
-    /// Whether the next stroke of the brush is undone together with the last one.
+    /// Whether the next stroke of the brush is undone together with the last stroke.
     pub stroke_goes_on: bool,
 }
 
 impl EditState {
-    /// Returns whether the window may still use outdated numbers of bodies.
+    /// Returns whether the window may still use outdated indices of bodies.
     pub(super) fn is_renumbered(&self) -> bool {
         self.renumbered.is_some()
     }
 
-    /// Notes that a frame with the current numbers was published.
+    /// Records that a frame with the current indices was published.
     pub(super) fn published(&mut self) {
         self.renumbered = self.renumbered.map(|_| true);
     }
 
-    /// Notes that the window took the newest frame.
+    /// Records that the window took the newest frame.
     pub(super) fn frame_taken(&mut self) {
         self.renumbered = self.renumbered.filter(|is_published| !is_published);
     }
 
-    /// Notes that `body` was removed and the bodies behind it moved up.
+    /// Records that `body` was removed, so that later bodies have new indices.
     pub(super) fn removed(&mut self, body: usize) {
         self.renumbered = Some(false);
         self.selected = match self.selected {
@@ -54,7 +54,7 @@ impl EditState {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction. Returns the attraction that ended. Without bodies none starts.
+    /// Starts, moves or ends the attraction. Returns the attraction that ended. Without bodies no attraction starts.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

@@ -8,7 +8,7 @@ use crate::base::params::ChangeEffect;
 use crate::session::messages::Notice;
 
 impl Worker {
-    /// Changes the bodies. An edit that names a body is ignored if the window does not know the current numbers.
+    /// Changes the bodies. An edit that names a body is ignored if the window uses outdated indices.
     pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
         let is_late = self.edits.is_renumbered() && !matches!(edit, Edit::Launch(_));
         if is_late || !self.settle()? {
@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Forgets outdated results after an edit, or reports that the edit is not possible. A lost device shows at its next use.
+    /// Forgets outdated results after an edit, or reports a refused edit. A lost device is detected at its next use.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),

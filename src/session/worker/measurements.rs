@@ -19,7 +19,7 @@ const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two measurements of the energy while its plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// A paused simulation is measured when no command came for this long, so that held keys and dragged sliders stay fast.
+/// Time without commands before a paused simulation is measured, so that held keys and dragged sliders stay fast.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
 /// Energy and momentum at a moment of the simulation.
@@ -78,7 +78,7 @@ impl Measurements {
     /// Stores energy and momentum, which took the time `cost` to measure.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
-        // The first measurement may wait for a compiler and cannot show a drift, so the second one follows soon.
+        // The first measurement may wait for a compiler and cannot show a drift, so the second measurement follows soon.
         let usual = self.last_cost.replace(cost).map_or(Duration::ZERO, |before| before.min(cost));
         let pause = usual.mul_f64(1.0 / ENERGY_SHARE).max(self.energy_every);
         self.next_energy = Instant::now() + pause;

@@ -24,7 +24,7 @@ impl Worker {
             Command::Seek(Some(goal)) => self.seek(goal)?,
             Command::Seek(None) => self.stop_seeking()?,
             Command::Restart => self.restart(),
-            // The window uses outdated numbers of bodies.
+            // The window uses outdated indices of bodies.
             Command::Select(Some(_)) if self.edits.is_renumbered() => {}
             Command::Select(body) => (self.edits.selected, self.publisher.is_stale) = (body, true),
             Command::Edit(edit) => self.edit(edit)?,
@@ -54,7 +54,7 @@ impl Worker {
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
-        // A configuration that keeps the bodies waits for the end of the burst, unless a later one replaces the bodies.
+        // A configuration that keeps the bodies waits for the end of the burst, unless a later configuration replaces them.
         if !self.engine.reseeds(&config) && !self.settle_unless_reseeded()? {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl Worker {
         }
     }
 
-    /// Removes lost devices from a configuration that was made before the window knew of the loss.
+    /// Removes lost devices from a configuration that the window sent before it knew of the loss.
     fn leave_out_lost(&self, config: &mut Config) {
         let wanted = config.devices.len();
         config.devices.retain(|place| !self.unseen_losses.contains(place));
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Continues from a snapshot, or reports why not and continues unchanged.
+    /// Continues from a snapshot, or reports the error and continues unchanged.
     fn resume(&mut self, path: &Path) -> Result<()> {
         let outcome = Carried::load(path).and_then(|carried| match carried {
             Carried::Snapshot(snapshot) => {
@@ -96,7 +96,7 @@ impl Worker {
                 self.engine.restore(*snapshot).map(|()| view)
             }
             Carried::Scene(_) => {
-                Err(Error::Invalid(format!("{}: it contains a scene but no snapshot", path.display())))
+                Err(Error::Invalid(format!("{}: the file contains a scene but no snapshot", path.display())))
             }
         });
         match outcome {
@@ -120,10 +120,10 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Continues with edited kernels, or reports why not and continues unchanged. Quitting interrupts the trial of the kernels.
+    /// Continues with edited kernels, or reports the error and continues unchanged. Quitting interrupts the kernels' test run.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
-            // Edits of kernels also apply to other bodies, so they are kept for later.
+            // Kernel edits are independent of the bodies, so they are kept for later.
             self.queue.waiting.push_back(Command::EditKernels(edits));
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Worker {
         }
     }
 
-    /// Pauses a simulation whose values are no longer finite, and reports it.
+    /// Pauses a simulation whose values are no longer finite, and reports the blow-up.
     pub(super) fn halt(&mut self) -> Result<()> {
         let paused = self.pause()?;
         if let Some(series) = &paused.mode.info().series {

@@ -164,7 +164,7 @@ impl Worker {
         let is_requested = save.path.is_some();
         let is_whole = match is_requested {
             true => self.finish_burst()?,
-            // Another autosave comes soon.
+            // An autosave may be skipped, because the next autosave comes soon.
             false => self.settle()?,
         };
         if is_whole {
@@ -204,7 +204,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Measures recipes while the simulation stands still, until a command asks for something else.
+    /// Measures recipes while the simulation is paused, until another command arrives.
     pub(super) fn study(&mut self, study: Study) -> Result<()> {
         let complete = self.settle()? && self.run_study(study);
         self.notifier.send(Notice::StudyEnded { study, complete });
@@ -222,7 +222,7 @@ impl Worker {
             complete = queue.waiting.iter().all(Command::waits_for_study);
             if complete { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
-        // The study has its own bodies, so the simulation is still whole.
+        // The study uses its own bodies, so the simulation is intact.
         if let Err(error) = outcome {
             complete = false;
             let current = Box::new(engine.config().clone());

@@ -1,4 +1,4 @@
-//! Hands frames to the window.
+//! Sends frames to the window.
 
 use crate::base::bodies::Points;
 use crate::base::params::ParamValues;
@@ -17,7 +17,7 @@ pub(super) struct Publisher {
     pub has_new_series: bool,
     /// Time to read back the last frame, in ms.
     pub read_ms: f64,
-    /// Number of the meaning of colours, and the seeding and view parameters that it belongs to.
+    /// Current value of [`Points::colours`], and the generation and view parameters for which it was set.
     colours: (u64, (u64, ParamValues)),
     pub history: History,
 }
@@ -40,12 +40,12 @@ impl Publisher {
         self.is_stale && self.screen_is_ready
     }
 
-    /// Returns the memory of an old frame, to read the next one into.
+    /// Returns the memory of an old frame, for the next frame.
     pub(super) fn take_memory(&mut self) -> Points {
         std::mem::take(&mut self.frames.input_buffer_mut().points)
     }
 
-    /// Returns the number of the meaning of colours (see [`Points::colours`]): seeding and view parameters change it.
+    /// Returns the value of [`Points::colours`], which changes with the generation and with the view parameters.
     pub(super) fn colours(&mut self, generation: u64, view: ParamValues) -> u64 {
         let shown = (generation, view);
         if self.colours.1 != shown {
@@ -54,7 +54,7 @@ impl Publisher {
         self.colours.0
     }
 
-    /// Hands a frame of `points` and `stats` to the window and wakes it.
+    /// Sends a frame of `points` and `stats` to the window, and wakes the window.
     pub(super) fn publish(&mut self, points: Points, stats: Stats, notifier: &Notifier) {
         let frame = self.frames.input_buffer_mut();
         frame.points = points;

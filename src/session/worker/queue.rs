@@ -11,13 +11,13 @@ use crate::session::messages::{Command, Save};
 /// Longest time that requested files and the current burst may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Commands that were received and not yet obeyed.
+/// Commands that were received and not yet carried out.
 pub(super) struct CommandQueue {
     /// The channel on which commands arrive.
     pub inbox: Receiver<Command>,
-    /// The commands to obey next.
+    /// The commands to carry out next.
     pub waiting: VecDeque<Command>,
-    /// When the program ends although requested files are not written.
+    /// When the program ends even if requested files are not written.
     deadline: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl CommandQueue {
         self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
     }
 
-    /// Returns the next command to obey. `Quit` overtakes the others, except for requested files and the changes before them.
+    /// Returns the next command to carry out. `Quit` overtakes all others, except requested files and earlier changes.
     /// Of several configurations in a row only the last counts.
     pub(super) fn next(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
@@ -75,7 +75,7 @@ impl CommandQueue {
         }
     }
 
-    /// Returns whether a requested file can still be written. Drops the commands before the file that do not change it.
+    /// Returns whether a requested file can still be written. Drops earlier commands that do not change the file.
     fn has_file_to_write(&mut self) -> bool {
         let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
         let mut nth = 0..;
@@ -154,7 +154,7 @@ mod tests {
         assert!(matches!(late.next(), Some(Command::Quit(None))));
         assert_eq!(late.into_files(), (None, vec![("a".into(), String::new())]));
 
-        // A picture that was asked for is made before the end; a film is not continued.
+        // A requested picture is made before the end; a film is not continued.
         let frame = Command::Capture(Some(FilmFrame { film: 1, steps: 9 }));
         let mut picture = queue([frame, Command::Capture(None), quit()]);
         assert!(!picture.quits_now(), "there is time left for the picture");

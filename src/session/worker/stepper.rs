@@ -10,13 +10,13 @@ const PICTURE: Duration = Duration::from_nanos(16_666_667);
 const BURST_SHARE: f64 = 0.85;
 /// Number of bursts, current and queued, that a picture waits for in free run.
 const FREE_BURSTS: f64 = 3.0;
-/// Longest `auto` burst in free run, in steps. [`crate::modes::Work::burst`] limits other bursts, which people watch.
+/// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Slow drawing is compensated up to this many times the usual time of a picture.
+/// Longest time between pictures for which longer bursts compensate, as a multiple of the usual time.
 const MOST_SLOWER: f64 = 6.0;
-/// Longest burst of more than one step, in usual times of a picture.
+/// Longest burst of more than one step, as a multiple of the usual time between pictures.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Longest `auto` burst while the pointer attracts bodies, which acts between bursts.
+/// Longest `auto` burst while the pointer attracts bodies, because the attraction acts between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
 /// Longest time that a mode's shortest burst may take, in seconds.
 const LEAST_BURST_SECONDS: f64 = 0.25;
@@ -27,9 +27,9 @@ pub(super) struct Stepper {
     pub is_bursting: bool,
     /// Number of steps in the last burst.
     pub burst: u32,
-    /// Single steps that the user asked for.
+    /// Number of single steps that the user still asks for.
     pub single_steps: u32,
-    /// The step to which the simulation seeks, if it is seeking.
+    /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Time between two pictures on the screen.
     pub picture: Duration,
@@ -37,7 +37,7 @@ pub(super) struct Stepper {
     carry: f64,
 }
 
-/// What limits the length of the next burst.
+/// Conditions that limit the length of the next burst.
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
     /// The step that the simulation has reached.
@@ -72,7 +72,7 @@ impl Stepper {
         (self.single_steps, self.goal) = (0, None);
     }
 
-    /// Returns the length of the next burst, and takes a single step off if there is one.
+    /// Returns the length of the next burst, and counts down the requested single steps.
     pub(super) fn next_burst(&mut self, config: &Config, situation: Situation) -> u32 {
         if self.single_steps == 0 {
             return self.burst_length(config, situation);
@@ -86,8 +86,7 @@ impl Stepper {
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
-        // Longer bursts make up for slow drawing, so that the simulation keeps its speed. In free run they do not; nor may they
-        // grow without limit where the steps slow the drawing.
+        // Outside free run, longer bursts compensate for slow drawing, up to a limit because they slow the drawing too.
         let (usual, picture) = (PICTURE.as_secs_f64(), self.picture.as_secs_f64());
         let slower = if is_free { 1.0 } else { (picture / usual).clamp(1.0, MOST_SLOWER) };
         let picture = picture.min(if is_free { usual } else { LONGEST_PICTURES * usual });

@@ -71,7 +71,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Makes one frame, or sleeps until there is something to do.
+    /// Makes one frame, or sleeps until a command arrives.
     fn turn(&mut self) -> Result<()> {
         self.wait_for_work()?;
         self.obey_commands()?;
@@ -89,7 +89,7 @@ impl Worker {
         if self.publisher.is_due() { self.publish() } else { Ok(()) }
     }
 
-    /// Receives commands. Without work it waits for one, or measures a paused simulation.
+    /// Receives commands. Without work, waits for a command or measures a paused simulation.
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
         // Commands may also have arrived during a burst.
@@ -97,7 +97,7 @@ impl Worker {
             self.measurements.accuracy.receive(verdict.try_recv());
         } else {
             if !self.wants_steps() {
-                // A pause may be long.
+                // A pause may be long, so unfinished measurements release their memory.
                 self.measurements.probe.keep_only(None);
             }
             let settles = if self.lacks_energy() { after(SETTLED) } else { never() };
@@ -168,13 +168,13 @@ impl Worker {
         self.publisher.is_due() || (steps && may_step)
     }
 
-    /// Returns whether the simulation stands still, its last frame is published, and its energy is unknown.
+    /// Returns whether the simulation is paused, the last frame is published, and the energy is unknown.
     fn lacks_energy(&self) -> bool {
         let stands_still = !self.stepper.is_bursting && !self.wants_steps() && !self.publisher.is_stale;
         stands_still && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
     }
 
-    /// Reports the devices that failed and no longer take part.
+    /// Reports the devices that failed and are no longer used.
     pub(super) fn report_losses(&mut self) {
         for LostDevice { error, place, step } in self.engine.take_lost_devices() {
             self.unseen_losses.push_back(place);
