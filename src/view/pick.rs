@@ -29,7 +29,7 @@ impl Camera {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// Returns the index of the body nearest to the `cursor` on the screen, within [`REACH`]; of equally near bodies, the
+    /// Returns the index of the body nearest to the `cursor` on the screen, if a body is near; of equally near bodies, the
     /// front body. Distances to balls are measured to their edges. Bodies behind a planet are ignored.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
