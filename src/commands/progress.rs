@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of a part of a run; with shorter parts, the overhead between parts would dominate.
+/// Minimum duration of a part of a run; with shorter parts, starting and ending the parts would take too much time.
 const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps between two checks for values that are not finite.
 const PART: u32 = 1 << 14;
@@ -37,7 +37,7 @@ pub(super) fn run_in_parts(
 ) -> Result<Vec<f64>> {
     let reported = engine.config().mode.info().series.as_ref();
     let (mut series, mut done) = (Vec::new(), 0);
-    // The crash save can store the state between two parts.
+    // A crash save can store the state between two parts.
     let mut part = if reported.is_some() { PART } else { 1 };
     while done < steps {
         let (clock, now) = (Instant::now(), part.min(steps - done));

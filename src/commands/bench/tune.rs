@@ -1,4 +1,4 @@
-//! `gravitile bench --tune`: searches for the fastest recipe, which `auto` uses from then on.
+//! `gravitile bench --tune`: searches for the fastest recipe, and stores the recipe for `auto`.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     for config in &configs {
         let trials = search(&device, config)?;
         tuning::remember(&mut tuned, &device.info, config.mode.info(), &trials);
-        // Saved after each configuration, so that an interrupted search keeps its results.
+        // Saves after each configuration, so that an interrupted search keeps its results.
         if let Some(path) = Tuned::path() {
             tuned.save(&path)?;
         }
@@ -68,7 +68,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the search and returns all trials.
+/// Runs the search and returns all measurements.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let bar = bar(1000, "{bar:40} {msg}");
     let mut trials: Vec<Trial> = Vec::new();
