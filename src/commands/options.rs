@@ -55,7 +55,7 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
     let values = values
-        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} may be {}", join(knob.options))))?;
+        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} allows {}", join(knob.options))))?;
     Ok((knob.name, values))
 }
 
@@ -63,7 +63,7 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
 pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
     let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
         [value] => Ok((name, value)),
-        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several"))),
+        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several values"))),
     };
     trials.into_iter().zip(words).map(only).collect()
 }

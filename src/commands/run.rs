@@ -221,7 +221,7 @@ fn print(report: &Report, engine: &Engine) {
             false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
         };
         println!("energy {start} → {end}, {change}");
-        println!("momentum {:.2e}; Σ m|v| is {momentum_scale:.4}", length(*momentum));
+        println!("momentum {:.2e}, compared with Σm|v| = {momentum_scale:.4}", length(*momentum));
         println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {

@@ -154,9 +154,9 @@ impl Engine {
         });
         Error::Invalid(match saved.map(|path| path.display().to_string()) {
             Ok(path) => format!(
-                "{error}. The simulation is saved as of step {step} in {path}; continue it with --resume"
+                "{error}. The simulation at step {step} is saved in {path}; continue it with --resume"
             ),
-            Err(why) => format!("{error}. The simulation could not be saved as of step {step}: {why}"),
+            Err(why) => format!("{error}. The simulation at step {step} could not be saved: {why}"),
         })
     }
 
@@ -165,7 +165,7 @@ impl Engine {
         let names = (1..).map(|nth| if nth == 1 { name.to_owned() } else { format!("{name}-{nth}") });
         let mut paths = names.map(|name| folder.join(format!("{name}.{EXTENSION}")));
         let Some(path) = paths.find(|path| !path.exists()) else {
-            return Err(Error::Invalid("all names for the file are taken".to_owned()));
+            return Err(Error::Invalid("every name for the file is already in use".to_owned()));
         };
         self.last_snapshot().save(&path)?;
         Ok(std::path::absolute(&path).unwrap_or(path))

@@ -141,7 +141,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         return Err(wrong(format!("count must equal the number of bodies or cells in this file, {fixed}")));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
-        return Err(wrong("length applies only to walls; remove it or give walls"));
+        return Err(wrong("length applies only to walls; remove length or add walls"));
     }
     let seed = start.seed.as_ref().map(seed_of).transpose()?;
     let text_of = |value: &Value| match value {
@@ -188,7 +188,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     };
     let in_text = |what: &str, (line, why): (u64, String)| wrong(format!("{what}, line {line}: {why}"));
     if !arguments.is_empty() && generator.is_none() {
-        return Err(wrong("[arguments] apply only to a generator; name one or remove them"));
+        return Err(wrong("[arguments] applies only to a generator; add generator or remove [arguments]"));
     }
     match (generator, bodies, orbits, walls) {
         (Some(name), None, None, None) => {

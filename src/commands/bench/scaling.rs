@@ -61,7 +61,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         let count = found.len();
         return Err(Error::Invalid(format!(
-            "--devices {most}: only {count} available: {names}; choose from other devices with --among"
+            "--devices {most}: only {count} devices available: {names}; choose from other devices with --among"
         )));
     }
     let all = Devices::all(found)?;
@@ -69,7 +69,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let configs = configs(args, &all)?;
     if !args.json {
         all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));
-        println!("median of {}", args.repeats);
+        println!("median of {} timings", args.repeats);
         println!(
             "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
             "mode",

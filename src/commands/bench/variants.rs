@@ -101,7 +101,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let first_look = limits.text();
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
-        println!("{} · driver {} · median of {}{edited}", info.name, info.driver, args.repeats);
+        println!("{} · driver {} · median of {} timings{edited}", info.name, info.driver, args.repeats);
         println!("{first_look}");
         println!(
             "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",

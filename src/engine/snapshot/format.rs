@@ -167,7 +167,7 @@ impl Header {
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
         let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
         if length > most {
-            return Err(wrong(format!("the snapshot unpacks to {length} bytes, which is too much")));
+            return Err(wrong(format!("the snapshot is too large: it unpacks to {length} bytes")));
         }
         let room = Room { packed };
         match room.holds(length) {
@@ -226,7 +226,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     body.read_exact(&mut count).map_err(cut_off)?;
     let count = u64::from(u32::from_le_bytes(count));
     if count > room.manifest() {
-        return Err(wrong(format!("the snapshot's manifest has {count} bytes, which is too much")));
+        return Err(wrong(format!("the snapshot's manifest is too large: {count} bytes")));
     }
     let mut text = Vec::new();
     // Memory grows with the data that arrives, not with the stated length.

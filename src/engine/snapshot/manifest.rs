@@ -133,7 +133,7 @@ impl Expected {
 /// Reads the list `name` of `bytes` bytes. Memory grows with the data that arrives, not with the stated length.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
-    let no_memory = || wrong(format!("there is no memory for the {bytes} bytes of the list {name:?}"));
+    let no_memory = || wrong(format!("not enough memory for the {bytes} bytes of the list {name:?}"));
     let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
     let (rows, rest) = (bytes / size_of::<T>(), bytes % size_of::<T>());
     if rest != 0 {
@@ -168,7 +168,7 @@ fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
 }
 
 fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(format!("the snapshot is wrong: {}", what.into()))
+    Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
 }
 
 /// Name and contents of a list, in bytes.
@@ -322,7 +322,7 @@ impl RunManifest {
             (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
                 Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells")))
             }
-            _ => Err(wrong(format!("its state is not of the kind that {} simulates", info.name))),
+            _ => Err(wrong(format!("its state does not fit the mode {}", info.name))),
         }
     }
 

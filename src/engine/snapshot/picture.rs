@@ -46,9 +46,9 @@ impl Extent {
         match self {
             Self::All => None,
             Self::Scene => {
-                Some("the state is too large: the picture carries only the scene and its parameters")
+                Some("the state is too large: the picture contains only the scene and its parameters")
             }
-            Self::Nothing => Some("the scene is too large: the picture carries nothing"),
+            Self::Nothing => Some("the scene is too large: the picture does not contain the simulation"),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Carried {
             let (length, name) = header.split_at(4);
             let length = length.iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
             match name {
-                b"IEND" => return Err(wrong("the picture carries no scene of gravitile")),
+                b"IEND" => return Err(wrong("the picture contains no gravitile scene")),
                 name if name == SNAPSHOT || name == SCENE => return carried(name, length, &mut png),
                 name if name.iter().all(u8::is_ascii_alphabetic) => {
                     png.seek_relative(length as i64 + 4).map_err(cut_off)?;
@@ -103,7 +103,7 @@ impl Carried {
 
 fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     if length > MOST_CARRIED as u64 {
-        return Err(wrong(format!("the picture says that it carries {length} bytes, which is too much")));
+        return Err(wrong(format!("the simulation in the picture is too large: {length} bytes")));
     }
     let mut data = Vec::new();
     let mut crc = [0; 4];

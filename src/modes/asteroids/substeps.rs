@@ -11,7 +11,7 @@ use crate::base::params::Choice;
 const PERIOD: u32 = 8;
 /// Steps from a measurement until it applies.
 const LAG: u32 = 4;
-/// Longest move of a body in a substep, as a fraction of its radius.
+/// Largest displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
 /// Largest g·h² at which piles stand, as a fraction of the smallest radius, where h is the length of a substep. Each layer of
 /// a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.
