@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Render(Render),
     /// Measure speed and error of kernel variants, for several numbers of bodies and work-group sizes
     Bench(Bench),
-    /// Compare every kernel variant with the f64 reference; the exit code is 1 if one disagrees
+    /// Compare every kernel variant with the f64 reference; the exit code is 1 if a variant disagrees
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
@@ -72,7 +72,7 @@ pub(crate) struct KernelArgs {
     pub(crate) kernels: Option<PathBuf>,
 }
 
-/// The options that select what to simulate.
+/// The options that select the simulation.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Simulation {
     #[command(flatten)]
@@ -260,8 +260,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) devices: Vec<u16>,
-    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the same
-    /// kind as the first one]
+    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the
+    /// same kind as the first device]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
     /// Numbers of bodies or cells [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]

@@ -18,7 +18,7 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports one.
+/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports values.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));

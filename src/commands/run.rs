@@ -23,7 +23,7 @@ use crate::modes::{Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
-/// The report, as `--json` prints it.
+/// The report, in the format of `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     mode: &'static str,

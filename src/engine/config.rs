@@ -24,7 +24,7 @@ pub struct Config {
     /// The scene, which provides the initial state.
     #[serde(skip, default = "first_scene")]
     pub start: Arc<Scene>,
-    /// Number of bodies, or approximate number of cells, unless the scene fixes it.
+    /// Number of bodies, or approximate number of cells, unless the scene fixes the number.
     pub bodies: Option<usize>,
     /// Indices of the computing devices in the list of available devices. Empty: the devices of the command line.
     #[serde(skip)]

@@ -141,8 +141,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Replaces the current simulation by one that continues from `state` with the solver's `extra` data. On an error, or if
-    /// building it panics, the engine does not change.
+    /// Builds a simulation that continues from `state` and the solver's `extra` data, and replaces the current simulation.
+    /// On an error or a panic, the engine does not change.
     pub(super) fn replace_simulation(
         &mut self,
         devices: Devices,

@@ -20,7 +20,7 @@ const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a checkpoint before a new burst if the last one is too old.
+    /// Takes a checkpoint before a new burst if the last checkpoint is too old.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -38,7 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`, or `None` if a device failed and the others continue from the last checkpoint.
+    /// Returns the value of `outcome`, or `None` if a device failed and other devices continue from the last checkpoint.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),

@@ -35,7 +35,7 @@ impl Engine {
         Ok(Self { seedings, suspended, baseline, is_edited, is_resumed: true, ..engine })
     }
 
-    /// Replaces the current simulation with the one in a snapshot. On an error, the current simulation continues.
+    /// Replaces the current simulation with the simulation in a snapshot. On an error, the current simulation continues.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);

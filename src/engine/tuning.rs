@@ -1,4 +1,4 @@
-//! Measures the speed of recipes, for charts and to find the fastest one.
+//! Measures the speed of recipes, for charts and to find the fastest recipe.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -221,7 +221,7 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let subject = Subject::new(device, config, bodies);
     let mut tried: Vec<Trial> = Vec::new();
     let mut lead = 0.0;
-    // The fastest variants come first, so that slower ones are timed only roughly.
+    // The fastest variants come first, so that slower variants are timed only roughly.
     for recipe in subject.guesses().into_iter().rev() {
         if start.elapsed() > SEARCH {
             break;

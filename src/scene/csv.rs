@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies. An error holds the line number, counted from 1, and a description.
+/// Parses CSV text with at most `most` bodies. An error has a line number, from 1, and a description.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.

@@ -8,7 +8,7 @@
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # steps per picture on a fast device, for scenes with a small time step
-//! [params]                              # as --set takes them
+//! [params]                              # in the format of --set
 //! dt = 0.01
 //! [start]                               # the other choices of the panel
 //! bodies = 10000

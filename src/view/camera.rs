@@ -49,7 +49,7 @@ impl Camera {
         }
     }
 
-    /// Returns the camera as text, as snapshots store it.
+    /// Returns the camera as text, in the format of snapshots.
     pub fn to_words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
@@ -159,7 +159,7 @@ impl Camera {
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor on the size of sprites near the camera. The root lets the gaps between bodies grow faster.
+    /// Returns the factor that enlarges sprites in close views. The square root lets the gaps between bodies grow faster.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }

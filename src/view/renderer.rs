@@ -38,7 +38,7 @@ pub struct View {
 }
 
 impl View {
-    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The look is [`Look::plain`] until it is set.
+    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -63,7 +63,7 @@ impl View {
         })
     }
 
-    /// Sets the look of the next pictures. Costs nothing if it is unchanged.
+    /// Sets the look of the next pictures. Does nothing if the look is unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.

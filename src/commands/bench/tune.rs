@@ -32,7 +32,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json {
-        println!("{} · driver {} · search for the fastest recipe", device.info.name, device.info.driver);
+        println!("{} · driver {} · search for the fastest settings", device.info.name, device.info.driver);
         println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
     }
     let mut rows = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             let Resolved { bodies, recipe } =
                 Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
             println!(
-                "measured {} recipes; for about {bodies} bodies, `auto` now uses {} × {} {} (saved in {})",
+                "measured {} settings; for about {bodies} bodies, `auto` now uses {} with work-group {} {} (saved in {})",
                 trials.len(),
                 recipe.variant.name,
                 recipe.work_group,
@@ -76,7 +76,7 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
         trials.push(*trial);
         bar.set_position((share * 1000.0) as u64);
         bar.set_message(format!(
-            "{} recipes measured, last: {} {}",
+            "{} settings measured, last: {} {}",
             trials.len(),
             trial.recipe.variant.name,
             trial.recipe.words()

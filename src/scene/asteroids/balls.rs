@@ -59,7 +59,7 @@ const TRIES: usize = 10_000;
 /// Index that means no ball.
 const NONE: u32 = u32::MAX;
 
-/// Balls in a hash table of cubic grid cells; adding one takes O(1).
+/// Balls in a hash table of cubic grid cells; adding a ball takes O(1).
 pub(super) struct Packing {
     /// Radius of the largest ball.
     largest: f64,

@@ -57,7 +57,7 @@ pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Returns |V| without softening and the virial Σ m x·∇Φ with it, at G = M = 1.
+/// Returns |V| without softening and the virial Σ m x·∇Φ with softening, at G = M = 1.
 ///
 /// Each body is paired with the next few bodies in the list, which wraps around. Bodies are drawn independently, so these
 /// pairs are a fair sample. Up to 2048 bodies, the sums include all pairs and are exact.
