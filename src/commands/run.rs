@@ -191,7 +191,7 @@ fn print(report: &Report, engine: &Engine) {
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!(
-        "{mode} · {start} · {bodies} {} · {variant} × {work_group} {} on {device}",
+        "{mode} · {start} · {bodies} {} · {variant} with work-group {work_group} {} on {device}",
         info.work.things,
         engine.resolved().recipe.words()
     );
