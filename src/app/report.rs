@@ -229,6 +229,13 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_parameters_have_no_digits_of_rounding() {
+        let look = ParamValues::collect(&mut Look { stars: 0.4, depth_cue: 0.3, ..Look::plain() });
+        let look = json!(look);
+        assert_eq!([&look["stars"], &look["depth_cue"]], [0.4, 0.3]);
+    }
+
+    #[test]
     fn the_program_exits_after_the_limit_and_records_only_for_a_report() {
         let mut recorder = Recorder::new(None, Instant::now(), Some(2));
         for is_complete in [false, true] {

@@ -194,8 +194,7 @@ macro_rules! parameters {
 pub(crate) use parameters;
 
 /// Copy of a parameter's value.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamValue {
     /// Value of a number.
     Float(f32),
@@ -211,6 +210,17 @@ impl fmt::Display for ParamValue {
             ParamValue::Float(x) => write!(f, "{x}"),
             ParamValue::Flag(on) => write!(f, "{on}"),
             ParamValue::Option(name) => f.write_str(name),
+        }
+    }
+}
+
+impl serde::Serialize for ParamValue {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            // The shortest decimal that reads back: 0.05 and not 0.05000000074505806.
+            ParamValue::Float(x) => s.serialize_f64(x.to_string().parse().unwrap_or(x.into())),
+            ParamValue::Flag(on) => s.serialize_bool(on),
+            ParamValue::Option(name) => s.serialize_str(name),
         }
     }
 }

@@ -125,10 +125,11 @@ impl<'a> Subject<'a> {
         Self { device, mode, state }
     }
 
-    /// Returns the guessed recipe of each variant, slowest first.
+    /// Returns the guessed recipe of each variant that is accurate enough for `auto`, slowest first.
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
-        self.mode.info().variants.iter().map(guess).collect()
+        let variants = self.mode.info().variants.iter();
+        variants.filter(|variant| variant.is_accurate()).map(guess).collect()
     }
 
     /// Measures a recipe. The timing is rough if the recipe is much slower than `to_beat`, in pairs or cells per

@@ -76,6 +76,11 @@ impl Variant {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
     }
 
+    /// Returns whether the normal error is small enough for `auto` to take the variant.
+    pub fn is_accurate(&self) -> bool {
+        self.normal_error.is_none_or(|normal| normal <= WORRYING)
+    }
+
     /// Returns what the mode builds the solver from; fails if the variant belongs to another mode.
     pub(super) fn solver<T: Any>(&self) -> Result<&'static T> {
         let solver = self.solver.downcast_ref();

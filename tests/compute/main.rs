@@ -15,4 +15,5 @@ mod session;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
+mod tree;
 mod tuned;

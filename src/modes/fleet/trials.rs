@@ -1,7 +1,7 @@
 //! Trials of slower kinds of devices, such as a CPU beside GPUs. Each computes a small part of a step twice, without
 //! the others waiting: once to build its kernels, once to be timed. It takes part if it is fast enough.
 
-use super::shared::{Assignment, Plan, SharedSimulation};
+use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
@@ -53,9 +53,18 @@ impl Trials {
             // The results are discarded: a device that joins receives the state of the others.
             let own = 0..plan.grain.map_or(0, |grain| (sliver * grain).min(plan.count));
             part.start(1);
-            part.begin_stage(&Assignment { work: 0..sliver, own, nth: 1, of: 2 })?;
-            while !part.feed()? {
-                part.lane().submit()?;
+            let assignment = Assignment { work: 0..sliver, own, nth: 1, of: 2 };
+            // All kernels up to the first exchange count, or the device would seem faster than it is.
+            loop {
+                part.begin_stage(&assignment)?;
+                while !part.feed()? {
+                    part.lane().submit()?;
+                }
+                let stage = part.cursor().stage;
+                if stage + 1 == part.stages() || !matches!(part.traffic(stage), Traffic::Nothing) {
+                    break;
+                }
+                *part.cursor() = Cursor { stage: stage + 1, ..Cursor::default() };
             }
             part.lane().submit()?;
             left.push((device, times + 1));

@@ -47,7 +47,19 @@ pub(super) const CARRIES: &[CarriedList] = &[
             check_low_parts(bodies, list.as_chunks().0)
         },
     },
+    CarriedList {
+        name: LAST_SIZES,
+        most: |[bodies, _]| bodies,
+        check: |with, list| {
+            has(list, with.bodies()?.len())?;
+            let are_sizes = list.iter().all(|size| (0.0..=f32::MAX).contains(size));
+            ensure(are_sizes, || "the size of an acceleration is below 0 or not finite".to_owned())
+        },
+    },
 ];
+
+/// List of the size of the last acceleration of each body (without G), by which the tree decides what cells it opens.
+pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
 /// List of the low parts of all positions, then of all velocities, if `compensated` is on: four numbers for each body
 /// as in [`Bodies`], of which the last is 0.

@@ -10,6 +10,7 @@ mod share;
 mod simulation;
 mod solver;
 mod step;
+mod tree;
 pub mod variants;
 
 pub use self::mode::INFO;

@@ -1,12 +1,12 @@
 //! Gravity's row in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
-use super::mutual;
 use super::parameters::Gravity;
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
 use super::variants::{VARIANTS, auto_variant};
+use super::{mutual, tree};
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
@@ -114,15 +114,15 @@ impl Mode for Gravity {
     }
 
     fn bytes_per_body(&self) -> usize {
-        // Positions twice, velocities, accelerations, low parts; what `mutual` needs; what is drawn; the potential.
+        // Positions twice, velocities, accelerations, low parts; what a solver needs; what is drawn; the potential.
         (3 + planes(self)) * size_of::<[f32; 4]>()
-            + mutual::BYTES_PER_BODY
+            + mutual::BYTES_PER_BODY.max(tree::BYTES_PER_BODY)
             + PackedPoints::BYTES_PER_BODY
             + size_of::<f64>()
     }
 
     fn bytes_in_a_buffer(&self) -> usize {
-        planes(self) * size_of::<[f32; 4]>()
+        (planes(self) * size_of::<[f32; 4]>()).max(tree::BYTES_IN_A_BUFFER)
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

@@ -58,6 +58,8 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
+    /// The parameter `opening`.
+    pub opening: f32,
     /// The step that is taken with the forces.
     pub step: Step,
     /// Positions, positions after the step, velocities, and accelerations.

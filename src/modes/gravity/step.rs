@@ -46,6 +46,11 @@ impl Step {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
 
+    /// Returns whether positions and velocities stay as they are.
+    pub(super) fn is_still(self) -> bool {
+        [self.closing, self.opening, self.drift] == [0.0; 3]
+    }
+
     /// Returns a whole step of `euler` or `taylor`.
     ///
     /// `taylor` moves by the old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².

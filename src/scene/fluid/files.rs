@@ -2,7 +2,7 @@
 //!
 //! Files are untrusted: lines, numbers and sizes are limited, and an error names the line.
 
-use std::fmt::Display;
+use std::fmt::Debug;
 use std::io::{self, BufRead, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -160,7 +160,7 @@ fn scientific(x: f64) -> String {
 const WHOLE: &str = "a whole number";
 
 /// Parses the number `name` on the next line.
-fn next<T: FromStr + PartialOrd + Display>(
+fn next<T: FromStr + PartialOrd + Debug>(
     lines: &mut Lines<impl BufRead>,
     name: &str,
     kind: &str,
@@ -175,7 +175,7 @@ fn next<T: FromStr + PartialOrd + Display>(
 }
 
 /// Parses `text`, a part of the last line that was read, as the number `name`.
-fn parse<T: FromStr + PartialOrd + Display>(
+fn parse<T: FromStr + PartialOrd + Debug>(
     lines: &Lines<impl BufRead>,
     name: &str,
     text: &str,
@@ -184,8 +184,8 @@ fn parse<T: FromStr + PartialOrd + Display>(
 ) -> Result<T, Fault> {
     let parsed = text.parse().ok().filter(|number| range.contains(number));
     let expected = match (range.start(), range.end()) {
-        (least, most) if least == most => least.to_string(),
-        (least, most) => format!("{kind} from {least} to {most}"),
+        (least, most) if least == most => format!("{least:?}"),
+        (least, most) => format!("{kind} from {least:?} to {most:?}"),
     };
     parsed.ok_or_else(|| lines.wrong(format!("{name} is {}; expected {expected}", quoted(text))))
 }

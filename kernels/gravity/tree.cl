@@ -1,0 +1,526 @@
+// Walks the tree for groups of neighbouring bodies, and sums the forces.
+//
+// A task takes SETS groups of GROUP bodies. It walks from the root for all of them together: cells that are far from all
+// go into one expansion, and cells that are not much smaller than the set are opened. What is left, each group tests and
+// opens on its own. An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's
+// centre; cells that are not accepted are opened, down to their bodies.
+//
+// A cell of mass M and radius r at the distance d is accepted if M/d² (r/d)³, the size of the first term that its
+// quadrupole leaves out, is at most `opening` times the smallest acceleration in the group (without G).
+
+#define VECTORS 2
+#define GROUP (16 * VECTORS)
+#define SETS 8
+// Room of the lists: cells of an expansion, cells that a set hands to its groups, and leaves.
+#define FAR_ROOM 256
+#define HANDED_ROOM 4096
+#define NEAR_ROOM 1024
+// A queue of this length is emptied from its end, so that it grows by 14 cells for each level at most.
+#define QUEUE_LENGTH 1024
+#define QUEUE_ROOM (QUEUE_LENGTH + 14 * 288)
+// A far cell is at least this many times as far as the group's radius, and its square as this many times eps².
+#define FAR_RADII 2.0f
+#define FAR_SOFTENING 100.0f
+
+// Cells to be opened.
+typedef struct {
+    uint head, tail;
+    uint links[QUEUE_ROOM];
+} Queue;
+
+// Columns of cells (CELL_COLUMNS).
+typedef struct {
+    uint count;
+    float columns[CELL_COLUMNS * FAR_ROOM];
+} FarCells;
+
+typedef struct {
+    uint count;
+    float columns[CELL_COLUMNS * HANDED_ROOM];
+    uint links[HANDED_ROOM], ids[HANDED_ROOM];
+} HandedCells;
+
+// Bodies that share a walk: the centre of their box, half its size, their largest distance from the centre, the largest
+// error that a cell may make, and the largest radius over distance of a cell.
+typedef struct {
+    float x, y, z, wx, wy, wz, radius, limit, angle;
+} Target;
+
+// The field of far cells around a centre: derivatives of the potential of the orders 1 to 4, in units of the group's
+// radius, and the potential. Derivatives that follow from the others, since the trace is zero, are left out:
+// x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+#ifdef POTENTIAL
+#define TERMS 25
+#else
+#define TERMS 24
+#endif
+
+// VECTORS vectors of bodies with their sums: accelerations, or potentials divided by -G and their mass.
+typedef struct {
+    Columns columns[VECTORS];
+    float16 potential[VECTORS];
+    uint first;
+} Group;
+
+void push(Queue *queue, uint16 links, uint bits)
+{
+    if (queue->tail > QUEUE_ROOM - 16) {
+        const uint left = queue->tail - queue->head;
+        for (uint k = 0; k < left; ++k)
+            queue->links[k] = queue->links[queue->head + k];
+        queue->head = 0;
+        queue->tail = left;
+    }
+    append_ids(links, bits, queue->links + queue->tail);
+    queue->tail += popcount(bits);
+}
+
+// Takes up to two cells; the second is 0 if there is one only.
+uint2 take(Queue *queue)
+{
+    const uint left = queue->tail - queue->head;
+    if (left > QUEUE_LENGTH) {
+        queue->tail -= 2;
+        return (uint2)(queue->links[queue->tail], queue->links[queue->tail + 1]);
+    }
+    const uint2 links = (uint2)(queue->links[queue->head], left > 1 ? queue->links[queue->head + 1] : 0);
+    queue->head += min(left, 2u);
+    return links;
+}
+
+// The children of two cells.
+typedef struct {
+    uint a, b;
+    int16 valid;
+    uint16 links, ids;
+} Family;
+
+Family children_of(uint2 cells, __global const uint *links)
+{
+    Family f;
+    f.a = FIRST_OF(cells.x);
+    f.b = FIRST_OF(cells.y);
+    f.valid = LANE < (int16)((int8)((int)COUNT_OF(cells.x)), (int8)((int)COUNT_OF(cells.y) + 8));
+    f.links = (uint16)(vload8(0, links + f.a), vload8(0, links + f.b));
+    f.ids = as_uint16(LANE) + (uint16)((uint8)(f.a), (uint8)(f.b - 8));
+    return f;
+}
+
+float16 column_of(Family f, __global const float *cells, uint stride, uint column)
+{
+    return (float16)(vload8(0, cells + column * stride + f.a), vload8(0, cells + column * stride + f.b));
+}
+
+// What a target does with 16 cells.
+typedef struct {
+    int16 accepted, far;
+} Verdict;
+
+Verdict judge(const Target *t, float16 x, float16 y, float16 z, float16 mass, float16 radius, float far_share,
+              float eps2)
+{
+    const float16 dx = x - t->x, dy = y - t->y, dz = z - t->z;
+    const float16 gx = fmax(fabs(dx) - t->wx, 0.0f), gy = fmax(fabs(dy) - t->wy, 0.0f);
+    const float16 gz = fmax(fabs(dz) - t->wz, 0.0f);
+    const float16 gap2 = fma(gx, gx, fma(gy, gy, gz * gz));
+    const float16 near = root(gap2), size = radius * near;
+    Verdict v;
+    // The rounding of the centre of mass is an error too, and one that does not average out.
+    const float16 rounding = 4e-7f * fmax(fabs(x), fmax(fabs(y), fabs(z))) * near;
+    v.accepted = (size < t->angle) & (mass * near * near * fma(size * size, size, rounding) <= t->limit);
+#ifdef SOFTENING_CLAMP
+    v.accepted &= gap2 > eps2;
+#endif
+    const float16 d2 = fma(dx, dx, fma(dy, dy, dz * dz)), away = root(d2);
+    const float16 own = t->radius * away, other = radius * away;
+    v.far = v.accepted & (own * FAR_RADII < 1.0f) & (d2 >= FAR_SOFTENING * eps2)
+        & (mass * away * away * (own * own) * fma(2.0f * other, other, own * own) <= far_share * t->limit);
+    return v;
+}
+
+// Adds up to 16 cells to the columns of a list that has `room` for each column.
+void append_cells(float *columns, uint room, uint count, const float16 *values, uint bits)
+{
+#pragma unroll
+    for (uint k = 0; k < CELL_COLUMNS; ++k)
+        append(values[k], bits, columns + k * room + count);
+}
+
+// Adds the first `count` cells of a list to an expansion; lanes beyond the end add nothing.
+void expand(const FarCells *far, uint count, const Target *t, float eps2, float16 *terms)
+{
+    float16 s[TERMS];
+#pragma unroll
+    for (uint k = 0; k < TERMS; ++k)
+        s[k] = terms[k];
+    for (uint i = 0; i < count; i += 16) {
+#define COLUMN(column) vload16(0, far->columns + (column) * FAR_ROOM + i)
+        const float16 dx = t->x - COLUMN(CELL_X), dy = t->y - COLUMN(CELL_Y), dz = t->z - COLUMN(CELL_Z);
+        const float16 v = inverse_root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+        // The direction, and the quadrupole over r² with its product with the direction.
+        const float16 x = dx * v, y = dy * v, z = dz * v, size = COLUMN(CELL_RADIUS) * v, size2 = size * size;
+        const float16 xx = COLUMN(CELL_XX) * size2, xy = COLUMN(CELL_XY) * size2, xz = COLUMN(CELL_XZ) * size2;
+        const float16 yy = COLUMN(CELL_YY) * size2, yz = COLUMN(CELL_YZ) * size2;
+        const float16 ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
+        const float16 uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
+        const float16 w = fma(ux, x, fma(uy, y, uz * z));
+        const float16 m1 = select((float16)(0.0f), COLUMN(CELL_MASS) * v * v, LANE < (int16)((int)(count - i)));
+        const float16 step = t->radius * v, m2 = m1 * step, m3 = m2 * step, m4 = m3 * step;
+        const float16 x2 = x * x, y2 = y * y;
+        const float16 along = 1.0f + 2.5f * w;
+        s[0] += m1 * (ux - x * along);
+        s[1] += m1 * (uy - y * along);
+        s[2] += m1 * (uz - z * along);
+        const float16 h = fma((float16)(17.5f), w, 3.0f);
+        s[3] += m2 * (xx + fma(x2, h, -along) - 10.0f * ux * x);
+        s[4] += m2 * (fma(x * y, h, xy) - 5.0f * fma(ux, y, uy * x));
+        s[5] += m2 * (fma(x * z, h, xz) - 5.0f * fma(ux, z, uz * x));
+        s[6] += m2 * (yy + fma(y2, h, -along) - 10.0f * uy * y);
+        s[7] += m2 * (fma(y * z, h, yz) - 5.0f * fma(uy, z, uz * y));
+        const float16 ex = 3.0f - 15.0f * x2, ey = 3.0f - 15.0f * y2;
+        s[8] += m3 * x * (ex + 6.0f);
+        s[9] += m3 * y * ex;
+        s[10] += m3 * x * ey;
+        s[11] += m3 * y * (ey + 6.0f);
+        s[12] += m3 * z * ex;
+        s[13] -= m3 * 15.0f * x * y * z;
+        s[14] += m3 * z * ey;
+        const float16 fx = 105.0f * x2, fy = 105.0f * y2;
+        s[15] += m4 * fma(x2, fx - 90.0f, 9.0f);
+        s[16] += m4 * x * y * (fx - 45.0f);
+        s[17] += m4 * (fma(x2, fy, 3.0f) - 15.0f * (x2 + y2));
+        s[18] += m4 * x * y * (fy - 45.0f);
+        s[19] += m4 * fma(y2, fy - 90.0f, 9.0f);
+        s[20] += m4 * x * z * (fx - 45.0f);
+        s[21] += m4 * y * z * (fx - 15.0f);
+        s[22] += m4 * x * z * (fy - 15.0f);
+        s[23] += m4 * y * z * (fy - 45.0f);
+#ifdef POTENTIAL
+        s[24] += select((float16)(0.0f), COLUMN(CELL_MASS) * v * fma((float16)(0.5f), w, 1.0f), LANE < (int16)((int)(count - i)));
+#endif
+#undef COLUMN
+    }
+#pragma unroll
+    for (uint k = 0; k < TERMS; ++k)
+        terms[k] = s[k];
+}
+
+// Adds the whole vectors of a list to the expansion if the list could not take 16 more cells.
+void make_room(FarCells *far, const Target *t, float eps2, float16 *terms)
+{
+    if (far->count <= FAR_ROOM - 32)
+        return;
+    const uint whole = far->count & ~15u;
+    expand(far, whole, t, eps2, terms);
+    for (uint k = 0; k < CELL_COLUMNS; ++k)
+        vstore16(vload16(0, far->columns + k * FAR_ROOM + whole), 0, far->columns + k * FAR_ROOM);
+    far->count -= whole;
+}
+
+// Adds the field of an expansion to vector k of a group: around the target's centre, with the sums of its terms.
+void evaluate(const Target *t, const float *s, Group *group, uint k)
+{
+    Columns *c = &group->columns[k];
+    const float scale = t->radius > 0.0f ? 1.0f / t->radius : 0.0f;
+    const float16 x = (c->x - t->x) * scale, y = (c->y - t->y) * scale, z = (c->z - t->z) * scale;
+    const float zz = -s[3] - s[6], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
+    const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
+    const float16 xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
+    const float16 x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
+    const float16 xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
+#ifdef POTENTIAL
+    group->potential[k] += s[24] + t->radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz
+        + s[6] * yy + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz
+        + s[14] * yyz + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z)
+        + s[16] * x3 * y + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3
+        + s[17] * xx * yy + xxzz * xx * z2 + yyzz * yy * z2 + s[21] * xx * yz + s[22] * yy * xz + xyzz * z2 * xy);
+#else
+    c->ax += s[0] + s[3] * x + s[4] * y + s[5] * z + s[8] * xx + s[9] * xy + s[10] * yy + s[12] * xz + s[13] * yz
+        + xzz * z2 + s[15] * x3 + s[16] * xxy + s[17] * xyy + s[18] * y3 + s[20] * xxz + s[21] * xyz + s[22] * yyz
+        + xxzz * xz2 + xyzz * yz2 + xzzz * z3;
+    c->ay += s[1] + s[4] * x + s[6] * y + s[7] * z + s[9] * xx + s[10] * xy + s[11] * yy + s[13] * xz + s[14] * yz
+        + yzz * z2 + s[16] * x3 + s[17] * xxy + s[18] * xyy + s[19] * y3 + s[21] * xxz + s[22] * xyz + s[23] * yyz
+        + xyzz * xz2 + yyzz * yz2 + yzzz * z3;
+    c->az += s[2] + s[5] * x + s[7] * y + zz * z + s[12] * xx + s[13] * xy + s[14] * yy + xzz * xz + yzz * yz
+        + zzz * z2 + s[20] * x3 + s[21] * xxy + s[22] * xyy + s[23] * y3 + xxzz * xxz + xyzz * xyz + yyzz * yyz
+        + xzzz * xz2 + yzzz * yz2 + zzzz * z3;
+#endif
+}
+
+// Adds the accelerations of cells to each body of a group.
+void attract_to_cells(Group *group, __global const float *cells, uint stride, const uint *list, uint count, float eps2)
+{
+    for (uint i = 0; i < count; ++i) {
+#define OF(column) cells[(column) * stride + list[i]]
+        const float mass = OF(CELL_MASS), radius = OF(CELL_RADIUS), trace = OF(CELL_TRACE) * eps2;
+        const float xx = OF(CELL_XX), xy = OF(CELL_XY), xz = OF(CELL_XZ), yy = OF(CELL_YY), yz = OF(CELL_YZ);
+        const float cx = OF(CELL_X), cy = OF(CELL_Y), cz = OF(CELL_Z), zz = -(xx + yy);
+#undef OF
+#pragma unroll
+        for (uint k = 0; k < VECTORS; ++k) {
+            Columns *c = &group->columns[k];
+            const float16 dx = cx - c->x, dy = cy - c->y, dz = cz - c->z;
+            const float16 v = inverse_root(softened(dx, dy, dz, eps2));
+            const float16 x = dx * v, y = dy * v, z = dz * v, v2 = v * v;
+            const float16 ux = fma((float16)(xx), x, fma((float16)(xy), y, xz * z));
+            const float16 uy = fma((float16)(xy), x, fma((float16)(yy), y, yz * z));
+            const float16 uz = fma((float16)(xz), x, fma((float16)(yz), y, zz * z));
+            // The softened potential is not harmonic: the trace of the second moments counts.
+            const float16 w = fma(ux, x, fma(uy, y, fma(uz, z, -trace * v2)));
+            const float16 size2 = radius * radius * v2;
+#ifdef POTENTIAL
+            group->potential[k] += mass * v * fma(0.5f * size2, w, 1.0f);
+#else
+            const float16 pull = mass * v2;
+            const float16 along = fma(2.5f * size2, w, 1.0f) * pull, across = pull * size2;
+            c->ax += fma(along, x, -across * ux);
+            c->ay += fma(along, y, -across * uy);
+            c->az += fma(along, z, -across * uz);
+#endif
+        }
+    }
+}
+
+#ifdef POTENTIAL
+// Returns the potential of a body of mass 1 divided by -G, from the squared distance; see `potential_of` in measure.cl.
+float16 potential_of(float16 r2, float eps2)
+{
+#ifdef SOFTENING_CLAMP
+    const float inner = 1.0f / sqrt(eps2);
+    return select(inner * (1.5f - 0.5f * r2 / eps2), inverse_root(fmax(r2, eps2)), r2 >= eps2);
+#else
+    return inverse_root(r2 + eps2);
+#endif
+}
+#endif
+
+// Adds the accelerations of the bodies of leaves to each body of a group. Returns the number of bodies.
+uint attract_to_leaves(Group *group, __global const float *bodies, uint stride, const uint *list, uint count, float eps2)
+{
+    uint all = 0;
+    for (uint i = 0; i < count; ++i) {
+        const uint begin = FIRST_OF(list[i]), end = begin + COUNT_OF(list[i]);
+        for (uint j = begin; j < end; ++j) {
+            const float4 other = (float4)(bodies[j], bodies[stride + j], bodies[2 * stride + j], bodies[3 * stride + j]);
+#pragma unroll
+            for (uint k = 0; k < VECTORS; ++k) {
+#ifdef POTENTIAL
+                const Columns *c = &group->columns[k];
+                const float16 dx = other.x - c->x, dy = other.y - c->y, dz = other.z - c->z;
+                const float16 one = other.w * potential_of(fma(dx, dx, fma(dy, dy, dz * dz)), eps2);
+                const int16 itself = LANE == (int16)((int)j - (int)group->first - 16 * (int)k);
+                group->potential[k] += select(one, (float16)(0.0f), itself);
+#else
+                attract_columns(&group->columns[k], other, eps2);
+#endif
+            }
+        }
+        all += end - begin;
+    }
+    return all;
+}
+
+// Returns the bodies from `begin` to `end` as a target. A negative `opening` is for bodies whose accelerations are not
+// known: cells are then accepted by their angle alone.
+Target target_of(uint begin, uint end, __global const float *bodies, uint stride, float opening)
+{
+    float16 low[3], high[3], least = INFINITY;
+    for (uint k = 0; k < 3; ++k) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
+    }
+    for (uint i = begin; i < end; i += 16) {
+        const int16 inside = LANE < (int16)((int)(end - i));
+        for (uint k = 0; k < 3; ++k) {
+            const float16 c = select((float16)(bodies[k * stride + begin]), vload16(0, bodies + k * stride + i), inside);
+            low[k] = fmin(low[k], c);
+            high[k] = fmax(high[k], c);
+        }
+        least = fmin(least, select((float16)(INFINITY), vload16(0, bodies + 4 * stride + i), inside));
+    }
+    float centre[3], half_[3];
+    for (uint k = 0; k < 3; ++k) {
+        const float a = smallest_of(low[k]), b = largest_of(high[k]);
+        centre[k] = 0.5f * a + 0.5f * b;
+        half_[k] = fmax(b - centre[k], centre[k] - a);
+    }
+    const float radius = radius_of(begin, end, centre[0], centre[1], centre[2], bodies, stride);
+    const bool known = opening >= 0.0f;
+    const Target t = { centre[0], centre[1], centre[2], half_[0], half_[1], half_[2], radius,
+        known ? opening * smallest_of(least) : INFINITY, known ? 0.9f : 0.6f };
+    return t;
+}
+
+// Sums the accelerations (without G) of SETS groups, in the order of the bodies' ids, and writes their sizes to `last`; or
+// with POTENTIAL, the potentials divided by -G and the body's mass.
+// `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells.
+TASK void walk(const uint n, const uint stride, const uint cell_stride, const float opening, const float far_share,
+               const float eps2, __global const float *bodies, __global const uint *ids, __global const float *cells,
+               __global const uint *links, RESULTS, __global uint4 *work)
+{
+    const uint begin = get_global_id(0) * SETS * GROUP;
+    if (begin >= n)
+        return;
+    const uint end = min(n, begin + SETS * GROUP);
+    uint4 done = (uint4)(0);
+    Queue queue;
+    FarCells far;
+    HandedCells handed;
+    float16 terms[TERMS];
+    float set_sums[TERMS];
+    float16 values[CELL_COLUMNS];
+
+    Target set = target_of(begin, end, bodies, stride, opening);
+    queue.head = 0;
+    queue.tail = 1;
+    queue.links[0] = links[0];
+    // The root is a family of its own.
+    far.count = handed.count = 0;
+    for (uint k = 0; k < TERMS; ++k)
+        terms[k] = 0.0f;
+    const float open_from = 0.5f * set.radius;
+    bool leaf_root = !(links[0] & INNER);
+    while (queue.head < queue.tail && !leaf_root && handed.count <= HANDED_ROOM - 32) {
+        const Family f = children_of(take(&queue), links);
+#pragma unroll
+        for (uint k = 0; k < CELL_COLUMNS; ++k)
+            values[k] = column_of(f, cells, cell_stride, k);
+        const Verdict v = judge(&set, values[CELL_X], values[CELL_Y], values[CELL_Z], values[CELL_MASS],
+                                values[CELL_RADIUS], far_share, eps2);
+        const int16 inner = as_int16(f.links) < (int16)(0);
+        const int16 distant = f.valid & v.far;
+        const int16 open = f.valid & ~v.far & inner & (values[CELL_RADIUS] > open_from);
+        const uint far_bits = bits_of(distant), open_bits = bits_of(open), kept = bits_of(f.valid & ~distant & ~open);
+        done.w += popcount(bits_of(f.valid));
+        if (open_bits)
+            push(&queue, f.links, open_bits);
+        if (far_bits) {
+            append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
+            far.count += popcount(far_bits);
+            make_room(&far, &set, eps2, terms);
+        }
+        if (kept) {
+            append_cells(handed.columns, HANDED_ROOM, handed.count, values, kept);
+            append_ids(f.links, kept, handed.links + handed.count);
+            append_ids(f.ids, kept, handed.ids + handed.count);
+            handed.count += popcount(kept);
+        }
+        done.z += popcount(far_bits);
+    }
+    expand(&far, far.count, &set, eps2, terms);
+    for (uint k = 0; k < TERMS; ++k)
+        set_sums[k] = sum_of(terms[k]);
+    // Cells that the set had no room for; each group opens them.
+    const uint rest_head = queue.head, rest_tail = leaf_root ? queue.head : queue.tail;
+
+    for (uint first = begin; first < end; first += GROUP) {
+        const uint past = min(end, first + GROUP);
+        const Target t = target_of(first, past, bodies, stride, opening);
+        Group group;
+        group.first = first;
+#pragma unroll
+        for (uint k = 0; k < VECTORS; ++k) {
+            const int16 inside = LANE < (int16)((int)(past - first) - 16 * (int)k);
+            Columns *c = &group.columns[k];
+            c->x = select((float16)(bodies[first]), vload16(k, bodies + first), inside);
+            c->y = select((float16)(bodies[stride + first]), vload16(k, bodies + stride + first), inside);
+            c->z = select((float16)(bodies[2 * stride + first]), vload16(k, bodies + 2 * stride + first), inside);
+            c->ax = c->ay = c->az = group.potential[k] = 0.0f;
+        }
+        uint near[NEAR_ROOM], mid[FAR_ROOM], near_count = 0, mid_count = 0, at = 0;
+        Queue own;
+        own.head = 0;
+        own.tail = rest_tail - rest_head;
+        for (uint k = 0; k < own.tail; ++k)
+            own.links[k] = queue.links[rest_head + k];
+        far.count = 0;
+        for (uint k = 0; k < TERMS; ++k)
+            terms[k] = 0.0f;
+        if (leaf_root)
+            near[near_count++] = links[0];
+        for (;;) {
+            // The cells that the set left come first, then those that the group opened.
+            const bool from_set = at < handed.count;
+            Family f;
+            if (from_set) {
+                f.valid = LANE < (int16)((int)(handed.count - at));
+                f.links = vload16(0, handed.links + at);
+                f.ids = vload16(0, handed.ids + at);
+#pragma unroll
+                for (uint k = 0; k < CELL_COLUMNS; ++k)
+                    values[k] = vload16(0, handed.columns + k * HANDED_ROOM + at);
+                at += 16;
+            } else if (own.head < own.tail) {
+                f = children_of(take(&own), links);
+#pragma unroll
+                for (uint k = 0; k < CELL_COLUMNS; ++k)
+                    values[k] = column_of(f, cells, cell_stride, k);
+            } else {
+                break;
+            }
+            const Verdict v = judge(&t, values[CELL_X], values[CELL_Y], values[CELL_Z], values[CELL_MASS],
+                                    values[CELL_RADIUS], far_share, eps2);
+            const int16 inner = as_int16(f.links) < (int16)(0);
+            const int16 few = as_int16(f.links & 63u) <= (int16)(4);
+            const int16 distant = f.valid & v.far;
+            const int16 direct = f.valid & ~inner & ~v.far & (~v.accepted | few);
+            const int16 whole = f.valid & v.accepted & ~v.far & ~direct;
+            const uint open_bits = bits_of(f.valid & ~v.accepted & inner);
+            const uint far_bits = bits_of(distant), near_bits = bits_of(direct), mid_bits = bits_of(whole);
+            done.w += popcount(bits_of(f.valid));
+            if (open_bits)
+                push(&own, f.links, open_bits);
+            if (near_bits) {
+                append_ids(f.links, near_bits, near + near_count);
+                near_count += popcount(near_bits);
+            }
+            if (mid_bits) {
+                append_ids(f.ids, mid_bits, mid + mid_count);
+                mid_count += popcount(mid_bits);
+                done.y += popcount(mid_bits) * (past - first);
+            }
+            if (far_bits) {
+                append_cells(far.columns, FAR_ROOM, far.count, values, far_bits);
+                far.count += popcount(far_bits);
+                done.z += popcount(far_bits);
+                make_room(&far, &t, eps2, terms);
+            }
+            if (mid_count > FAR_ROOM - 16) {
+                attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
+                mid_count = 0;
+            }
+            if (near_count > NEAR_ROOM - 16) {
+                done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
+                near_count = 0;
+            }
+        }
+        attract_to_cells(&group, cells, cell_stride, mid, mid_count, eps2);
+        done.x += (past - first) * attract_to_leaves(&group, bodies, stride, near, near_count, eps2);
+        expand(&far, far.count, &t, eps2, terms);
+        float own_sums[TERMS];
+        for (uint k = 0; k < TERMS; ++k)
+            own_sums[k] = sum_of(terms[k]);
+#pragma unroll
+        for (uint k = 0; k < VECTORS; ++k) {
+            evaluate(&t, own_sums, &group, k);
+            evaluate(&set, set_sums, &group, k);
+            float ax[16], ay[16], az[16], potential[16];
+            vstore16(group.columns[k].ax, 0, ax);
+            vstore16(group.columns[k].ay, 0, ay);
+            vstore16(group.columns[k].az, 0, az);
+            vstore16(group.potential[k], 0, potential);
+            for (uint lane = 0; lane < 16 && first + 16 * k + lane < past; ++lane) {
+                const uint id = ids[first + 16 * k + lane];
+#ifdef POTENTIAL
+                phi[id] = real_of(potential[lane]);
+#else
+                const float3 a = (float3)(ax[lane], ay[lane], az[lane]);
+                sums[id] = (float4)(a, 0.0f);
+                last[id] = size_of(a);
+#endif
+            }
+        }
+    }
+    work[get_global_id(0)] = done;
+}

@@ -1,0 +1,389 @@
+// Walks the tree for groups of neighbouring bodies, and sums the forces. A warp takes a group: two lanes share a body of a
+// group of 16, and a lane has two bodies of a group of 64.
+//
+// An accepted cell acts on each body of the group, or, if it is far, on an expansion around the group's centre. Cells
+// that are not accepted are opened, down to their bodies. A cell of mass M and radius r at the distance d is accepted if
+// M/d² (r/d)³, the size of the first term that its quadrupole leaves out, is at most `opening` times the smallest
+// acceleration in the group (without G), for every 32 bodies of the group.
+
+#define OWN (GROUP > WARP ? GROUP / WARP : 1)
+#define TEAMS (GROUP < WARP ? WARP / GROUP : 1)
+#define LANES_OF_TEAM (WARP / TEAMS)
+// Room for cells to be opened. As many are popped at once as leave room for all their children.
+#define STACK 1024
+#ifdef POTENTIAL
+#define TERMS 25
+#else
+#define TERMS 24
+#endif
+// A far cell is at least this many times as far as the group's radius, and its square as this many times eps².
+#define FAR_RADII 2.0f
+#define FAR_SOFTENING 100.0f
+// Far away from everything, with no mass.
+#define NOWHERE ((float4)(1e15f, 1e15f, 1e15f, 0.0f))
+
+// Bodies with their sums: accelerations, or potentials divided by -G and their mass.
+typedef struct {
+    float3 x[OWN], a[OWN];
+    float potential[OWN];
+} Bodies;
+
+#ifdef POTENTIAL
+// Returns the potential of a body of mass 1 divided by -G, from the squared distance; see `potential_of` in measure.cl.
+float potential_of(float r2, float eps2)
+{
+#ifdef SOFTENING_CLAMP
+    const float inner = root(eps2);
+    return r2 >= eps2 ? root(r2) : inner * (1.5f - 0.5f * r2 / eps2);
+#else
+    return root(r2 + eps2);
+#endif
+}
+#endif
+
+// Adds the accelerations of the bodies in `tile` to the bodies. `ids` and `first` are their places in the sorted order.
+void attract_to_bodies(Bodies *own, __local const float4 *tile, __local const uint *ids, uint first, uint team, float eps2)
+{
+#pragma unroll 8
+    for (uint j = 0; j < 2 * WARP; j += TEAMS) {
+        const float4 other = tile[j + team];
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k) {
+            const float dx = other.x - own->x[k].x, dy = other.y - own->x[k].y, dz = other.z - own->x[k].z;
+#ifdef POTENTIAL
+            const float one = other.w * potential_of(fma(dx, dx, fma(dy, dy, dz * dz)), eps2);
+            own->potential[k] += ids[j + team] == first + k * LANES_OF_TEAM ? 0.0f : one;
+#else
+            const float f = pull(other.w, softened(dx, dy, dz, eps2));
+            own->a[k].x = fma(f, dx, own->a[k].x);
+            own->a[k].y = fma(f, dy, own->a[k].y);
+            own->a[k].z = fma(f, dz, own->a[k].z);
+#endif
+        }
+    }
+}
+
+// Adds the accelerations of the cells in `tile`, three rows of WARP cells, to the bodies.
+void attract_to_cells(Bodies *own, __local const float4 *tile, __local const float *traces, uint team, float eps2)
+{
+#pragma unroll 4
+    for (uint j = 0; j < WARP; j += TEAMS) {
+        const float4 c = tile[j + team], b = tile[j + team + WARP], d = tile[j + team + 2 * WARP];
+        const float trace = traces[j + team] * eps2;
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k) {
+            const float dx = c.x - own->x[k].x, dy = c.y - own->x[k].y, dz = c.z - own->x[k].z;
+            const float v = root(softened(dx, dy, dz, eps2)), v2 = v * v;
+            const float x = dx * v, y = dy * v, z = dz * v;
+            const float ux = fma(d.x, x, fma(d.y, y, d.z * z)), uy = fma(d.y, x, fma(d.w, y, b.x * z));
+            const float uz = fma(d.z, x, fma(b.x, y, -(d.x + d.w) * z));
+            // The softened potential is not harmonic: the trace of the second moments counts.
+            const float w = fma(ux, x, fma(uy, y, fma(uz, z, -trace * v2)));
+            const float size2 = b.y * b.y * v2;
+#ifdef POTENTIAL
+            own->potential[k] += c.w * v * fma(0.5f * size2, w, 1.0f);
+#else
+            const float pull_ = c.w * v2;
+            const float along = fma(2.5f * size2, w, 1.0f) * pull_, across = -pull_ * size2;
+            own->a[k].x += fma(along, x, across * ux);
+            own->a[k].y += fma(along, y, across * uy);
+            own->a[k].z += fma(along, z, across * uz);
+#endif
+        }
+    }
+}
+
+// Adds a cell to the expansion of a group around `centre`, in units of its radius: derivatives of the potential of the
+// orders 1 to 4, without those that follow from the others, since the trace is zero:
+// x y z; xx xy xz yy yz; xxx xxy xyy yyy xxz xyz yyz; xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
+void expand(float *s, float3 centre, float radius, float4 c, float4 b, float4 d, float eps2)
+{
+    const float dx = centre.x - c.x, dy = centre.y - c.y, dz = centre.z - c.z;
+    const float v = root(fma(dx, dx, fma(dy, dy, fma(dz, dz, eps2))));
+    // The direction, and the quadrupole over r² with its product with the direction.
+    const float x = dx * v, y = dy * v, z = dz * v, size = b.y * v, size2 = size * size;
+    const float xx = d.x * size2, xy = d.y * size2, xz = d.z * size2, yy = d.w * size2, yz = b.x * size2;
+    const float ux = fma(xx, x, fma(xy, y, xz * z)), uy = fma(xy, x, fma(yy, y, yz * z));
+    const float uz = fma(xz, x, fma(yz, y, -(xx + yy) * z));
+    const float w = fma(ux, x, fma(uy, y, uz * z)), along = fma(2.5f, w, 1.0f), h = fma(17.5f, w, 3.0f);
+    const float step = radius * v, m1 = c.w * v * v, m2 = m1 * step, m3 = m2 * step, m4 = m3 * step;
+    const float x2 = x * x, y2 = y * y, xy_ = x * y, xz_ = x * z, yz_ = y * z;
+    s[0] = fma(m1, fma(-x, along, ux), s[0]);
+    s[1] = fma(m1, fma(-y, along, uy), s[1]);
+    s[2] = fma(m1, fma(-z, along, uz), s[2]);
+    s[3] = fma(m2, xx + fma(x2, h, -along) - 10.0f * ux * x, s[3]);
+    s[4] = fma(m2, fma(xy_, h, xy) - 5.0f * fma(ux, y, uy * x), s[4]);
+    s[5] = fma(m2, fma(xz_, h, xz) - 5.0f * fma(ux, z, uz * x), s[5]);
+    s[6] = fma(m2, yy + fma(y2, h, -along) - 10.0f * uy * y, s[6]);
+    s[7] = fma(m2, fma(yz_, h, yz) - 5.0f * fma(uy, z, uz * y), s[7]);
+    const float ex = fma(-15.0f, x2, 3.0f), ey = fma(-15.0f, y2, 3.0f);
+    s[8] = fma(m3 * x, ex + 6.0f, s[8]);
+    s[9] = fma(m3 * y, ex, s[9]);
+    s[10] = fma(m3 * x, ey, s[10]);
+    s[11] = fma(m3 * y, ey + 6.0f, s[11]);
+    s[12] = fma(m3 * z, ex, s[12]);
+    s[13] = fma(-15.0f * m3, xy_ * z, s[13]);
+    s[14] = fma(m3 * z, ey, s[14]);
+    const float fx = 105.0f * x2, fy = 105.0f * y2;
+    s[15] = fma(m4, fma(x2, fx - 90.0f, 9.0f), s[15]);
+    s[16] = fma(m4 * xy_, fx - 45.0f, s[16]);
+    s[17] = fma(m4, fma(x2, fy, fma(-15.0f, x2 + y2, 3.0f)), s[17]);
+    s[18] = fma(m4 * xy_, fy - 45.0f, s[18]);
+    s[19] = fma(m4, fma(y2, fy - 90.0f, 9.0f), s[19]);
+    s[20] = fma(m4 * xz_, fx - 45.0f, s[20]);
+    s[21] = fma(m4 * yz_, fx - 15.0f, s[21]);
+    s[22] = fma(m4 * xz_, fy - 15.0f, s[22]);
+    s[23] = fma(m4 * yz_, fy - 45.0f, s[23]);
+#ifdef POTENTIAL
+    s[24] = fma(c.w * v, fma(0.5f, w, 1.0f), s[24]);
+#endif
+}
+
+// Adds the field of an expansion to body k, which is at `offset` from its centre in units of the group's radius.
+void evaluate(const float *s, float3 offset, float radius, Bodies *own, uint k)
+{
+    const float x = offset.x, y = offset.y, z = offset.z;
+    const float zz = -s[3] - s[6], xzz = -s[8] - s[10], yzz = -s[9] - s[11], zzz = -s[12] - s[14];
+    const float xxzz = -s[15] - s[17], xyzz = -s[16] - s[18], yyzz = -s[17] - s[19];
+    const float xzzz = -s[20] - s[22], yzzz = -s[21] - s[23], zzzz = -xxzz - yyzz;
+    const float xx = 0.5f * x * x, yy = 0.5f * y * y, z2 = 0.5f * z * z, xy = x * y, xz = x * z, yz = y * z;
+    const float x3 = x * xx * (1.0f / 3.0f), y3 = y * yy * (1.0f / 3.0f), z3 = z * z2 * (1.0f / 3.0f);
+    const float xxy = xx * y, xxz = xx * z, xyy = x * yy, yyz = yy * z, xz2 = x * z2, yz2 = y * z2, xyz = xy * z;
+#ifdef POTENTIAL
+    own->potential[k] += s[24] + radius * (s[0] * x + s[1] * y + s[2] * z + s[3] * xx + s[4] * xy + s[5] * xz + s[6] * yy
+        + s[7] * yz + zz * z2 + s[8] * x3 + s[9] * xxy + s[10] * xyy + s[11] * y3 + s[12] * xxz + s[13] * xyz + s[14] * yyz
+        + xzz * xz2 + yzz * yz2 + zzz * z3 + 0.25f * (s[15] * x3 * x + s[19] * y3 * y + zzzz * z3 * z) + s[16] * x3 * y
+        + s[18] * x * y3 + s[20] * x3 * z + s[23] * y3 * z + xzzz * x * z3 + yzzz * y * z3 + s[17] * xx * yy
+        + xxzz * xx * z2 + yyzz * yy * z2 + s[21] * xx * yz + s[22] * yy * xz + xyzz * z2 * xy);
+#else
+    own->a[k] += (float3)(
+        s[0] + s[3] * x + s[4] * y + s[5] * z + s[8] * xx + s[9] * xy + s[10] * yy + s[12] * xz + s[13] * yz + xzz * z2
+            + s[15] * x3 + s[16] * xxy + s[17] * xyy + s[18] * y3 + s[20] * xxz + s[21] * xyz + s[22] * yyz + xxzz * xz2
+            + xyzz * yz2 + xzzz * z3,
+        s[1] + s[4] * x + s[6] * y + s[7] * z + s[9] * xx + s[10] * xy + s[11] * yy + s[13] * xz + s[14] * yz + yzz * z2
+            + s[16] * x3 + s[17] * xxy + s[18] * xyy + s[19] * y3 + s[21] * xxz + s[22] * xyz + s[23] * yyz + xyzz * xz2
+            + yyzz * yz2 + yzzz * z3,
+        s[2] + s[5] * x + s[7] * y + zz * z + s[12] * xx + s[13] * xy + s[14] * yy + xzz * xz + yzz * yz + zzz * z2
+            + s[20] * x3 + s[21] * xxy + s[22] * xyy + s[23] * y3 + xxzz * xxz + xyzz * xyz + yyzz * yyz + xzzz * xz2
+            + yzzz * yz2 + zzzz * z3);
+#endif
+}
+
+// Sums the accelerations (without G) of the bodies of each group, in the order of the bodies' ids, and writes their sizes to
+// `last`; or with POTENTIAL, their potentials divided by -G and their mass. A negative `opening` is for bodies whose accelerations are not known: cells are then accepted by their angle
+// alone. `work` counts pairs of bodies, cells on bodies, cells on expansions, and tests of cells. `stride` groups run.
+__kernel __attribute__((reqd_work_group_size(WARP, 1, 1))) void
+walk(const uint chunks, const uint stride, const float opening, const float far_share, const float eps2,
+     __global const float4 *restrict bodies, __global const float *restrict least, __global const uint *restrict ids,
+     __global const float4 *restrict cells, __global const float *restrict traces,
+     __global const uint2 *restrict groups, __global const uint *restrict extra, RESULTS,
+     __global uint4 *restrict work)
+{
+    __local uint stack[STACK], far_list[2 * WARP], mid_list[2 * WARP], near_list[3 * WARP], scratch[WARP];
+    __local float4 tile[3 * WARP], boxes[2 * OWN];
+    __local float tile_traces[WARP];
+    const uint lane = get_local_id(0), before = (1u << lane) - 1;
+    const uint slot = lane % LANES_OF_TEAM, team = lane / LANES_OF_TEAM;
+    const float angle = opening < 0.0f ? 0.6f : 0.9f;
+    uint4 done = (uint4)(0);
+
+    for (uint g = get_global_id(0) / WARP; g < chunks + extra[0]; g += stride) {
+        const uint begin = groups[g].x, size = groups[g].y;
+        Bodies own;
+        float4 low = (float4)(INFINITY), high = (float4)(-INFINITY);
+        float limit = INFINITY;
+        sync_warp();
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k) {
+            const uint i = begin + min(slot + k * LANES_OF_TEAM, size - 1);
+            const float4 p = bodies[i];
+            own.x[k] = p.xyz;
+            own.a[k] = (float3)(0.0f);
+            own.potential[k] = 0.0f;
+            float side[7] = { p.x, p.y, p.z, -p.x, -p.y, -p.z, least[i] };
+            for (uint step = WARP / 2; step > 0; step /= 2)
+                for (uint t = 0; t < 7; ++t)
+                    side[t] = fmin(side[t], shuffle_float(side[t], lane ^ step, scratch));
+            const float allowed = opening < 0.0f ? INFINITY : opening * side[6];
+            const float4 a = (float4)(side[0], side[1], side[2], 0.0f), b = -(float4)(side[3], side[4], side[5], 0.0f);
+            if (lane == 0) {
+                boxes[2 * k] = (float4)(0.5f * a.xyz + 0.5f * b.xyz, allowed);
+                boxes[2 * k + 1] = 0.5f * b - 0.5f * a;
+            }
+            low = fmin(low, a);
+            high = fmax(high, b);
+            limit = fmin(limit, allowed);
+        }
+        const float3 centre = 0.5f * low.xyz + 0.5f * high.xyz;
+        float radius = 0.0f;
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k)
+            radius = fmax(radius, length(own.x[k] - centre));
+        for (uint step = WARP / 2; step > 0; step /= 2)
+            radius = fmax(radius, shuffle_float(radius, lane ^ step, scratch));
+        float s[TERMS];
+#pragma unroll
+        for (uint k = 0; k < TERMS; ++k)
+            s[k] = 0.0f;
+
+        uint far_count = 0, mid_count = 0, near_count = 0;
+        int height = 1;
+        if (lane == 0)
+            stack[0] = 0;
+        while (height > 0) {
+            sync_warp();
+            const int popped = min(min(height, WARP), max(1, (STACK - 160 - height) / 7));
+            height -= popped;
+            const bool active = (int)lane < popped;
+            const uint id = active ? stack[height + lane] : 0;
+            const float4 c = cells[ROWS * id], b = cells[ROWS * id + 1];
+            const uint first = as_uint(b.z), count = as_uint(b.w) & ~INNER;
+            const bool inner = (as_uint(b.w) & INNER) != 0;
+            bool accepted = active;
+            // The rounding of the centre of mass is an error too, and one that does not average out.
+            const float3 place = fabs(c.xyz);
+            const float rounding = 4e-7f * fmax(place.x, fmax(place.y, place.z));
+#pragma unroll
+            for (uint k = 0; k < OWN; ++k) {
+                const float3 gap = fmax(fabs(c.xyz - boxes[2 * k].xyz) - boxes[2 * k + 1].xyz, 0.0f);
+                const float gap2 = dot(gap, gap), near = root(gap2), ratio = b.y * near;
+                accepted = accepted && ratio < angle
+                    && c.w * near * near * fma(ratio * ratio, ratio, rounding * near) <= boxes[2 * k].w;
+#ifdef SOFTENING_CLAMP
+                accepted = accepted && gap2 > eps2;
+#endif
+            }
+            const float3 d = c.xyz - centre;
+            const float d2 = dot(d, d), away = root(d2), ours = radius * away, theirs = b.y * away;
+            const bool far = accepted && ours * FAR_RADII < 1.0f && d2 >= FAR_SOFTENING * eps2
+                && c.w * away * away * (ours * ours) * fma(2.0f * theirs, theirs, ours * ours) <= far_share * limit;
+            const bool direct = active && !inner && !far && (!accepted || count <= 4);
+            const bool mid = accepted && !far && !direct, open = active && !accepted && inner;
+            done.w += popped;
+
+            uint bits = ballot(open, scratch);
+            if (bits) {
+                const uint children = open ? count : 0;
+                uint at = height;
+                for (uint b_ = 0; b_ < 4; ++b_) {
+                    const uint set = ballot((children >> b_ & 1) != 0, scratch);
+                    at += popcount(set & before) << b_;
+                    height += popcount(set) << b_;
+                }
+                for (uint k = 0; k < children; ++k)
+                    stack[at + k] = first + k;
+            }
+            bits = ballot(far, scratch);
+            if (bits) {
+                if (far)
+                    far_list[far_count + popcount(bits & before)] = id;
+                far_count += popcount(bits);
+                done.z += popcount(bits);
+                sync_warp();
+                if (far_count >= WARP) {
+                    const uint cell = ROWS * far_list[lane], rest = far_list[lane + WARP];
+                    expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], eps2);
+                    far_count -= WARP;
+                    sync_warp();
+                    far_list[lane] = rest;
+                    sync_warp();
+                }
+            }
+            bits = ballot(mid, scratch);
+            if (bits) {
+                if (mid)
+                    mid_list[mid_count + popcount(bits & before)] = id;
+                mid_count += popcount(bits);
+                done.y += popcount(bits) * size;
+                sync_warp();
+                if (mid_count >= WARP) {
+                    const uint cell = ROWS * mid_list[lane], rest = mid_list[lane + WARP];
+                    for (uint k = 0; k < ROWS; ++k)
+                        tile[lane + k * WARP] = cells[cell + k];
+                    tile_traces[lane] = traces[mid_list[lane]];
+                    sync_warp();
+                    attract_to_cells(&own, tile, tile_traces, team, eps2);
+                    mid_count -= WARP;
+                    sync_warp();
+                    mid_list[lane] = rest;
+                    sync_warp();
+                }
+            }
+            bits = ballot(direct, scratch);
+            while (bits) {
+                const uint from_lane = 31 - clz(bits & -bits);
+                bits &= bits - 1;
+                const uint from = shuffle_(first, from_lane, scratch), all = shuffle_(count, from_lane, scratch);
+                done.x += all * size;
+                for (uint o = 0; o < all; o += WARP) {
+                    const uint some = min((uint)WARP, all - o);
+                    if (lane < some)
+                        near_list[near_count + lane] = from + o + lane;
+                    near_count += some;
+                    sync_warp();
+                    if (near_count >= 2 * WARP) {
+                        tile[lane] = bodies[near_list[lane]];
+                        tile[lane + WARP] = bodies[near_list[lane + WARP]];
+                        const uint rest = near_list[lane + 2 * WARP];
+                        sync_warp();
+                        attract_to_bodies(&own, tile, near_list, begin + slot, team, eps2);
+                        near_count -= 2 * WARP;
+                        sync_warp();
+                        near_list[lane] = rest;
+                        sync_warp();
+                    }
+                }
+            }
+        }
+        // What is left in the lists.
+        sync_warp();
+        if (far_count > 0 && lane < far_count) {
+            const uint cell = ROWS * far_list[lane];
+            expand(s, centre, radius, cells[cell], cells[cell + 1], cells[cell + 2], eps2);
+        }
+        if (mid_count > 0) {
+            const bool inside = lane < mid_count;
+            const uint cell = inside ? mid_list[lane] : 0;
+            tile[lane] = inside ? cells[ROWS * cell] : NOWHERE;
+            tile[lane + WARP] = inside ? cells[ROWS * cell + 1] : (float4)(0.0f);
+            tile[lane + 2 * WARP] = inside ? cells[ROWS * cell + 2] : (float4)(0.0f);
+            tile_traces[lane] = inside ? traces[cell] : 0.0f;
+            sync_warp();
+            attract_to_cells(&own, tile, tile_traces, team, eps2);
+            sync_warp();
+        }
+        if (near_count > 0) {
+            tile[lane] = lane < near_count ? bodies[near_list[lane]] : NOWHERE;
+            tile[lane + WARP] = lane + WARP < near_count ? bodies[near_list[lane + WARP]] : NOWHERE;
+            sync_warp();
+            attract_to_bodies(&own, tile, near_list, begin + slot, team, eps2);
+        }
+#pragma unroll
+        for (uint k = 0; k < TERMS; ++k)
+            for (uint step = WARP / 2; step > 0; step /= 2)
+                s[k] += shuffle_float(s[k], lane ^ step, scratch);
+        const float scale = radius > 0.0f ? 1.0f / radius : 0.0f;
+#pragma unroll
+        for (uint k = 0; k < OWN; ++k) {
+            for (uint step = LANES_OF_TEAM; step < WARP; step *= 2) {
+                own.a[k].x += shuffle_float(own.a[k].x, lane ^ step, scratch);
+                own.a[k].y += shuffle_float(own.a[k].y, lane ^ step, scratch);
+                own.a[k].z += shuffle_float(own.a[k].z, lane ^ step, scratch);
+                own.potential[k] += shuffle_float(own.potential[k], lane ^ step, scratch);
+            }
+            evaluate(s, (own.x[k] - centre) * scale, radius, &own, k);
+            const uint at = slot + k * LANES_OF_TEAM;
+            if (team == 0 && at < size) {
+                const uint id = ids[begin + at];
+#ifdef POTENTIAL
+                phi[id] = real_of(own.potential[k]);
+#else
+                sums[id] = (float4)(own.a[k], 0.0f);
+                last[id] = size_of(own.a[k]);
+#endif
+            }
+        }
+    }
+    if (lane == 0)
+        work[get_global_id(0) / WARP] = done;
+}

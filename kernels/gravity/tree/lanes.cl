@@ -1,0 +1,71 @@
+// Vectors of 16 lanes for the kernels of the tree on CPUs. One work-item is one task; its loops run over vectors.
+
+#define TASK __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+#define LANE ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+float sum_of(float16 v)
+{
+    const float8 a = v.lo + v.hi;
+    const float4 b = a.lo + a.hi;
+    return (b.x + b.z) + (b.y + b.w);
+}
+
+float largest_of(float16 v)
+{
+    const float8 a = fmax(v.lo, v.hi);
+    const float4 b = fmax(a.lo, a.hi);
+    return fmax(fmax(b.x, b.z), fmax(b.y, b.w));
+}
+
+float smallest_of(float16 v)
+{
+    return -largest_of(-v);
+}
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+// Returns one bit per lane: 1 where the condition holds.
+uint bits_of(int16 condition)
+{
+    return (ushort)__builtin_ia32_cvtd2mask512(condition);
+}
+
+// Writes the lanes whose bits are set one after another to `list`. It may overwrite up to 16 elements of the list.
+void append(float16 v, uint bits, float *list)
+{
+    vstore16(__builtin_ia32_compresssf512_mask(v, (float16)(0.0f), (ushort)bits), 0, list);
+}
+#else
+uint bits_of(int16 condition)
+{
+    const int16 bits = condition & (int16)(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768);
+    const int8 a = bits.lo | bits.hi;
+    const int4 b = a.lo | a.hi;
+    return (b.x | b.z) | (b.y | b.w);
+}
+
+void append(float16 v, uint bits, float *list)
+{
+    float one[16];
+    vstore16(v, 0, one);
+    for (; bits != 0; bits &= bits - 1)
+        *list++ = one[31 - clz(bits & -bits)];
+}
+#endif
+
+void append_ids(uint16 ids, uint bits, uint *list)
+{
+    append(as_float16(ids), bits, (float *)list);
+}
+
+// Returns 1/√x, accurate to a few units of the last place. x = 0 gives infinity or NaN.
+float16 inverse_root(float16 x)
+{
+    const float16 y = root(x);
+    return y * (1.5f - 0.5f * x * y * y);
+}
+
+// Returns the first of the n bodies that task t of `tasks` takes: a multiple of 16, or n.
+uint part(uint n, uint t, uint tasks)
+{
+    return t == tasks ? n : (uint)((ulong)n * t / tasks) & ~15u;
+}

@@ -1,0 +1,209 @@
+//! Gravity's variant `tree`: its forces, its potential, the same bits each time, and bodies that are hard to sort.
+
+use gravitile::base::bodies::Bodies;
+use gravitile::base::params;
+use gravitile::compute::Device;
+use gravitile::engine::Engine;
+use gravitile::engine::config::Config;
+use gravitile::modes::accuracy::relative_error;
+use gravitile::scene::Scene;
+
+use crate::support::{cpu, gpu, gravity, mistaken, scene};
+
+fn tree(mut config: Config, set: &[(&str, &str)]) -> Config {
+    config.variant = gravity().variant("tree");
+    for (key, value) in set {
+        params::set(config.mode.as_mut(), key, value).unwrap();
+    }
+    config
+}
+
+fn of_bodies(bodies: Bodies, set: &[(&str, &str)]) -> Config {
+    tree(Config { start: Scene::of_bodies("bodies", bodies), ..Config::new(gravity()) }, set)
+}
+
+/// Returns the relative error of the forces on at most 500 bodies after two steps.
+fn error(device: &Device, config: Config) -> f64 {
+    let mut engine = Engine::new(device.clone(), config).unwrap();
+    engine.run(2, |_| {}).unwrap();
+    let (all, count) = (engine.size(), engine.size().min(500));
+    let sample = engine.sample((0..count).map(|nth| nth * all / count).collect()).unwrap().unwrap();
+    relative_error(sample.collect::<Vec<_>>()).unwrap_or(0.0)
+}
+
+/// Numbers between 0 and 1 that look random: a multiple of the golden ratio for each of many bodies.
+fn spread(nth: usize, ratio: f64) -> f32 {
+    (nth as f64 * ratio).fract() as f32
+}
+
+/// A ball of bodies of mass `mass` around `centre`.
+fn ball(bodies: &mut Bodies, count: usize, centre: [f32; 3], radius: f32, mass: impl Fn(usize) -> f32) {
+    for nth in 0..count {
+        let place = [0.618_033_99, 0.754_877_67, 0.569_840_29].map(|ratio| spread(nth + 1, ratio) - 0.5);
+        bodies.push([0, 1, 2].map(|k| centre[k] + radius * place[k]), [0.0; 3], mass(nth));
+    }
+}
+
+fn forces_are_accurate(device: &Device) {
+    for count in [1, 2, 3, 17, 33, 257, 4097, 20_000] {
+        for (opening, most) in [("0.01", 3e-3), ("0.0005", 8e-4)] {
+            for softening in ["plummer", "clamp"] {
+                let set = [("opening", opening), ("softening", softening)];
+                let error = error(device, tree(scene("plummer", Some(count), &[]), &set));
+                eprintln!("{count} {opening} {softening} {error:e}");
+                assert!(error < 2.0 * most, "{count} bodies, opening {opening}, {softening}: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn forces_are_accurate_on_the_cpu() {
+    forces_are_accurate(&cpu());
+}
+
+#[test]
+fn forces_are_accurate_on_a_gpu() {
+    gpu().iter().for_each(forces_are_accurate);
+}
+
+fn bodies_may_be_anywhere(device: &Device) {
+    let mut cases: Vec<(&str, Bodies)> = Vec::new();
+    let case = |make: &dyn Fn(&mut Bodies)| {
+        let mut bodies = Bodies::default();
+        make(&mut bodies);
+        bodies
+    };
+    let one = |_| 1e-3;
+    cases.push(("at one place", case(&|b| ball(b, 3000, [1.0; 3], 0.0, one))));
+    cases.push((
+        "most at one place",
+        case(&|b| {
+            ball(b, 2000, [0.3; 3], 0.0, one);
+            ball(b, 1000, [0.0; 3], 2.0, one);
+        }),
+    ));
+    cases.push((
+        "two balls far apart",
+        case(&|b| {
+            ball(b, 1500, [-5e5; 3], 1.0, one);
+            ball(b, 1500, [5e5; 3], 1.0, one);
+        }),
+    ));
+    cases.push(("far away", case(&|b| ball(b, 3000, [0.0; 3], 2e15, |_| 1e18))));
+    cases.push((
+        "a small ball far away",
+        case(&|b| {
+            ball(b, 1500, [0.0; 3], 1.0, one);
+            b.push([1e15, 0.0, 0.0], [0.0; 3], 1.0);
+        }),
+    ));
+    cases.push((
+        "masses over 12 decades, and none",
+        case(&|b| {
+            ball(
+                b,
+                3000,
+                [0.0; 3],
+                2.0,
+                |nth| if nth % 5 == 0 { 0.0 } else { 10_f32.powi(nth as i32 % 13 - 6) },
+            )
+        }),
+    ));
+    cases.push(("without mass", case(&|b| ball(b, 1000, [0.0; 3], 2.0, |_| 0.0))));
+    cases.push((
+        "on a line",
+        case(&|b| (0..3000).for_each(|nth| b.push([nth as f32, 0.0, 0.0], [0.0; 3], 1.0))),
+    ));
+    cases.push((
+        "ever closer together",
+        case(&|b| (0..120).for_each(|nth| b.push([2_f32.powi(-nth), 0.0, 0.0], [0.0; 3], 1e-3))),
+    ));
+    for (name, bodies) in cases {
+        let count = bodies.len();
+        let config = of_bodies(bodies, &[("dt", "0.00001"), ("eps", "0.001")]);
+        let error = error(device, config.clone());
+        assert!(error < 3e-3, "bodies {name}: {error:e}");
+        let mut engine = Engine::new(device.clone(), config).unwrap();
+        engine.run(2, |_| {}).unwrap();
+        let moved = engine.bodies().unwrap();
+        let finite = moved.positions.iter().chain(&moved.velocities).flatten().all(|c| c.is_finite());
+        assert!(moved.len() == count && finite, "bodies {name}: one was lost");
+    }
+}
+
+#[test]
+fn bodies_may_be_anywhere_on_the_cpu() {
+    bodies_may_be_anywhere(&cpu());
+}
+
+#[test]
+fn bodies_may_be_anywhere_on_a_gpu() {
+    gpu().iter().for_each(bodies_may_be_anywhere);
+}
+
+fn the_potential_is_that_of_all_pairs(device: &Device) {
+    for (name, softening) in [("plummer", "plummer"), ("galaxy", "plummer"), ("plummer", "clamp")] {
+        let energy = |variant| {
+            let config =
+                Config { variant, ..tree(scene(name, Some(5000), &[]), &[("softening", softening)]) };
+            let mut engine = Engine::new(device.clone(), config).unwrap();
+            engine.diagnostics().unwrap().0.potential
+        };
+        let (right, found) = (energy(gravity().variant("tiled")), energy(gravity().variant("tree")));
+        assert!((found / right - 1.0).abs() < 5e-4, "{name}, {softening}: {found} instead of {right}");
+    }
+}
+
+#[test]
+fn the_potential_is_that_of_all_pairs_on_the_cpu() {
+    the_potential_is_that_of_all_pairs(&cpu());
+}
+
+#[test]
+fn the_potential_is_that_of_all_pairs_on_a_gpu() {
+    gpu().iter().for_each(the_potential_is_that_of_all_pairs);
+}
+
+fn every_run_has_the_same_bits(device: &Device) {
+    for integrator in ["leapfrog", "euler"] {
+        let config = tree(scene("galaxy", Some(3000), &[]), &[("integrator", integrator)]);
+        let start = || Engine::new(device.clone(), config.clone()).unwrap();
+        let mut whole = start();
+        whole.run(8, |_| {}).unwrap();
+        let right = whole.bodies().unwrap();
+        let mut cut = start();
+        cut.run(3, |_| {}).unwrap();
+        cut.diagnostics().unwrap();
+        let mut resumed = start();
+        resumed.restore(cut.snapshot().unwrap()).unwrap();
+        for engine in [&mut cut, &mut resumed] {
+            engine.run(5, |_| {}).unwrap();
+            assert!(engine.bodies().unwrap() == right, "{integrator}");
+        }
+    }
+}
+
+#[test]
+fn every_run_has_the_same_bits_on_the_cpu() {
+    every_run_has_the_same_bits(&cpu());
+}
+
+#[test]
+fn every_run_has_the_same_bits_on_a_gpu() {
+    gpu().iter().for_each(every_run_has_the_same_bits);
+}
+
+#[test]
+fn mistakes_are_found() {
+    let right = error(&cpu(), tree(scene("plummer", Some(4097), &[]), &[]));
+    for (what, replaced, by) in [
+        ("a cell that is left out", "if (mid_bits) {", "if (mid_bits > 1) {"),
+        ("the wrong sign of the quadrupole", "fma(along, x, -across * ux)", "fma(along, x, across * ux)"),
+        ("a wrong expansion", "s[0] += m1 * (ux - x * along);", "s[0] += m1 * (ux + x * along);"),
+    ] {
+        let variant = Some(mistaken(gravity(), "tree", replaced, by));
+        let wrong = error(&cpu(), Config { variant, ..tree(scene("plummer", Some(4097), &[]), &[]) });
+        assert!(wrong > 1.5 * right, "{what}: {wrong:e}, right: {right:e}");
+    }
+}
