@@ -43,7 +43,7 @@ pub struct Config {
     /// Measured recipes. `auto` prefers measured recipes to guessed recipes.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps between two displayed frames (a burst).
+    /// Number of steps between two displayed frames, called a burst.
     pub steps_per_frame: Option<u32>,
     /// Whether the simulation runs.
     pub running: bool,

@@ -23,7 +23,7 @@ pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }
 
-/// Returns whether the renderer's name is that of a software renderer.
+/// Returns whether a software renderer draws, judged by its name.
 pub fn is_software(context: &Context) -> bool {
     let renderer = context.get_opengl_renderer_string();
     ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name))

@@ -33,7 +33,7 @@ pub struct View {
     meter: exposure::Meter,
     bloom: bloom::Bloom,
     grid: grid::Grid,
-    /// Camera and size of the light that the target holds; `None` if the light is outdated.
+    /// Camera and size of the last drawn light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
 

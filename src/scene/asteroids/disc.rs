@@ -9,9 +9,9 @@ use crate::scene::random::Random;
 
 /// A disc of bodies on circular orbits around the planet. Each orbit has its own plane.
 pub(super) struct Disc {
-    /// Radius of the inner edge, unless the planet is too large.
+    /// Minimum radius of the inner edge. A large planet moves the edge outwards.
     pub inner: f64,
-    /// Outer radius divided by inner radius, unless the bodies need more room.
+    /// Minimum ratio of the outer radius to the inner radius. Many bodies need a larger disc.
     pub ratio: f64,
     /// Start and end of an empty gap, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
