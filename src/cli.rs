@@ -15,13 +15,13 @@ pub struct Cli {
     /// Command to run.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Options of the viewer, which apply when no command is given.
+    /// Options of the viewer, which are used when no command is given.
     #[command(flatten)]
     pub(crate) view: View,
 }
 
 impl Cli {
-    /// Whether the command writes its results to stdout: every command but the viewer.
+    /// Returns whether the command writes its results to stdout: true for every command except the viewer.
     pub fn prints(&self) -> bool {
         !matches!(self.command, None | Some(Command::View(_)))
     }
@@ -38,7 +38,7 @@ pub(crate) enum Command {
     Render(Render),
     /// Measure speed and error of kernel variants, for several numbers of bodies and work-group sizes
     Bench(Bench),
-    /// Compare every kernel variant with the f64 reference; the exit code is 1 if one disagrees
+    /// Compare every kernel variant with the f64 reference; the exit code is 1 if a variant disagrees
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
@@ -52,7 +52,7 @@ pub(crate) struct DeviceArgs {
     pub(crate) device: Option<String>,
 }
 
-/// The options that select one device or several.
+/// The options that select one or several devices.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
@@ -66,13 +66,13 @@ pub(crate) struct DevicesArgs {
 /// The option that replaces kernels.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArgs {
-    /// Use the OpenCL kernels in this folder instead of the built-in ones. If the folder has none, `view` copies the built-in
-    /// kernels there. `view` also reloads a kernel whenever its file is saved
+    /// Use the OpenCL kernels in this folder instead of the built-in kernels. If the folder has no kernels, `view` copies the
+    /// built-in kernels there. `view` also reloads a kernel whenever its file is saved
     #[arg(long, value_name = "FOLDER")]
     pub(crate) kernels: Option<PathBuf>,
 }
 
-/// The options that select what to simulate.
+/// The options that select the simulation.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Simulation {
     #[command(flatten)]
@@ -88,8 +88,8 @@ pub(crate) struct Simulation {
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub(crate) load: Option<PathBuf>,
-    /// Continue exactly where a snapshot, or a picture that contains one, was taken. --set, --variant, --work-group
-    /// and --knob may change settings
+    /// Continue exactly from a snapshot, or from a picture that contains a snapshot. --set, --variant, --work-group and
+    /// --knob may change settings
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
     pub(crate) resume: Option<PathBuf>,
     /// Start with a fluid (--mode fluid) on the grid of a parameter file with seven lines: nx, ny, steps,
@@ -131,7 +131,7 @@ fn rates() -> clap::builder::RangedI64ValueParser<u32> {
 }
 
 impl Simulation {
-    /// Returns whether the options select what to start from.
+    /// Returns whether any of the options selects an initial state.
     pub(crate) fn is_chosen(&self) -> bool {
         let Self { mode, scene, load, resume, params, .. } = self;
         mode.is_some() || scene.is_some() || load.is_some() || resume.is_some() || params.is_some()
@@ -157,7 +157,7 @@ pub(crate) struct View {
     /// Steps between two frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) steps_per_frame: String,
-    /// Simulate without waiting for the screen
+    /// Simulate at full speed, without waiting for the screen
     #[arg(long)]
     pub(crate) free_run: bool,
     /// Start paused
@@ -166,10 +166,10 @@ pub(crate) struct View {
     /// Size of the window [default: the last size, at first 1280x800]
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// Do not read or write settings and autosaves; implied by --frames
+    /// Do not read or write settings and autosaves. --frames implies --clean
     #[arg(long)]
     pub(crate) clean: bool,
-    /// Save the running simulation at this interval, to continue from it after a crash
+    /// Interval between automatic saves, from which the simulation can continue after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) autosave: u32,
     /// Exit after this many frames
@@ -192,7 +192,7 @@ pub(crate) struct Run {
     /// folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Write a snapshot for --resume after the last step
+    /// Write a snapshot after the last step, for --resume
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Print the results as JSON
@@ -231,7 +231,7 @@ pub(crate) struct Render {
     /// Pictures per second of a film
     #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
     pub(crate) fps: u32,
-    /// Write only the picture. Without this option, the PNG file also contains the simulation, for --resume
+    /// Write only the picture. Without --bare, the PNG file also contains the simulation, for --resume
     #[arg(long, conflicts_with = "frames")]
     pub(crate) bare: bool,
 }
@@ -260,8 +260,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "COUNT,…", value_delimiter = ',', conflicts_with_all = ["device", "tune", "plot"],
           value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) devices: Vec<u16>,
-    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the same
-    /// kind as the first one]
+    /// Devices to choose from with --devices: numbers, names, `all`, `gpus` or `sub:K` [default: all devices of the
+    /// same kind as the first device]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
     /// Numbers of bodies or cells [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
@@ -276,11 +276,11 @@ pub(crate) struct Bench {
     /// Set a parameter. If the key is unknown, the error lists all parameters
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
-    /// Search for the fastest variant and its settings, which `auto` uses from then on
+    /// Search for the fastest variant and settings, and store them as the choice of `auto`
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub(crate) tune: bool,
-    /// Write a chart of the speeds to a PNG or CSV file. The axis is the number of bodies, or the work-group size if
-    /// several sizes or only one number of bodies are measured
+    /// Write a chart of the speeds to a PNG or CSV file. The horizontal axis is the number of bodies, or the work-group size
+    /// if several sizes or only one number of bodies are measured
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
     /// Number of timings; the median is reported

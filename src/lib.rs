@@ -1,30 +1,30 @@
 //! gravitile, an interactive particle visualizer: the folders of the source, and how they work together.
 //!
-//! Each folder is a room, and a room uses only rooms further right; `tests/layering.rs` checks this:
+//! A folder uses only folders further right; `tests/layering.rs` checks this:
 //! ```text
 //! commands → app → ui → session, export → engine → modes → compute, scene, view → base
 //! ```
-//! `compute` knows no physics, `modes` no window, `view` no OpenCL, and `session` no OpenGL. OpenCL and OpenGL exchange
-//! plain memory, a [`session::Frame`].
+//! `compute` contains no physics, `modes` no window, `view` no OpenCL, and `session` no OpenGL. OpenCL and OpenGL exchange
+//! data through plain memory, a [`session::Frame`].
 //!
 //! # One frame
 //! The simulation has its own thread, so the window never waits for a kernel.
 //! ```text
 //! window thread (app/viewer.rs, `frame`)        worker thread (session/worker/thread.rs, `turn`)
-//!   1 the panel edits a copy of the Config        a obey the waiting commands
+//!   1 the panel edits a copy of the Config        a apply the waiting commands
 //!   2 a changed Config goes to the worker         b complete the burst: queue slices of the body range in
-//!   3 take the newest Frame, if any                 chunks of about 100 ms, with a look at the commands between
+//!   3 take the newest Frame, if any                 chunks of about 100 ms, and check for commands
 //!   4 upload the Frame and draw the view          c queue a copy of the points to draw, and its read-back
 //!   5 draw the panel over the view; swap          d start the next burst; wait for the read-back; publish
 //!                                                   the Frame; wake the window
 //! ```
-//! The window draws only when something changed, and at most as often as the screen refreshes. A burst is a number of
-//! steps without a read-back. Each frame shows one burst, except in free run.
+//! The window draws only after a change, and at most as often as the screen refreshes. A burst is a number of steps without a
+//! read-back. Each frame shows one burst, except in free run.
 //!
-//! # Where things are described once
+//! # Where to find definitions
 //! * Parameters: `visit` of a mode (`parameters.rs` in its folder); used by the panel, `--set`, scenes, reports and tests.
 //! * Appearance: `visit` of [`base::look::Look`]; used by the panel, `--look` and the view.
-//! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check`, `bench` and tests. A mode's row also
+//! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check`, `bench` and tests. A mode's entry also
 //!   describes the work of a step, the limit of the speed, the checks, and the lists in a snapshot.
 //! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own. `scene/built_in.rs` sets their order, and
 //!   the table `GENERATORS` of each mode in `scene/` the names that they can use.
@@ -32,7 +32,7 @@
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.
 //! * Charts: [`export::chart::Chart`]; used by the chart window, and by `bench --plot` for PNG and CSV.
-//! * Configuration: [`engine::config::Config`]. A simulation's whole state is an [`engine::snapshot::Snapshot`], made from
+//! * Configuration: [`engine::config::Config`]. A simulation's state is an [`engine::snapshot::Snapshot`], made from
 //!   [`modes::Simulation::state`] and [`modes::Simulation::extra`].
 
 // In tests, a failure may end in a panic.

@@ -1,4 +1,4 @@
-//! `gravitile check`: compares every variant of every mode with the f64 reference, also at odd work-group sizes.
+//! `gravitile check`: compares every variant of every mode with the f64 reference, with several work-group sizes.
 
 use std::process::ExitCode;
 
@@ -11,21 +11,21 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::modes::{Start, checks};
 
-/// Number of bodies or cells for which the recipe is guessed.
+/// Number of bodies or cells for which `auto` chooses the recipe.
 const FEW: usize = 1000;
-/// Minimum relative change of the state in a case; with less, an agreement would prove nothing.
+/// Minimum relative change of the state in a test case; a smaller change would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Recipes of one variant that are compared in one row.
+/// Recipes of one variant that share one row of the table.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The kernels, in the order in which they are compared.
+    /// The recipes, in the order in which they are compared.
     pub recipes: Vec<Recipe>,
-    /// Whether all cases are compared; otherwise only a few that reveal most errors.
+    /// Whether to compare all test cases, or only a few that reveal most errors.
     thorough: bool,
 }
 
-/// Returns the recipes to compare: work-groups of 1, 7, 64, 256 and the most items, and all combinations of knobs.
+/// Returns the recipes to compare: work-groups of 1, 7, 64, 256 and the maximum size, and all combinations of knobs.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -33,38 +33,38 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     sizes.dedup();
     let with = |size: &usize| Plan { recipes: vec![guess.with_work_group(*size)], thorough: true };
     let mut plans: Vec<Plan> = sizes.iter().map(with).collect();
-    // Starts from the recipe that `auto` guesses for a large number of bodies.
+    // The recipe that `auto` guesses for a large number of bodies.
     let many = Recipe::guess(variant, device, 1 << 20);
     if many != guess.with_work_group(many.work_group) {
         plans.push(Plan { recipes: vec![many], thorough: true });
     }
     if !variant.knobs.is_empty() {
         let fits = |recipe: &Recipe| recipe.work_group <= recipe.max_work_group(device);
-        // An odd size, which no even number of items that share a sum divides.
+        // The work-group size is odd, so that no even number of cooperating work-items divides the size.
         let recipes = guess.with_work_group(63.min(most)).relatives().into_iter().filter(fits).collect();
         plans.push(Plan { recipes, thorough: false });
     }
     plans
 }
 
-/// Result of some recipes of a variant over all cases of its mode.
+/// Result of comparing some recipes of a variant in all test cases of its mode.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// Name of the mode.
     pub mode: &'static str,
     /// Name of the variant.
     pub variant: &'static str,
-    /// Work-items per work-group.
+    /// Number of work-items per work-group.
     pub work_group: usize,
     /// Number of recipes.
     pub recipes: usize,
-    /// Number of comparisons.
+    /// Number of comparisons with the reference.
     pub cases: usize,
     /// Largest relative error, as defined by [`checks::error`].
     pub worst: f64,
-    /// Largest error that passes for this variant.
+    /// Largest error that is allowed for this variant.
     pub allowed: f64,
-    /// Case with the largest error.
+    /// Name of the test case with the largest error.
     pub case: String,
 }
 
@@ -114,16 +114,16 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     }
 }
 
-/// An initial state, and the final state that the reference computes from it.
+/// A test case: an initial state, and the final state that the reference computes.
 pub struct Case {
     start: Start,
     end: State<f64>,
 }
 
-/// Computes the cases of a mode.
+/// Computes the test cases of a mode.
 ///
 /// # Errors
-/// Returns an error if a scene is missing, or if nothing happens in it.
+/// Returns an error if a scene is missing, or if its state hardly changes.
 pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     let case = |start: Start| {
         let mut end = start.state.to_f64();
@@ -139,7 +139,7 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     (info.checks)(info)?.into_iter().map(case).collect()
 }
 
-/// Compares the recipes of a plan over its cases.
+/// Compares the recipes of a plan in the given test cases.
 ///
 /// # Errors
 /// Returns an error if a kernel does not build or the device fails.

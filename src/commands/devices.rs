@@ -43,7 +43,7 @@ fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 
-/// Opens one device, with the kernels of a folder if the options name one.
+/// Opens the device that the options select, with the kernels of a folder if the options name a folder.
 pub(super) fn open(args: &Subject) -> Result<Device> {
     let edits = edits(&args.kernels)?;
     let found = compute::select(args.device.device.as_deref())?;
@@ -57,13 +57,13 @@ pub(super) fn edits(args: &KernelArgs) -> Result<KernelEdits> {
     Ok(args.kernels.as_deref().map(kernel_lab::read).transpose()?.unwrap_or_default())
 }
 
-/// Returns a list of the replaced kernels, for the line above a table.
+/// Returns the names of the replaced kernels, for the line above a table.
 pub(super) fn edited(device: &Device) -> String {
     let names: Vec<String> = device.edits().keys().cloned().collect();
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
 }
 
-/// Finds the devices that the options name.
+/// Finds the devices that the options select.
 pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     let found = match &args.devices {
         Some(devices) => compute::select_several(devices)?,
@@ -81,7 +81,7 @@ pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     }
 }
 
-/// Opens the devices, with the kernels of a folder if the options name one.
+/// Opens the devices that the options select, with the kernels of a folder if the options name a folder.
 pub(super) fn open_several(args: &Simulation) -> Result<Devices> {
     let edits = edits(&args.kernels)?;
     let devices = Devices::all(find(&args.device)?)?;

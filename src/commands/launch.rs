@@ -24,12 +24,12 @@ pub(super) struct Begin {
 }
 
 impl Begin {
-    /// Reads the options. `prepare` may set parameters of a new simulation before `--set` does.
+    /// Reads the options. `prepare` may set parameters of a new simulation before `--set` does so.
     pub(super) fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
         let carried = args.resume.as_deref().map(Carried::load).transpose()?;
         let (mut config, snapshot) = match carried {
             Some(Carried::Snapshot(snapshot)) => (snapshot.runs[0].config.clone(), Some(snapshot)),
-            // A picture whose simulation was too large to store: only its configuration is known.
+            // The simulation was too large for the picture, so that only the configuration is known.
             Some(Carried::Scene(config)) => (*config, None),
             None => (start(args)?, None),
         };
@@ -41,7 +41,7 @@ impl Begin {
         Ok(Self { config, snapshot })
     }
 
-    /// Returns the camera of the snapshot as text; empty if there is none.
+    /// Returns the camera of the snapshot as text; empty without a snapshot.
     pub(super) fn view(&self) -> String {
         self.snapshot.as_ref().map(|snapshot| snapshot.view.clone()).unwrap_or_default()
     }
@@ -60,8 +60,8 @@ impl Begin {
     }
 }
 
-/// Applies the options to the configuration that a resumed snapshot got on this device: fields that the options
-/// changed from `before` replace those of `now`.
+/// Merges the options into the configuration of a resumed snapshot: fields of `words` that differ from `before` replace the
+/// fields of `now`.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -110,7 +110,7 @@ fn start(args: &Simulation) -> Result<Config> {
     Ok(config)
 }
 
-/// Selects a mode and one of its scenes. Without a mode, the scene's name decides.
+/// Selects a mode and one of its scenes. If no mode is given, the name of the scene determines the mode.
 fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     let owner = || MODES.iter().copied().find(|info| name.is_some_and(|name| info.scene(name).is_some()));
     let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
@@ -144,7 +144,7 @@ fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
     set_mode(config.mode.as_mut(), &args.set)
 }
 
-/// Starts from the files of `--load` and `--params`, if given.
+/// Sets the initial state from the files of `--load` or `--params`, if given.
 fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     let info = config.mode.info();
     let other = |option: &str, what: &str, matter: Matter| {

@@ -1,4 +1,4 @@
-//! The commands of the command line: one file or folder for each, and the code that they share.
+//! The commands of the program, with one file or folder for each, and shared code.
 
 mod bench;
 pub mod check;
@@ -17,7 +17,7 @@ use crate::base::error::Result;
 use crate::cli::{Cli, Command};
 use crate::compute;
 
-/// Sets the environment variables that OpenCL drivers read.
+/// Sets environment variables for OpenCL drivers.
 ///
 /// # Safety
 /// No other thread may be running.

@@ -14,7 +14,7 @@ pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
     modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
 }
 
-/// Returns the named mode, or all modes.
+/// Returns the mode with this name, or all modes without a name.
 pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
     name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
 }
@@ -38,7 +38,7 @@ pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'st
 /// Values to try for each knob.
 pub(super) type Trials = Vec<(&'static str, Vec<u32>)>;
 
-/// Parses `--knob NAME=VALUE,…`. One of `variants` must have each knob.
+/// Parses `--knob NAME=VALUE,…`. At least one of `variants` must have each knob.
 pub(super) fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<Trials> {
     words.iter().map(|word| trial(variants, word)).collect()
 }
@@ -55,15 +55,15 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
     let values = values
-        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} may be {}", join(knob.options))))?;
+        .ok_or_else(|| Error::Invalid(format!("--knob {word}: {name} allows {}", join(knob.options))))?;
     Ok((knob.name, values))
 }
 
-/// Returns the value of each knob.
+/// Returns the value of each knob. Refuses several values for a knob.
 pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
     let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
         [value] => Ok((name, value)),
-        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several"))),
+        _ => Err(Error::Invalid(format!("--knob {word}: give one value; only `bench` takes several values"))),
     };
     trials.into_iter().zip(words).map(only).collect()
 }
@@ -81,7 +81,7 @@ pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
     Ok((look, keys.collect()))
 }
 
-/// Applies `--set`. The error for a parameter of another mode names this mode.
+/// Applies `--set`. The error for a parameter of another mode names the other mode.
 pub(super) fn set_mode(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
     let name = mode.info().name;
     set_all(mode, "--set", assignments).map_err(|error| match error {
@@ -114,7 +114,7 @@ pub(super) fn set_all(
     Ok(())
 }
 
-/// Returns the error for an unknown scene, with the scenes of one mode or of all.
+/// Returns the error for an unknown scene, with a list of the scenes of one mode or of all modes.
 pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     let modes = || MODES.iter().copied().filter(|info| of.is_none_or(|of| of == *info));
     let list = |info: &ModeInfo| info.scenes.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");

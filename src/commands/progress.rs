@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of a part of a run; with shorter parts, the overhead between parts would dominate.
+/// Minimum duration of a part of a run; with shorter parts, starting and ending the parts would take too much time.
 const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps between two checks for values that are not finite.
 const PART: u32 = 1 << 14;
@@ -18,7 +18,7 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports one.
+/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports values.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));
@@ -37,7 +37,7 @@ pub(super) fn run_in_parts(
 ) -> Result<Vec<f64>> {
     let reported = engine.config().mode.info().series.as_ref();
     let (mut series, mut done) = (Vec::new(), 0);
-    // The crash save can store the state between two parts.
+    // A crash save can store the state between two parts.
     let mut part = if reported.is_some() { PART } else { 1 };
     while done < steps {
         let (clock, now) = (Instant::now(), part.min(steps - done));

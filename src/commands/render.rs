@@ -32,9 +32,9 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     let size = size(&args.size)?;
     let (look, _) = look(&args.looks.look)?;
     let steps_per_frame = number_or_auto("--steps-per-frame", &args.steps_per_frame)?;
-    // An unwritable path is reported before any step.
+    // An unwritable path is reported before the first step.
     let picture = match args.frames {
-        // Dropping the film removes its draft, so that a program that ends before the first picture leaves none.
+        // Dropping the film removes its draft, so that ending the program before the first picture leaves no file.
         Some(_) => Film::create(&args.out, size, args.fps).map(|_| None)?,
         None => Some(output(&args.out)?),
     };
@@ -64,7 +64,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Exit code of a program that a signal ended, without the signal's number.
+/// Base of the exit code after a signal. The number of the signal is added.
 const SIGNALLED: u8 = 128;
 
 /// Signals that end a film.
@@ -136,7 +136,7 @@ struct Renderer<'a> {
     look: Look,
     points: Points,
     rig: Rig,
-    /// Camera of the snapshot; without one, all bodies are framed.
+    /// Camera of the snapshot; `None` means that the camera frames all bodies.
     camera: Option<Camera>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Steps to the first picture, and sets the camera: of the snapshot, or framing all bodies.
+    /// Computes the steps before the first picture. Sets the camera from the snapshot, or so that all bodies are visible.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);
@@ -164,7 +164,7 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Takes `steps` steps and uploads the bodies to draw.
+    /// Computes `steps` steps and uploads the bodies to draw.
     fn take(&mut self, steps: u32) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
@@ -173,7 +173,7 @@ impl<'a> Renderer<'a> {
         self.view.upload(&self.points, self.points.value_range())
     }
 
-    /// Identifies what the camera follows.
+    /// Returns the scene that the camera follows.
     fn follow_target(&self) -> FollowTarget {
         let mode = self.engine.config().mode.info().name;
         FollowTarget { mode, generation: self.engine.generation(), body: None }

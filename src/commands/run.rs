@@ -23,7 +23,7 @@ use crate::modes::{Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
-/// The report, as `--json` prints it.
+/// The report, in the format of `--json`.
 #[derive(Debug, Serialize)]
 struct Report {
     mode: &'static str,
@@ -33,13 +33,13 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
-    /// How several devices shared the work.
+    /// Shares of the work of several devices.
     sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,
-    /// Simulated time.
+    /// Simulated time at the end.
     time: f64,
-    /// Wall-clock time in seconds.
+    /// Wall-clock time of the steps in seconds.
     seconds: f64,
     /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
@@ -53,7 +53,7 @@ struct Report {
     readings: Vec<Reading>,
 }
 
-/// Quantities that bodies conserve.
+/// Conserved quantities of a simulation with bodies.
 #[derive(Debug, Serialize)]
 struct Conserved {
     energy: Energy,
@@ -71,13 +71,13 @@ struct Energy {
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    // With --save, parameters that only affect the picture are kept for the snapshot.
+    // With --save, parameters that only affect the picture stay in the snapshot.
     let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
     let mut begin = Begin::new(&args.simulation, prepare)?;
     let steps = steps(args.steps, &begin.config);
     let info = begin.config.mode.info();
     let outputs = args.out.as_deref().map(|path| Outputs::create(path, info)).transpose()?;
-    // Pipes and devices are refused before the first step, because --resume cannot read them.
+    // Pipes and devices are refused before the first step, because --resume cannot read from them.
     let save = args.save.as_deref().map(|path| OutputFile::create(path)?.draft()).transpose()?;
     let mut series = begin
         .snapshot
@@ -85,7 +85,7 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
         .map(|snapshot| std::mem::take(&mut snapshot.runs[0].series))
         .unwrap_or_default();
     let mut engine = begin.engine(open_several(&args.simulation)?)?;
-    // Values from a snapshot are used only if it has one for every step.
+    // Values from a snapshot are used only if there is a value for every step.
     if series.len() as u64 != engine.clock().0 {
         series.clear();
     }
@@ -191,7 +191,7 @@ fn print(report: &Report, engine: &Engine) {
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!(
-        "{mode} · {start} · {bodies} {} · {variant} × {work_group} {} on {device}",
+        "{mode} · {start} · {bodies} {} · {variant} with work-group {work_group} {} on {device}",
         info.work.things,
         engine.resolved().recipe.words()
     );
@@ -221,7 +221,7 @@ fn print(report: &Report, engine: &Engine) {
             false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
         };
         println!("energy {start} → {end}, {change}");
-        println!("momentum {:.2e}; Σ m|v| is {momentum_scale:.4}", length(*momentum));
+        println!("momentum {:.2e}, compared with Σm|v| = {momentum_scale:.4}", length(*momentum));
         println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {

@@ -46,8 +46,8 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the devices in a thread of low priority. A CPU driver starts its own threads when it is first asked for
-/// devices, and they inherit the priority: the window shares the cores with them and stays smooth.
+/// Finds the devices in a thread of low priority. CPU drivers start their threads during the first search for devices. These
+/// threads inherit the low priority, so the window stays smooth.
 fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {
@@ -58,10 +58,10 @@ fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     })
 }
 
-/// Lowers the priority of the calling thread; on Linux each thread has its own.
+/// Lowers the priority of the calling thread. On Linux, each thread has its own priority.
 fn give_way() {
     #[cfg(target_os = "linux")]
-    // SAFETY: no pointers; 0 is the calling thread. A refusal leaves the priority as it was, which is no error.
+    // SAFETY: no pointers; 0 is the calling thread. A failure leaves the priority unchanged, which is acceptable.
     unsafe {
         libc::setpriority(libc::PRIO_PROCESS, 0, 10);
     }

@@ -7,7 +7,7 @@ use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;
 
-/// A configuration's choices for a device, without any `auto`.
+/// The choices of a configuration for one device, with every `auto` replaced by a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
     /// Number of bodies, or approximate number of cells.
@@ -60,12 +60,12 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Bytes of host memory for each body, which a CPU device shares with the host: f64 bodies while a scene is generated or a
-/// sample is checked, f32 bodies, and three frames.
+/// Bytes of host memory per body on a CPU device: f64 bodies while a scene is generated or a sample is checked, f32 bodies,
+/// and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device. At most half of its memory counts, because a change
-/// builds the new bodies while the old ones still exist.
+/// Returns the largest number of bodies or cells that fit on a device. Uses at most half of the memory, because a change
+/// builds the new bodies while the old bodies still exist.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,
@@ -97,7 +97,7 @@ pub(super) fn build(
     mode.build_together(&device_recipes(devices, config, resolved)?, state)
 }
 
-/// Builds a simulation that continues from `state` with the solver's `extra` data of the same moment, which may be empty.
+/// Builds a simulation that continues from `state` and the solver's `extra` data. `extra` may be empty.
 pub(super) fn continued(
     devices: &Devices,
     config: &Config,

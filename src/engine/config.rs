@@ -21,12 +21,12 @@ pub struct Config {
     /// The mode with its parameters.
     #[serde(skip, default = "first_mode")]
     pub mode: Box<dyn Mode>,
-    /// The scene, from which the bodies come.
+    /// The scene, which provides the initial state.
     #[serde(skip, default = "first_scene")]
     pub start: Arc<Scene>,
-    /// Number of bodies, or approximate number of cells, unless the scene fixes it.
+    /// Number of bodies, or approximate number of cells, unless the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the devices that compute, among those that may be chosen; empty means the devices of the start.
+    /// Indices of the computing devices in the list of available devices. Empty: the devices of the command line.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -37,20 +37,20 @@ pub struct Config {
     pub variant: Option<&'static Variant>,
     /// Number of work-items in a work-group.
     pub work_group: Option<usize>,
-    /// Compile-time parameters by name, including those of other variants.
+    /// Values of compile-time parameters by name, including parameters of other variants.
     #[serde(deserialize_with = "read_knobs")]
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Measured recipes that `auto` prefers to guesses.
+    /// Measured recipes. `auto` prefers measured recipes to guessed recipes.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps in a burst, which one frame shows.
+    /// Number of steps between two displayed frames, called a burst.
     pub steps_per_frame: Option<u32>,
     /// Whether the simulation runs.
     pub running: bool,
-    /// Whether time goes backwards, if the mode can (see [`Mode::backwards`]).
+    /// Whether time runs backwards, if the mode supports it (see [`Mode::backwards`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
-    /// Whether bursts do not wait for the screen.
+    /// Whether the simulation steps without waiting for the screen.
     pub free_run: bool,
 }
 
@@ -82,7 +82,7 @@ fn read_knobs<'de, D: Deserializer<'de>>(
 }
 
 impl Config {
-    /// Returns the first scene of a mode with `auto` for every choice.
+    /// Returns a configuration with the first scene of a mode, and `auto` for every choice.
     pub fn new(info: &'static ModeInfo) -> Self {
         let mut config = Self {
             mode: (info.default)(),
@@ -103,19 +103,19 @@ impl Config {
         config
     }
 
-    /// Changes to `scene` with its parameters; all other parameters get their defaults.
+    /// Selects `scene` and sets its parameters; all other parameters get their defaults.
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
     }
 
-    /// Returns the largest number of steps in an `auto` burst outside of free run.
+    /// Returns the maximum number of steps per frame that `auto` chooses outside of free run.
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;
         self.start.pace.unwrap_or(watched)
     }
 
-    /// Returns whether `next`, of the same mode and number of bodies, needs other bodies.
+    /// Returns whether a change to `next`, with the same mode and number of bodies, must generate new bodies.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
         self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
@@ -124,16 +124,16 @@ impl Config {
     /// Reads the scene file `path`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or is wrong.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn load(path: &Path) -> Result<Self> {
         let named = |error: Error| Error::Invalid(format!("{}: {error}", path.display()));
         Self::of_file(file::load(path)?).map_err(named)
     }
 
-    /// Returns the configuration of a scene file, with the other fields of [`Config::new`].
+    /// Returns the configuration of a scene file. Fields that the file does not set are as in [`Config::new`].
     ///
     /// # Errors
-    /// Returns an error if the mode does not have a parameter or does not take its value.
+    /// Returns an error if the mode, a parameter or a value is invalid.
     pub fn of_file(file: SceneFile) -> Result<Self> {
         let SceneFile { mode, scene, bodies, seed } = file;
         let info = modes::find(&mode).ok_or_else(|| Error::Invalid(format!("there is no mode {mode}")))?;

@@ -13,9 +13,9 @@ use crate::compute::{DeviceInfo, Devices};
 use crate::modes::Extra;
 
 impl Engine {
-    /// Changes to `config`: sets live parameters at once, rebuilds kernels with the state kept, and generates new bodies only
-    /// if they must differ. A mode that was shown before continues where it was left. Returns the effect on the simulation, or
-    /// `None` if there was none. On an error nothing changes.
+    /// Applies `config`: sets live parameters at once, rebuilds kernels, and generates new bodies only if necessary. A
+    /// suspended mode continues. Returns the effect on the simulation, or `None` if nothing changed. On an error nothing
+    /// changes.
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
@@ -68,8 +68,8 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Replaces every `auto` of `config` by a value for a device. A number of bodies that was `auto` keeps its value on another
-    /// device, because a change of the device should keep the bodies.
+    /// Replaces every `auto` of `config` by a value for a device. An `auto` number of bodies stays unchanged on another
+    /// device.
     fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
         let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
         let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
@@ -117,7 +117,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether `config` is possible and generates new bodies in the current mode.
+    /// Returns whether `config` is valid and requires new bodies in the current mode.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
             && self
@@ -130,7 +130,7 @@ impl Engine {
         self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
     }
 
-    /// Generates the scene of `config` and puts it on `devices`.
+    /// Generates the scene of `config` on `devices`, and starts its simulation.
     fn begin_scene(&mut self, devices: Devices, config: Config, resolved: Resolved) -> Result<()> {
         let state = seed(&config, resolved.bodies);
         self.replace_simulation(devices, config, resolved, (state, Extra::new()))?;
@@ -141,8 +141,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Replaces the current simulation by one that continues from `state` with the solver's `extra` data. On an error, or if
-    /// building it panics, the engine does not change.
+    /// Builds a simulation that continues from `state` and the solver's `extra` data, and replaces the current simulation.
+    /// On an error or a panic, the engine does not change.
     pub(super) fn replace_simulation(
         &mut self,
         devices: Devices,
@@ -160,7 +160,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the time of the state on the devices, which was not stepped since the last checkpoint.
+    /// Sets the step and the time. No steps may have run since the last checkpoint.
     pub(super) fn set_clock(&mut self, clock: Clock) {
         (self.clock, self.burst_start, self.checkpoint.clock) = (clock, clock, clock);
     }

@@ -19,25 +19,25 @@ pub struct Engine {
     pub(super) config: Config,
     pub(super) resolved: Resolved,
     pub(super) simulation: Box<dyn Simulation>,
-    /// Number of bodies or cells, which may differ from the number that the scene was asked for.
+    /// Number of bodies or cells, which may differ from the requested number.
     pub(super) size: usize,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
-    /// Number of seedings so far.
+    /// Number of times that a scene was generated or restored.
     pub(super) seedings: u64,
-    /// States of the modes that are not shown.
+    /// Saved states of the other modes.
     pub(super) suspended: Vec<SceneState>,
-    /// Kind of each change by hand with the state before it, oldest first.
+    /// Kind of each manual edit, with the state before the edit; oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
-    /// Whether the scene was edited by hand since it began.
+    /// Whether the user edited the scene since its first step.
     pub(super) is_edited: bool,
     pub(super) is_resumed: bool,
     /// Number of edits, parameter changes and undos so far.
     pub(super) changes: u64,
-    /// Energy from which the drift is measured; `None` after a change that does not conserve energy.
+    /// Reference energy for the drift; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
-    /// Time at which the last planned burst begins.
+    /// Step and time at the start of the last planned burst.
     pub(super) burst_start: Clock,
     /// Whether something other than a step changed the state since the checkpoint.
     pub(super) changed_since_checkpoint: bool,
@@ -46,12 +46,12 @@ pub struct Engine {
     /// Whether steps since the checkpoint are computed again after the loss of a device.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
-    /// Passes over all pairs or cells in all calls of [`Engine::run`].
+    /// Number of passes over all pairs or cells in all calls of [`Engine::run`].
     pub(super) rounds_run: f64,
 }
 
 impl Engine {
-    /// Generates the scene and puts it on the devices.
+    /// Generates the scene of `config` and uploads the scene to the devices.
     ///
     /// # Errors
     /// Returns an error if the configuration is not possible or a kernel does not build.
@@ -103,7 +103,7 @@ impl Engine {
         self.is_resumed
     }
 
-    /// Returns the configurations of the modes that are not shown.
+    /// Returns the configurations of the suspended modes.
     pub fn suspended(&self) -> impl Iterator<Item = &Config> {
         self.suspended.iter().map(|scene| &scene.config)
     }
@@ -120,7 +120,7 @@ impl Engine {
             }
         };
         if self.is_replaying {
-            // Steps to compute again after a loss run before the new burst; both have the same direction.
+            // Steps that are repeated after the loss of a device run before the new burst, in the same direction.
             let again = next.abs_diff(self.checkpoint.clock.step);
             self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         } else {
@@ -136,7 +136,7 @@ impl Engine {
     }
 
     /// Queues the next slice of the burst (see [`Simulation::advance`]), and returns whether more slices remain. If one of
-    /// several devices fails, the others compute the steps since the last checkpoint again.
+    /// several devices fails, the other devices repeat the steps since the last checkpoint.
     pub fn advance(&mut self) -> Result<bool> {
         let outcome = self.update_checkpoint().and_then(|()| self.simulation.advance());
         let remains = self.or_recover(outcome)?.unwrap_or(true);
@@ -160,8 +160,8 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns energy and momentum, and the energy's relative change since the start or the last change of a parameter if the
-    /// mode conserves energy. Blocks until the device is done.
+    /// Returns energy and momentum and, if the mode conserves energy, the relative change of the energy since the start or
+    /// the last parameter change. Blocks until the device is done.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -170,7 +170,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the last step of the bodies `chosen` (see [`Simulation::sample`]). Blocks until the device is done.
+    /// Returns the last step of the bodies with the indices `chosen` (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
@@ -230,12 +230,12 @@ impl Engine {
         &self.config
     }
 
-    /// Returns the choices for every `auto` of the current configuration.
+    /// Returns the choices of the current configuration, with every `auto` replaced by a value.
     pub fn resolved(&self) -> Resolved {
         self.resolved
     }
 
-    /// Returns the first device, for which `auto` chooses.
+    /// Returns the first device. The values for `auto` suit this device.
     pub fn device(&self) -> &Device {
         &self.devices[0]
     }
@@ -250,18 +250,18 @@ impl Engine {
         self.simulation.sharing()
     }
 
-    /// Returns whether several devices have a share of the work.
+    /// Returns whether more than one device has work.
     pub fn shares(&self) -> bool {
         let used = |sharing: &Sharing| sharing.members.iter().filter(|member| member.share > 0.0).count();
         self.sharing().is_some_and(|sharing| used(sharing) > 1)
     }
 
-    /// Returns the number of the current seeding, from 1.
+    /// Returns a number, from 1, that increases whenever a scene is generated or restored.
     pub fn generation(&self) -> u64 {
         self.clock.generation
     }
 
-    /// Returns how often bodies, obstacles or parameters were changed or a change was undone. Steps do not count.
+    /// Returns the number of edits, parameter changes and undos so far.
     pub fn changes(&self) -> u64 {
         self.changes
     }
@@ -272,7 +272,7 @@ impl Engine {
     }
 }
 
-/// Returns the change of an energy relative to its first value, or `end` if the first value is 0.
+/// Returns the change from the energy `start` to `end`, relative to `start`; returns `end` if `start` is 0.
 pub fn relative_drift(start: f64, end: f64) -> f64 {
     match start {
         0.0 => end,

@@ -1,4 +1,4 @@
-//! Changes to the bodies or the flow by hand, and undo.
+//! Manual edits of the bodies or the flow, and undo.
 
 use super::build::max_bodies;
 use super::core::Engine;
@@ -7,16 +7,16 @@ use crate::base::edit::{Attractor, Edit, EditKind, SelectedBody};
 use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
 
-/// Maximum number of changes that can be undone.
+/// Maximum number of edits that can be undone.
 const MOST_UNDOS: usize = 32;
-/// Limit on the memory for undo, in bytes. The latest change can be undone even if its state is larger than the limit.
+/// Limit on the memory for undo, in bytes. The most recent edit can be undone even if its state exceeds the limit.
 const UNDO_BYTES: usize = 256 << 20;
 
 impl Engine {
-    /// Changes the bodies. Blocks until the device is done. On an error nothing changes.
+    /// Applies an edit to the bodies. Blocks until the device is done. On an error nothing changes.
     ///
     /// # Errors
-    /// Returns an error if the mode has no bodies or the change is not possible.
+    /// Returns an error if the mode has no bodies or the edit is not possible.
     pub fn edit(&mut self, edit: &Edit) -> Result<()> {
         let past = self.scene_state()?;
         let mut next = past.clone();
@@ -32,15 +32,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Saves the current state for [`Engine::undo`], before a change of the kind `before`. Blocks until the device is done.
+    /// Saves the current state for [`Engine::undo`], before an edit of the kind `before`. Blocks until the device is done.
     pub fn remember(&mut self, before: EditKind) -> Result<()> {
         let past = self.scene_state()?;
         self.push_undo(before, past);
         Ok(())
     }
 
-    /// Restores the state and the time before the last change by hand. Returns whether there was a change to undo. Blocks
-    /// until the device is done. On an error nothing changes.
+    /// Restores the state and the time before the last edit. Returns false if there is no edit to undo. Blocks until the
+    /// device is done. On an error nothing changes.
     pub fn undo(&mut self) -> Result<bool> {
         let Some((kind, past)) = self.undos.pop_back() else { return Ok(false) };
         if let Err(error) = self.put(&past) {
@@ -52,12 +52,12 @@ impl Engine {
         Ok(true)
     }
 
-    /// Returns how many changes can be undone.
+    /// Returns the number of edits that can be undone.
     pub fn undos(&self) -> usize {
         self.undos.len()
     }
 
-    /// Returns the kind of change that [`Engine::undo`] would undo.
+    /// Returns the kind of the edit that [`Engine::undo`] would undo.
     pub fn last_edit(&self) -> Option<EditKind> {
         self.undos.back().map(|(kind, _)| *kind)
     }
@@ -81,7 +81,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Attracts or repels all bodies for the time of `steps` steps, as one change of their velocities. Call it between bursts.
+    /// Changes the velocities of all bodies by the effect of `attractor` over `steps` steps. Only allowed between bursts.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -94,7 +94,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns mass, position and velocity of a body after the last complete burst, or `None` if there is no such body.
+    /// Returns mass, position and velocity of a body after the last complete burst, or `None` if the index is invalid.
     /// [`Engine::complete_selected`] adds the other values. Blocks until the device is done.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
         if body >= self.size {
@@ -116,7 +116,7 @@ impl Engine {
         SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
     }
 
-    /// Replaces the state of the current mode with `next`. If a device fails, tries again on the remaining devices.
+    /// Replaces the state of the current mode with `next`. If a device fails, repeats this on the remaining devices.
     fn put(&mut self, next: &SceneState) -> Result<()> {
         loop {
             let (config, resolved) = (self.config.clone(), self.resolved);
@@ -136,12 +136,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether the scene was edited by hand since it began.
+    /// Returns whether the user edited the scene since its first step.
     pub fn is_edited(&self) -> bool {
         self.is_edited
     }
 
-    /// Adds `past` to the states for undo, and drops the oldest ones beyond the limits.
+    /// Adds `past` to the states for undo, and drops the oldest states beyond the limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

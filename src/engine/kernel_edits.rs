@@ -1,4 +1,4 @@
-//! Replaces kernels by edited ones while a simulation runs.
+//! Replaces kernels by edited kernels while a simulation runs.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,9 @@ use crate::base::error::Result;
 use crate::compute::{Device, KernelEdits};
 
 impl Engine {
-    /// Replaces the program's kernels by `edits` and continues the simulation. The edits are first tried on a copy for one
-    /// step, while `goes_on` is asked between slices; edits that fail or are interrupted change nothing. Kernels that the
-    /// current variant does not use are built when they are needed. Returns the files that were built, or `None` if
-    /// `goes_on` returned false.
+    /// Replaces built-in kernels by `edits`. First runs one step on a copy of the simulation. If this step fails, or
+    /// `goes_on` returns false between two slices of the step, nothing changes. Kernels of other variants are built on first
+    /// use. Returns the names of the built files, or `None` if `goes_on` returned false.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel does not build, or an error if the device fails.
@@ -34,12 +33,12 @@ impl Engine {
         Ok(Some(self.devices.iter().flat_map(Device::take_built).collect()))
     }
 
-    /// Replaces the program's kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
+    /// Replaces built-in kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
     pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tries the current kernels on a copy, then continues with them. Returns false if `goes_on` interrupted the trial.
+    /// Tests the current kernels on a copy, then continues with these kernels. Returns false if interrupted.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let (state, mut extra) = self.state_and_extra()?;
         let (config, resolved) = (self.config.clone(), self.resolved);

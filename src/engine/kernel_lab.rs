@@ -1,4 +1,4 @@
-//! The kernel lab: writes the program's kernels to a folder, and watches the folder for edits.
+//! The kernel lab: writes the built-in kernels to a folder, and watches the folder for edits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 const MOST_BYTES: u64 = 1 << 20;
 /// Time between two checks of a folder. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
-/// Name of the folder for kernels inside a folder that holds other files.
+/// Name of the new kernel folder inside a folder that contains other files.
 const FOLDER: &str = "gravitile-kernels";
 
-/// Returns the program's kernels: their names below `kernels/`, as in compiler messages, and their texts.
+/// Returns the name, relative to `kernels/`, and the text of each built-in kernel.
 pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     let folders = OWN.dirs().flat_map(Dir::files);
     let text = |file: &'static File| Some((file.path().to_str()?, file.contents_utf8()?));
     OWN.files().chain(folders).filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Writes the program's kernels to `folder`, or to a new folder in it if it holds other files. Existing kernels do not change.
-/// Returns the folder of the kernels.
+/// Writes the built-in kernels to `folder`, or to a new subfolder if `folder` contains other files. Existing kernels do not
+/// change. Returns the folder of the kernels.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or written.
@@ -47,7 +47,7 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Returns the folder of the kernels: `folder` itself, or the new folder in it.
+/// Returns the folder of the kernels: `folder` itself or its subfolder [`FOLDER`].
 fn place(folder: &Path) -> PathBuf {
     if has_any(folder) { folder.to_owned() } else { folder.join(FOLDER) }
 }
@@ -56,7 +56,7 @@ fn has_any(folder: &Path) -> bool {
     own().any(|(name, _)| folder.join(name).is_file())
 }
 
-/// Returns the kernels in the folder of [`prepare`] that differ from the program's kernels. Missing files count as unchanged.
+/// Returns the kernels in the folder of [`prepare`] that differ from the built-in kernels. Missing files count as unchanged.
 ///
 /// # Errors
 /// Returns an error if there are no kernels, or a file cannot be read or is not text.
@@ -102,7 +102,7 @@ impl Watch {
             let mut known = KernelEdits::new();
             loop {
                 let now = stamps(&place);
-                // The files did not change between two checks, so they are complete.
+                // The files did not change between two checks, so the files are completely written.
                 if now == last && now != reported {
                     let read = read(&place);
                     let is_known = matches!(&read, Ok(edits) if *edits == known);

@@ -2,7 +2,7 @@
 //! the [`Engine`] directly, and the window calls it through a session on another thread.
 //!
 //! # Errors
-//! Functions that use a device return an error if the last device fails. Their own comments tell only the other errors.
+//! Functions that use a device return an error if the last device fails. Their `# Errors` sections list only other errors.
 
 #![allow(
     clippy::missing_errors_doc,

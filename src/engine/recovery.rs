@@ -1,4 +1,4 @@
-//! Recovery from a lost device: the other devices continue from the last checkpoint, or a crash save holds the checkpoint.
+//! Recovery from a lost device: the other devices continue from the last checkpoint, or the checkpoint is saved to a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Age at which a checkpoint is replaced before the next burst, with one device and with several. With one device only a
-/// crash save uses the checkpoint; with several, the remaining devices also continue from the checkpoint.
+/// Maximum age of a checkpoint at the start of a burst, with one device and with several. With one device, only a crash save
+/// uses the checkpoint; with several, the remaining devices continue from it.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Checkpoints take at most one part in this many of the time.
+/// Checkpoints take at most 1/`CHECKPOINT_SHARE` of the time.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a checkpoint before a new burst if the last one is too old.
+    /// Takes a checkpoint before a new burst if the last checkpoint is too old.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
         let has_changed = self.changed_since_checkpoint && self.devices.len() > 1;
         let is_due = has_changed || self.checkpoint.taken.elapsed() > age;
         if std::mem::take(&mut self.burst_is_new) && is_due {
-            // Waiting for queued steps does not count as cost.
+            // The wait for queued steps does not count as cost of the checkpoint.
             self.simulation.finish()?;
             let start = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
@@ -38,7 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`, or `None` if a device failed and the others continue from the last checkpoint.
+    /// Returns the value of `outcome`, or `None` if a device failed and other devices continue from the last checkpoint.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
@@ -49,8 +49,8 @@ impl Engine {
     /// Continues from the last checkpoint without the device that failed with `error`.
     ///
     /// # Errors
-    /// Returns `error` if no device is left, if `error` is not the failure of a device, or if the others cannot continue.
-    /// Then nothing changes.
+    /// Returns `error` and changes nothing if no device is left, if `error` is not the failure of a device, or if the other
+    /// devices cannot continue.
     pub fn recover(&mut self, error: Error) -> Result<()> {
         // The failed device was already removed, so the caller only has to try again.
         if let Error::OpenCl { key, .. } = error
@@ -80,7 +80,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts from the checkpoint on `devices`, plans the steps since then again, and returns its step. Errors change nothing.
+    /// Restarts from the checkpoint on `devices`, and plans all later steps again. Returns the step of the checkpoint.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),
@@ -95,7 +95,7 @@ impl Engine {
             config.mode.unsettle(&mut extra);
         }
         let mut simulation = continued(&devices, &config, resolved, (state, &extra))?;
-        // All steps since the checkpoint have one direction: a change of direction takes a checkpoint.
+        // All steps since the checkpoint have the same direction: a change of direction takes a new checkpoint.
         let again = self.clock.step.abs_diff(step);
         let was_backwards = if again > 0 { self.clock.step < step } else { self.is_backwards };
         if was_backwards != config.reverse {
@@ -110,7 +110,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Computes the steps that are planned again after a loss.
+    /// Computes the steps that are repeated after the loss of a device.
     pub(super) fn finish_replay(&mut self) -> Result<()> {
         while self.is_replaying {
             self.advance()?;
@@ -118,7 +118,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Calls `work` after all planned replays, and again if a device fails and others are left.
+    /// Completes repeated steps, then calls `work`. Calls `work` again if a device fails and other devices remain.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;
@@ -154,9 +154,9 @@ impl Engine {
         });
         Error::Invalid(match saved.map(|path| path.display().to_string()) {
             Ok(path) => format!(
-                "{error}. The simulation is saved as of step {step} in {path}; continue it with --resume"
+                "{error}. The simulation at step {step} is saved in {path}; continue it with --resume"
             ),
-            Err(why) => format!("{error}. The simulation could not be saved as of step {step}: {why}"),
+            Err(why) => format!("{error}. The simulation at step {step} could not be saved: {why}"),
         })
     }
 
@@ -165,7 +165,7 @@ impl Engine {
         let names = (1..).map(|nth| if nth == 1 { name.to_owned() } else { format!("{name}-{nth}") });
         let mut paths = names.map(|name| folder.join(format!("{name}.{EXTENSION}")));
         let Some(path) = paths.find(|path| !path.exists()) else {
-            return Err(Error::Invalid("all names for the file are taken".to_owned()));
+            return Err(Error::Invalid("every name for the file is already in use".to_owned()));
         };
         self.last_snapshot().save(&path)?;
         Ok(std::path::absolute(&path).unwrap_or(path))

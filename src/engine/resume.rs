@@ -9,8 +9,8 @@ use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
-    /// Continues from a snapshot. On the device that wrote the snapshot every later state has the same bits as without the
-    /// interruption. `tuned` holds the recipes that `auto` chooses from.
+    /// Continues from a snapshot, with the recipes in `tuned` for `auto`. On the device that wrote the snapshot, all later
+    /// states are bit-identical to the states of an uninterrupted simulation.
     ///
     /// # Errors
     /// Returns the errors of [`Engine::new`], or an error if the snapshot contradicts itself.
@@ -35,12 +35,12 @@ impl Engine {
         Ok(Self { seedings, suspended, baseline, is_edited, is_resumed: true, ..engine })
     }
 
-    /// Replaces the current simulation with the one in a snapshot. On an error, the current simulation continues.
+    /// Replaces the current simulation with the simulation in a snapshot. On an error, the current simulation continues.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
         self.changes = before.changes + 1;
-        // The numbers of the restored seedings must differ from all numbers shown before.
+        // Numbers of scene starts must not repeat, so the count continues after a restore.
         self.seedings += before.seedings;
         self.clock.generation += before.seedings;
         self.suspended.iter_mut().for_each(|scene| scene.clock.generation += before.seedings);
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// Returns what identifies a device: its name and its driver.
+/// Returns the name and the driver of a device, which identify the device.
 fn signature(device: &DeviceInfo) -> [String; 2] {
     [device.name.clone(), device.driver.clone()]
 }

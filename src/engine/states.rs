@@ -21,7 +21,7 @@ pub(super) struct Clock {
     pub time: f64,
 }
 
-/// A complete state between two bursts, from which a simulation continues after a device failed.
+/// A complete state between two bursts, from which a simulation continues after the failure of a device.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     /// The bodies or the flow at the checkpoint.
@@ -45,13 +45,13 @@ impl Checkpoint {
 pub struct LostDevice {
     /// The error with which the device failed.
     pub error: Error,
-    /// Index of the device among the devices that may be chosen.
+    /// Index of the device in the list of available devices.
     pub place: usize,
     /// Step of the checkpoint from which the other devices continued.
     pub step: u64,
 }
 
-/// Complete state of a scene. Used for undo, for snapshots, and for the scenes of modes that are not shown.
+/// Complete state of a scene, for undo, snapshots and suspended modes.
 #[derive(Clone)]
 pub(super) struct SceneState {
     pub config: Config,
@@ -59,12 +59,12 @@ pub(super) struct SceneState {
     pub state: State,
     pub extra: Extra,
     pub clock: Clock,
-    /// Whether the scene was edited by hand since it began.
+    /// Whether the user edited the scene since its first step.
     pub is_edited: bool,
 }
 
 impl SceneState {
-    /// Restores a run of a snapshot for `device`. On the device that wrote the snapshot (`is_same`) the run keeps its recipe.
+    /// Converts a run of a snapshot for `device`. The run keeps its recipe if `device` wrote the snapshot (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
@@ -84,7 +84,7 @@ impl SceneState {
         let meant = variant.and_then(|v| Recipe::of_words(v, device, recipe.work_group, &recipe.knobs));
         let resolved = match (Resolved::new(&config, device), meant) {
             (Ok(resolved), Some(meant)) if is_same && resolved.recipe != meant => {
-                // `auto` would choose another recipe now, for instance after tuning.
+                // `auto` might choose a different recipe than before, for instance after tuning.
                 config.variant = Some(meant.variant);
                 config.work_group = Some(meant.work_group);
                 config.knobs.extend(meant.knobs().map(|(knob, value)| (knob.name, value)));

@@ -81,7 +81,7 @@ impl Tuned {
     /// Reads the file `path`. A missing file counts as empty.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or has another format. The program works without it.
+    /// Returns an error if the file cannot be read or has another format. The program also works without the file.
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
             return Ok(Self::default());
@@ -96,7 +96,7 @@ impl Tuned {
         Ok(Self(Arc::new(contents.winners)))
     }
 
-    /// Writes the file `path` and its folder. Other recipes in the file stay, because another run may have found them meanwhile.
+    /// Writes the file `path` and its folder. Keeps other recipes in the file, because another process may have written them.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -115,7 +115,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores the speed of a recipe with `bodies` bodies, in pairs per second, in place of its variant's older recipe.
+    /// Stores a recipe and its speed with `bodies` bodies, in pairs per second. Replaces the variant's older recipe.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -139,7 +139,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known recipe for `bodies` bodies, of one variant or of all.
+    /// Returns the fastest known recipe for `bodies` bodies, for one variant or for any variant.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -1,4 +1,4 @@
-//! Measures the speed of recipes, for charts and to find the fastest one.
+//! Measures the speed of recipes, for charts and to find the fastest recipe.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -64,8 +64,8 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Callback that receives the completed fraction of a study, from 0 to 1, and each measurement. Returning
-/// [`ControlFlow::Break`] ends the study.
+/// Callback that receives the progress, from 0 to 1, and each measurement. Returning [`ControlFlow::Break`] stops the
+/// measurements.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
 /// A series of measurements of the device's speed.
@@ -80,7 +80,7 @@ pub enum Study {
 }
 
 impl Study {
-    /// Measures recipes for the mode and the scene of `config`, until `report` ends the study.
+    /// Measures recipes for the mode and the scene of `config`, until `report` stops the measurements.
     ///
     /// # Errors
     /// Returns an error if the configuration is not possible.
@@ -197,8 +197,8 @@ impl Axis {
         knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
     }
 
-    /// Returns the recipes that differ from `recipe` only in this number. Work-group sizes change by at most a factor
-    /// of four.
+    /// Returns the recipes that differ from `recipe` only in the number on this axis. Work-group sizes change by at most a
+    /// factor of four.
     fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
         let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
         let mut all: Vec<Recipe> = match self {
@@ -215,14 +215,14 @@ impl Axis {
     }
 }
 
-/// Measures the guessed recipe of each variant. Then changes the fastest recipe, one number at a time, until no change
-/// makes it faster or the time is up.
+/// Measures the guessed recipe of each variant. Then varies the fastest recipe, one number at a time, until no variation is
+/// faster or the time limit ends.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);
     let mut tried: Vec<Trial> = Vec::new();
     let mut lead = 0.0;
-    // The fastest variants come first, so that slower ones are timed only roughly.
+    // The fastest variants come first, so that slower variants are timed only roughly.
     for recipe in subject.guesses().into_iter().rev() {
         if start.elapsed() > SEARCH {
             break;
@@ -260,7 +260,7 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     Ok(())
 }
 
-/// Returns the elapsed fraction of the time limit of a search.
+/// Returns the elapsed fraction of the time limit [`SEARCH`].
 fn share(start: Instant) -> f32 {
     (start.elapsed().as_secs_f32() / SEARCH.as_secs_f32()).min(1.0)
 }
@@ -282,8 +282,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with increasing numbers of bodies, up to `most`. Leaves out a variant once its steps would
-/// take too long.
+/// Measures every variant with increasing numbers of bodies, up to `most`. Skips a variant when its steps would take too
+/// long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

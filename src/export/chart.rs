@@ -1,4 +1,4 @@
-//! Charts of speed measurements: one description, which the panel draws, pictures show and CSV files hold.
+//! Charts of speed measurements, for the panel, PNG files and CSV files.
 
 use std::io::{self, Write};
 
@@ -19,7 +19,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Returns the axis title; `things` is what the mode counts, such as "bodies".
+    /// Returns the axis title. `things` names the counted objects, such as "bodies".
     pub fn title(self, things: &str) -> String {
         match self {
             Self::WorkGroup => "work-group size".to_owned(),
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// Returns the axis as part of a file name.
+    /// Returns the name of the axis for file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WorkGroup => "work-groups",
@@ -37,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// Returns whether successive values double.
+    /// Returns whether the axis is logarithmic, because successive values double.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
@@ -48,7 +48,7 @@ impl Axis {
 pub struct Chart {
     /// Horizontal axis.
     pub axis: Axis,
-    /// The mode.
+    /// The measured mode.
     pub info: &'static ModeInfo,
     /// Trials in the order of their measurement.
     pub trials: Vec<Trial>,
@@ -63,11 +63,11 @@ pub struct Chart {
 /// The line of one variant.
 #[derive(Debug, PartialEq)]
 pub struct Line {
-    /// The variant.
+    /// The measured variant.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
     pub index: usize,
-    /// Values on the axis in ascending order, with the best trial at each.
+    /// Values on the axis in ascending order, each with its fastest trial.
     pub points: Vec<(usize, Trial)>,
 }
 

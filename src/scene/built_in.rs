@@ -17,7 +17,7 @@ macro_rules! scenes {
         })
     };
 }
-/// Parses an embedded scene. An invalid scene file panics here; tests/files/scenes reads every one.
+/// Parses an embedded scene. Panics if the scene file is invalid; tests/files/scenes parses all embedded scenes.
 fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
     match file::parse(name, text) {
         Ok(file) => Arc::new(Scene { thumbnail, ..file.scene }),
@@ -25,7 +25,7 @@ fn embedded(name: &str, text: &str, thumbnail: &'static [u8]) -> Arc<Scene> {
     }
 }
 
-/// Every scene of the mode; the first is the default.
+/// The built-in gravity scenes. The default scene is first.
 pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
     "galaxy",
     "collision",
@@ -40,10 +40,10 @@ pub static GRAVITY: LazyLock<Vec<Arc<Scene>>> = scenes![
     "pythagorean",
 ];
 
-/// Every scene of the mode; the first is the default.
+/// The built-in asteroid scenes. The default scene is first.
 pub static ASTEROIDS: LazyLock<Vec<Arc<Scene>>> =
     scenes!["belt", "rings", "clouds", "billiards", "box", "shooter"];
 
-/// Every scene of the mode; the first is the default.
+/// The built-in fluid scenes. The default scene is first.
 pub static FLUID: LazyLock<Vec<Arc<Scene>>> =
     scenes!["cylinder", "step", "porous", "channel", "box-128", "box-256", "box-wall"];

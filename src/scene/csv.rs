@@ -1,7 +1,7 @@
 //! Reads and writes bodies as CSV: the header `x,y,z,vx,vy,vz,m`, then one body per line, in N-body units.
 //!
-//! Files are untrusted: the number of bodies and the length of a line are bounded, every number is checked, and an
-//! error names line and field. Blanks around fields and empty lines are accepted.
+//! Files are untrusted: the number of bodies and the length of a line are limited, every number is checked, and an error
+//! names line and field. Blanks around fields and empty lines are accepted.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies. An error is the line, counted from 1, and what is wrong in it.
+/// Parses CSV text with at most `most` bodies. An error has a line number, from 1, and a description.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
@@ -40,8 +40,8 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
 
 /// Writes `bodies` to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
 ///
-/// Every number is written as the shortest text that reads back to the same bits. A quarantined body (see [`Bodies`])
-/// keeps its velocity `NaN`, which [`load`] refuses with the number of the line.
+/// Every number is written as the shortest text that parses to the same bits. A quarantined body (see [`Bodies`]) keeps its
+/// velocity `NaN`; [`load`] refuses such a file and names the line.
 ///
 /// # Errors
 /// Returns the errors of `file`.

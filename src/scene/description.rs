@@ -13,19 +13,19 @@ use crate::base::state::State;
 /// A scene: the state that a simulation starts from, and how it is presented.
 #[derive(Clone)]
 pub struct Scene {
-    /// Name in `--scene`, or name of the file.
+    /// Name for `--scene`, or name of the file.
     pub name: String,
     /// Title in the gallery.
     pub title: String,
     /// One-line description.
     pub summary: String,
-    /// Parameters that suit the scene, as pairs of key and value in the form that `--set` accepts.
+    /// Parameters that suit the scene, as pairs of key and value in the format of `--set`.
     pub params: Vec<(String, String)>,
-    /// Number of bodies or cells if the scene has a fixed number.
+    /// Number of bodies or cells, if the scene has a fixed number.
     pub bodies: Option<usize>,
-    /// Number of steps that the file asks for.
+    /// Default number of steps of a run, if the file sets a number.
     pub steps: Option<u32>,
-    /// Steps per picture on a fast device, for scenes with a small time step; otherwise the mode decides.
+    /// Maximum number of steps per picture, for scenes with a small time step; `None` uses the mode's number.
     pub pace: Option<u32>,
     /// Origin of the bodies or of the fluid.
     pub origin: Origin,
@@ -36,24 +36,24 @@ pub struct Scene {
 /// Origin of the bodies or of the fluid of a scene.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// Made by a generator, in any number.
+    /// A generator that makes any number of bodies or cells.
     Made(&'static Generator, Arguments),
-    /// Bodies from a file.
+    /// Bodies that were read from a file.
     Bodies(Arc<Bodies>),
     /// Bodies on Kepler orbits, given at G = 1. Their speeds are scaled to the current G.
     Orbits(Arc<Orbits>),
-    /// A fluid at rest between walls from a file.
+    /// A fluid at rest between walls that were read from a file.
     Walls(Arc<Walls>),
 }
 
-/// Prints the name only: bodies and thumbnails are long.
+/// Prints only the name, because bodies and thumbnails are long.
 impl std::fmt::Debug for Scene {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "Scene({})", self.name)
     }
 }
 
-/// Compares scenes by address: a file that is read again is a different scene.
+/// Compares scenes by address: reading a file again gives a different scene.
 impl PartialEq for Scene {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -73,7 +73,7 @@ impl Scene {
         Self::of(name.into(), "bodies from a file", count, Origin::Bodies(bodies), None)
     }
 
-    /// Returns a scene with a fluid at rest between `walls`. The file asks for `steps` steps.
+    /// Returns a scene with a fluid at rest between `walls`. The default number of steps is `steps`.
     pub fn of_walls(name: impl Into<String>, walls: impl Into<Arc<Walls>>, steps: u32) -> Arc<Self> {
         let walls = walls.into();
         let cells = walls.cells();
@@ -100,7 +100,7 @@ impl Scene {
         matches!(self.origin, Origin::Made(..))
     }
 
-    /// Makes the bodies, or the fluid at rest.
+    /// Generates the bodies, or the fluid at rest.
     pub fn generate(&self, setup: &Setup) -> State {
         match &self.origin {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),
@@ -117,7 +117,7 @@ impl Scene {
 pub(crate) const MOST_NAME: usize = 200;
 pub(super) const MOST_SUMMARY: usize = 1000;
 
-/// Returns text from a file in a form that can be displayed: at most `most` characters, without control characters.
+/// Returns text from a file without control characters, cut after `most` characters, for display.
 pub(crate) fn label(text: &str, most: usize) -> String {
     Plain(text, most).to_string()
 }

@@ -8,13 +8,13 @@
 //!                                       # or bodies = "x,y,z,vx,vy,vz,m…", lines as in a CSV file; or
 //!                                       # orbits = "…"; or walls = "#.…" of a fluid, top row first
 //! pace = 100                            # steps per picture on a fast device, for scenes with a small time step
-//! [params]                              # as --set takes them
+//! [params]                              # in the format of --set
 //! dt = 0.01
 //! [start]                               # the other choices of the panel
 //! bodies = 10000
 //! seed = 7
 //! ```
-//! Files are untrusted: sizes are bounded, an unknown key is an error, and every number is checked.
+//! Files are untrusted: sizes are limited, an unknown key is an error, and every number is checked.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,9 +45,9 @@ pub const EXTENSION: &str = "toml";
 pub struct SceneFile {
     /// Name of an existing mode.
     pub mode: String,
-    /// The scene. Its parameters are unchecked: only the mode knows them.
+    /// The scene. Its parameters are not checked, because the scene does not know the mode's parameters.
     pub scene: Scene,
-    /// Number of bodies, if the file sets it and the scene allows any number.
+    /// Number of bodies, if the file sets the number and the scene allows any number.
     pub bodies: Option<usize>,
     /// Seed, if the file sets it.
     pub seed: Option<u64>,
@@ -63,12 +63,12 @@ struct Contents {
     #[serde(skip_serializing_if = "String::is_empty")]
     summary: String,
     generator: Option<String>,
-    /// Number of bodies, for generators that make a fixed number.
+    /// Number of bodies or cells in the file.
     count: Option<usize>,
-    /// Length in the Reynolds number, in cells.
+    /// Characteristic length in the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
-    /// Steps per picture where the device is fast enough.
+    /// Maximum number of steps per picture, for scenes with a small time step.
     pace: Option<u32>,
     bodies: Option<String>,
     orbits: Option<String>,
@@ -115,7 +115,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. `origin`, if given, stands for the origin that the text lacks.
+/// Parses the text of a scene file called `name`. `origin` is used if the text contains no origin.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -141,7 +141,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
         return Err(wrong(format!("count must equal the number of bodies or cells in this file, {fixed}")));
     }
     if length.is_some() && !matches!(origin, Origin::Walls(_)) {
-        return Err(wrong("length applies only to walls; remove it or give walls"));
+        return Err(wrong("length applies only to walls; remove length or add walls"));
     }
     let seed = start.seed.as_ref().map(seed_of).transpose()?;
     let text_of = |value: &Value| match value {
@@ -178,7 +178,7 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }
 
-/// Returns the origin that a scene file describes.
+/// Returns the origin of bodies or fluid that a scene file describes.
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| wrong(format!("unknown mode {}", quoted(mode))))?;
@@ -188,7 +188,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     };
     let in_text = |what: &str, (line, why): (u64, String)| wrong(format!("{what}, line {line}: {why}"));
     if !arguments.is_empty() && generator.is_none() {
-        return Err(wrong("[arguments] apply only to a generator; name one or remove them"));
+        return Err(wrong("[arguments] applies only to a generator; add generator or remove [arguments]"));
     }
     match (generator, bodies, orbits, walls) {
         (Some(name), None, None, None) => {
@@ -217,7 +217,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     }
 }
 
-/// Returns the generators that scenes of a mode may name; `None` if the mode does not exist.
+/// Returns the generators that scenes of a mode can use; `None` if the mode does not exist.
 fn generators(mode: &str) -> Option<&'static [Generator]> {
     match mode {
         "gravity" => Some(gravity::GENERATORS),
@@ -253,7 +253,7 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if nx < 3 || ny < 3 {
         return Err((1, format!("a grid of {nx} × {ny} cells is too small; it must have at least 3 × 3")));
     }
-    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row, so that each is
+    // The text starts with the top row, the grid with the bottom row. `reverse` also mirrors each row, so each row is
     // mirrored again.
     solid.reverse();
     solid.chunks_mut(nx).for_each(<[bool]>::reverse);
@@ -264,8 +264,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     Ok(walls)
 }
 
-/// Returns the text of a scene file for `scene` with other parameters, and with the choices of the panel.
-/// Refuses bodies that are not finite, because such a file could not be read.
+/// Returns the text of a scene file for `scene` with the current parameters and the choices in the panel. Refuses bodies that
+/// are not finite, because such a file could not be read.
 pub(crate) fn text(
     scene: &Scene,
     mode: &str,
@@ -291,7 +291,7 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file without bodies and walls, for [`complete`].
+/// Returns the text of a scene file without bodies and walls. [`complete`] parses such a text.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })
@@ -359,14 +359,14 @@ fn drawn(walls: &Walls) -> String {
 
 fn toml_value(value: params::ParamValue) -> Value {
     match value {
-        // The shortest decimal that reads back: 0.05 and not 0.05000000074505806.
+        // Uses the shortest decimal that parses to the same number: 0.05 and not 0.05000000074505806.
         params::ParamValue::Float(x) => Value::Float(x.to_string().parse().unwrap_or(x.into())),
         params::ParamValue::Flag(on) => Value::Boolean(on),
         params::ParamValue::Option(name) => Value::String(name.to_owned()),
     }
 }
 
-/// Returns the line, counted from 1, that contains a byte of a text.
+/// Returns the number, counted from 1, of the line that contains the byte at this offset.
 pub(crate) fn line_of(text: &str, byte: usize) -> u64 {
     let before = text.as_bytes().get(..byte).unwrap_or_default();
     before.iter().filter(|letter| **letter == b'\n').count() as u64 + 1

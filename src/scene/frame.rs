@@ -2,7 +2,7 @@
 
 use crate::base::bodies::Bodies;
 
-/// Moves the centre of mass to the origin and brings it to rest. Bodies of total mass 0 stay unchanged.
+/// Moves the centre of mass to the origin and brings it to rest. Does nothing if the total mass is 0.
 pub(super) fn centre(bodies: &mut Bodies<f64>) {
     let total: f64 = bodies.positions.iter().map(|p| p[3]).sum();
     if total == 0.0 {
@@ -28,7 +28,7 @@ pub(super) fn shift(bodies: &mut Bodies<f64>, by: [f64; 3], velocity: [f64; 3]) 
     add(&mut bodies.velocities, velocity);
 }
 
-/// Rotates all bodies from the first axis towards the second by the angle with this cosine and sine.
+/// Rotates all bodies from the axis `from` towards the axis `to`, by an angle given as cosine and sine.
 pub(super) fn turn(bodies: &mut Bodies<f64>, [from, to]: [usize; 2], [cos, sin]: [f64; 2]) {
     for row in bodies.positions.iter_mut().chain(&mut bodies.velocities) {
         (row[from], row[to]) = (cos * row[from] - sin * row[to], sin * row[from] + cos * row[to]);

@@ -35,7 +35,7 @@ pub struct Generator {
 pub struct Argument {
     /// Name in scene files.
     pub name: &'static str,
-    /// Value if the scene file does not set the argument.
+    /// Default value.
     pub default: f64,
     /// Accepted values.
     pub range: RangeInclusive<f64>,
@@ -47,7 +47,7 @@ impl Argument {
     }
 }
 
-/// A value for each argument of a generator.
+/// The value of each argument of a generator.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
@@ -73,7 +73,7 @@ impl Arguments {
         Ok(Self(values))
     }
 
-    /// Returns the value of an argument; 0 if the generator has no argument of this name.
+    /// Returns the value of an argument, or 0 if the generator has no such argument.
     pub(super) fn get(&self, name: &str) -> f64 {
         debug_assert!(self.0.contains_key(name), "no argument {name}");
         self.0.get(name).copied().unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! Reads text files line by line, with a bound on the length of a line, and line numbers for errors.
+//! Reads text files line by line, with a limit on the length of a line, and line numbers for errors.
 //!
 //! Windows line ends, a byte order mark, leading and trailing whitespace, and empty lines are accepted.
 
@@ -16,7 +16,7 @@ const MAX_LINE: usize = 1024;
 pub(super) enum Fault {
     /// An I/O error of the operating system.
     Io(io::Error),
-    /// Number of an invalid line, counted from 1, and what is wrong with the line.
+    /// Number of an invalid line, counted from 1, and a description of the error.
     At(u64, String),
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Lines<R> {
     pub number: u64,
 }
 
-/// Opens the file `path` as [`files::open`] does and parses its lines with `parse`.
+/// Opens the file `path` and parses its lines with `parse`.
 pub(super) fn parse_file<T>(
     path: &Path,
     (most, what): (u64, &str),
@@ -55,7 +55,7 @@ impl<R: BufRead> Lines<R> {
     pub(super) fn advance(&mut self) -> Result<bool, Fault> {
         loop {
             self.line.clear();
-            // Reads at most one byte more than allowed, so that a longer line is noticed.
+            // Reads at most one byte more than allowed, so that a longer line is detected.
             let mut input = self.input.by_ref().take(MAX_LINE as u64 + 1);
             if input.read_until(b'\n', &mut self.line).map_err(Fault::Io)? == 0 {
                 return Ok(false);

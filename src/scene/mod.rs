@@ -1,6 +1,6 @@
 //! Initial states: scenes, the generators that make them, and the files that hold bodies.
 //!
-//! A scene is a TOML file: one in `assets/scenes/`, or a user's own (see [`mod@file`]). The file names a generator, or
+//! A scene is a TOML file, in `assets/scenes/` or from a user (see [`mod@file`]). The file names a generator, or
 //! holds the bodies, orbits or walls itself, and lists the parameters that suit the scene.
 
 mod asteroids;

@@ -18,7 +18,7 @@ use crate::base::bodies::Bodies;
 const MAX_BODIES: usize = 1 << 20;
 /// Fields of a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
-/// Iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
+/// Number of iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
 const ROUNDS: usize = 60;
 
 /// Bodies on orbits, and the text that describes them.
@@ -29,7 +29,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses the text. An error is the line, counted from 1, and what is wrong in it.
+    /// Parses the text. An error holds the line number, counted from 1, and a description.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -42,7 +42,7 @@ impl Orbits {
             if bodies.len() == MAX_BODIES {
                 return Err(at(format!("there are more than {MAX_BODIES} bodies")));
             }
-            // One field more than allowed, so that an extra field is noticed.
+            // Takes one more field than allowed, so that an extra field is detected.
             let fields: Vec<&str> = row.split(',').take(FIELDS + 1).map(str::trim).collect();
             let (name, about, numbers) = match fields[..] {
                 [name, about, ref numbers @ ..] if numbers.len() == 1 || numbers.len() == 7 => {
@@ -100,7 +100,7 @@ impl Orbits {
     }
 }
 
-/// Parses a number from −1e12 to 1e12, a range in which `f32` does not overflow.
+/// Parses a number from −1e12 to 1e12. Numbers in this range do not overflow `f32`.
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.abs() <= 1e12 => Ok(x),

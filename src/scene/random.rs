@@ -1,8 +1,8 @@
 //! Random numbers that are the same in every version and on every platform.
 //!
-//! Only the raw words of the ChaCha8 stream are used, and all derived numbers use only `+ − × ÷ √`, which IEEE 754
-//! rounds in one way. So neither a new version of `rand` nor another platform's `sin` or `ln` can move a body:
-//! directions come from rejection instead of angles, and powers from order statistics instead of `powf`.
+//! Only the raw words of the ChaCha8 stream are used, and all derived numbers use only `+ − × ÷ √`, which IEEE 754 rounds in
+//! one way. Bodies therefore do not depend on the version of `rand` or on a platform's `sin` and `ln`: directions come from
+//! rejection instead of angles, and powers from order statistics instead of `powf`.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 pub(super) struct Random(ChaCha8Rng);
 
 impl Random {
-    /// Starts the stream of `seed`. The ChaCha key is the seed's eight bytes, lowest first, followed by zeros.
+    /// Starts the stream for `seed`. The ChaCha key is the seed's eight bytes, lowest first, followed by zeros.
     pub(super) fn new(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -35,13 +35,13 @@ impl Random {
         self.unit().max(self.unit()).max(self.unit())
     }
 
-    /// Returns a bell-shaped number: the sum of four uniform ones, with mean 0, variance 1 and range ±√12. It
-    /// replaces a normal deviate for a small velocity dispersion, without far outliers.
+    /// Returns a bell-shaped random number: the sum of four uniform numbers, with mean 0, variance 1 and range ±√12. Unlike a
+    /// normal deviate, the number is never a far outlier.
     pub(super) fn bell(&mut self) -> f64 {
         3f64.sqrt() * (self.signed() + self.signed() + self.signed() + self.signed()) / 2.0
     }
 
-    /// Returns a point uniform in the unit ball of `D` dimensions, away from its centre.
+    /// Returns a uniform random point in the unit ball of `D` dimensions, away from the centre.
     pub(super) fn ball<const D: usize>(&mut self) -> [f64; D] {
         loop {
             let point = std::array::from_fn(|_| self.signed());

@@ -19,15 +19,14 @@ pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
 const HEADER: u64 = 32;
 /// Maximum size of a file in bytes.
 const MOST_BYTES: u64 = HEADER + 48 * MAX_BODIES as u64;
-/// Number of f32 of a gas, a dark and a star particle.
+/// Number of f32 values of a gas, a dark and a star particle.
 const FIELDS: [u64; 3] = [12, 9, 11];
 
 /// Reads the bodies in the file `path`: gas, dark matter and stars alike.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if its length differs from what its
-/// header says, if the number of bodies is 0 or above [`MAX_BODIES`], or if a number is not finite or a mass
-/// negative.
+/// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its header,
+/// if the number of bodies is 0 or above [`MAX_BODIES`], or if a number is not finite or a mass is negative.
 pub fn load(path: &Path) -> Result<Bodies> {
     let (file, length) = files::open(path, MOST_BYTES, "a Tipsy file")?;
     let mut input = BufReader::new(file);

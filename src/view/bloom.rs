@@ -11,12 +11,12 @@ use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Number of reduced pictures, each half the size of the one before; the last ones reach far over a screen.
+/// Number of reduced pictures. Each is half as large as the previous picture.
 const LEVELS: usize = 6;
 /// Share of each reduced picture that comes from the smaller pictures.
 const SPREAD: f32 = 0.66;
 
-/// Makes the bloom of a picture.
+/// Computes the bloom of a picture.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
@@ -36,7 +36,7 @@ impl Bloom {
         })
     }
 
-    /// Makes the bloom of the bright parts of `light`, which shows bodies of this shape.
+    /// Computes the bloom of the bright parts of `light`, a picture of bodies of this shape.
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let size = half(light.dimensions());
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
@@ -71,7 +71,7 @@ impl Bloom {
         Ok(())
     }
 
-    /// Returns the last bloom; `None` before the first.
+    /// Returns the last computed bloom, or `None` if none was computed.
     pub(super) fn picture(&self) -> Option<&Texture2d> {
         self.levels.first()
     }

@@ -24,7 +24,7 @@ pub struct Camera {
     pub distance: f32,
     /// Vertical field of view in radians.
     pub fov: f32,
-    /// Distance that last framed all bodies; sprites are larger when closer, smaller when farther away.
+    /// Distance at which all bodies were last framed. Sprites grow below this distance, and shrink above it.
     pub home: f32,
 }
 
@@ -49,7 +49,7 @@ impl Camera {
         }
     }
 
-    /// Returns the camera as text, as snapshots store it.
+    /// Returns the camera as text, in the format of snapshots.
     pub fn to_words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Camera {
         toml::from_str(words).ok().filter(Self::is_sound)
     }
 
-    /// Returns whether all values are in range; a file may hold any.
+    /// Returns whether all values are in range. Values from a file may be out of range.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
         let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
@@ -85,7 +85,7 @@ impl Camera {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// Returns the side of the small grid squares in scene units: a power of ten, so that some tens are visible.
+    /// Returns the side of the small grid squares in scene units: a power of ten such that tens of squares are visible.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
@@ -99,7 +99,7 @@ impl Camera {
         }
     }
 
-    /// Pans by a drag of `(dx, dy)` viewport heights: the point of the target's plane under the cursor follows.
+    /// Pans by a drag of `(dx, dy)` viewport heights, so that the point of the target's plane under the cursor follows.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
@@ -115,15 +115,15 @@ impl Camera {
     }
 
     /// Frames the bodies: targets the planet or else the bodies' centre, from a distance that shows at least 90 % of the
-    /// bodies, also after a rotation about the z axis, and all if the others are near. `aspect` is width over height.
-    ///
-    /// The direction stays. Nothing changes if no body is finite; a single point is seen from a distance of 3.
+    /// bodies at any rotation about the z axis, and shows all bodies if this needs little more distance. `aspect` is width
+    /// over height. The direction does not change. Without finite bodies nothing changes. A single point is viewed from a
+    /// distance of 3.
     pub fn frame_all(&mut self, points: &Points, aspect: f32) {
         let [half_width, half_height] = self.lens(aspect);
         let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };
         let Some((centre, distance)) = frame.fit(points) else { return };
         self.look_at(centre);
-        // Closer than a few ulps of the target's coordinates, eye and target could not be told apart.
+        // At a distance of a few ulps of the target's coordinates, eye and target would round to the same point.
         let floor = (centre.abs().max_element() * 1e-5).max(*DISTANCES.start());
         let distance = if distance > 0.0 { distance } else { 3.0 };
         self.distance = distance.clamp(floor, *DISTANCES.end());
@@ -159,12 +159,12 @@ impl Camera {
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor that enlarges sprites on zooming in. The root lets the space between bodies grow faster.
+    /// Returns the factor that enlarges sprites in close views. The square root lets the gaps between bodies grow faster.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
 
-    /// Returns the scene's directions to the right, upwards and towards the eye.
+    /// Returns the directions right, up and towards the eye, in scene coordinates.
     pub(super) fn axes(&self) -> [Vec3; 3] {
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = Vec3::new(cos_yaw, sin_yaw, 0.0);
@@ -172,7 +172,7 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the offset from the target, in its plane, that is seen `(x, y)` viewport heights from the middle.
+    /// Returns the offset from the target to the point in the target's plane at `(x, y)` viewport heights from the middle.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
@@ -186,7 +186,7 @@ impl Camera {
     }
 }
 
-/// Clamps an aspect ratio, because that of a minimised window is 0 or NaN.
+/// Clamps an aspect ratio, which is 0 or NaN for a minimised window.
 fn sane(aspect: f32) -> f32 {
     if aspect.is_finite() { aspect.clamp(0.01, 100.0) } else { 1.0 }
 }
@@ -201,7 +201,7 @@ mod tests {
 
     const ASPECT: f32 = 1.6;
 
-    /// Returns where a point is seen, in viewport heights from the middle.
+    /// Returns the screen position of a point, in viewport heights from the middle.
     fn shown(camera: &Camera, point: Vec3) -> Vec2 {
         camera.project(point).unwrap().0.into()
     }
@@ -210,7 +210,7 @@ mod tests {
         Points { positions: positions.to_vec().into(), ..Points::default() }
     }
 
-    /// Returns the default camera after it framed bodies.
+    /// Returns the default camera after framing bodies.
     fn framing(positions: &[[f32; 4]]) -> Camera {
         let mut camera = Camera::default();
         camera.frame_all(&glows(positions), ASPECT);

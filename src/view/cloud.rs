@@ -32,12 +32,12 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Share of the distance to the new range that an end of the colour map moves per upload: outwards, so that values
-/// soon fit, and inwards, so that a body keeps its colour while others come and go.
+/// Share of the distance to the new range that an end of the colour map moves per upload: outwards fast, so that values soon
+/// fit, and inwards slowly, so that colours are steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Number of bodies from which several threads copy them, and the number of these threads: one thread does not saturate the
-/// memory (1 M bodies beside an H200: 3.5 ms with one, 1.4 ms with four).
+/// Number of bodies from which several threads copy bodies, and number of these threads: a single thread does not saturate
+/// the memory (1 M bodies beside an H200: 3.5 ms with one thread, 1.4 ms with four).
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
@@ -48,13 +48,13 @@ fn len(buffers: &Option<Buffers>) -> usize {
     buffers.as_ref().map_or(0, |(bodies, _)| bodies.len())
 }
 
-/// The bodies, for all ways to draw them.
+/// Vertex buffers and colour map of the bodies, for all drawing styles.
 pub(super) struct Cloud {
     context: Rc<Context>,
     palette: Texture2d,
-    /// `None` if there are no bodies.
+    /// Buffers of the current bodies; `None` without bodies.
     pub buffers: Option<Buffers>,
-    /// Buffers of the previous bodies, which OpenGL may still read. The two sets take turns.
+    /// Buffers of the previous bodies, which OpenGL may still read. Each upload swaps the two sets of buffers.
     spare: Option<Buffers>,
     /// Values at the ends of the colour map.
     pub value_range: [f32; 2],
@@ -72,7 +72,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If they are `alike`, the range of the colour map moves smoothly to the new range.
+    /// Replaces the bodies. If `alike`, the range of the colour map moves smoothly to the new range.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
@@ -101,7 +101,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Allocates buffers that stay mapped: writes to them go where OpenGL reads.
+    /// Allocates persistently mapped buffers: OpenGL reads the written memory without a copy.
     fn allocate(&self, count: usize) -> Result<Option<Buffers>> {
         if count == 0 {
             return Ok(None);
@@ -146,11 +146,11 @@ fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Bo
     });
 }
 
-/// Returns the range after one step from `old` to `new`; never empty and always finite.
+/// Moves the range `old` one step towards `new`. The result is finite and not empty.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));
-    // Bodies of nearly equal values get the middle of the colour map instead of all of it.
+    // Bodies of nearly equal values get the middle of the colour map instead of the whole map.
     let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
     let half = half.max(middle.abs() * 0.05).max(1e-20);
     let range = [middle - half, middle + half];

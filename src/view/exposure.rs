@@ -10,9 +10,9 @@ use super::fill::{fill, pixels, surface, texture};
 use super::opengl::source;
 use crate::base::error::Result;
 
-/// Pixels of light along each side that one pixel of the first sums covers.
+/// Side, in pixels, of the blocks that the first level sums.
 const FIRST: u32 = 8;
-/// Pixels along each side that one pixel of a further level sums.
+/// Side, in pixels, of the blocks that each further level sums.
 const NEXT: u32 = 16;
 
 /// Measures light by summing over larger and larger blocks.
@@ -35,7 +35,7 @@ impl Meter {
         })
     }
 
-    /// Measures the light that `light` holds in alpha.
+    /// Measures the light in the alpha channel of `light`.
     pub(super) fn measure(&mut self, light: &Texture2d) -> Result<()> {
         let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
         let size = by(light.dimensions(), FIRST);

@@ -1,4 +1,4 @@
-//! The image of a flow behind its tracers, on the plane in which they move.
+//! The image of a flow, in the plane of its tracers and behind them.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub(super) struct Field {
     program: Program,
     texture: Option<Texture2d>,
     tones: Tones,
-    /// Values at the ends of the colours.
+    /// Values at the ends of the colour map.
     range: [f32; 2],
 }
 
@@ -31,7 +31,7 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If it is `alike`, the range of the colours moves smoothly to the new range.
+    /// Replaces the image. If `alike`, the range of the colour map moves smoothly to the new range.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {
@@ -56,7 +56,7 @@ impl Field {
         Ok(())
     }
 
-    /// Draws the plane into all of `area`; the image extends to `half` from its middle.
+    /// Draws the plane into all of `area`. The image has the half width and half height `half`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

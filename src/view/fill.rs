@@ -1,4 +1,4 @@
-//! Full-screen programs: they run for every pixel of a surface, or of a part of it.
+//! Full-screen programs, which run for every pixel of a surface or of a rectangle.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use glium::{Blend, DrawParameters, Program, Rect, Surface};
 use super::opengl::graphics;
 use crate::base::error::Result;
 
-/// Runs a program over `area` of the surface, or over all of it.
+/// Runs a program for every pixel of `area`, or of the whole surface.
 pub(super) fn fill(
     surface: &mut impl Surface,
     area: Option<Rect>,

@@ -1,22 +1,22 @@
-//! Where the camera must stand to show the bodies. Robust, because a few bodies always escape.
+//! Computes the camera distance that shows the bodies. A few escaping bodies have no effect.
 
 use glam::{DVec3, Vec3};
 
 use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 
-/// Share of the bodies that must be visible.
+/// Minimum share of the bodies that must be visible.
 const SHARE: f64 = 0.9;
 /// Factor by which the camera may move back to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
 /// Margin around the bodies, as a factor of the distance.
 const MARGIN: f64 = 1.05;
-/// Maximum number of bodies used; of more bodies, a sample of this size is used.
+/// Number of bodies in the sample that replaces a larger number of bodies.
 const SAMPLE: usize = 16_384;
 
-/// Maximum number of bodies used to find their centre in each frame; of more bodies, a sample is used.
+/// Number of bodies in the sample from which [`middle`] finds the centre of many bodies.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the planet, or the centre of mass of the bodies near each other; `None` for a flow and without bodies.
+/// Returns the planet's position, or the centre of mass without escaping bodies; `None` for a flow and without bodies.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -38,9 +38,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the target and the distance that show the bodies and the planet; `None` if nothing is finite.
-    ///
-    /// The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
+    /// Returns the target and the distance that show the bodies and the planet; `None` if nothing is finite. The target is
+    /// the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
@@ -102,7 +101,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Returns `None` for a body that is not drawn or not finite. Balls have equal weights, because no mass is known.
+    /// Returns `None` for a body that is not drawn or not finite. Balls have equal weights, because their masses are unknown.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -114,7 +113,7 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median, which does not follow escaping bodies.
+/// Returns the centre of mass of the bodies nearest to the median; escaping bodies do not move this centre.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {

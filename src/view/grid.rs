@@ -1,4 +1,4 @@
-//! Draws a grid in the plane z = 0, and the axes, over the picture.
+//! Draws a grid in the plane z = 0 and the axes over the picture.
 
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ impl Grid {
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));
-    // Slightly beyond the near plane, because rounding could move a point on the plane behind it.
+    // Clips slightly beyond the near plane, because rounding could move a point on the plane to its other side.
     let near = 2.0 * camera.near();
     let seen = |end: Vec4, other: Vec4| match end.w < near {
         true => end.lerp(other, (near - end.w) / (other.w - end.w)),

@@ -1,4 +1,4 @@
-//! An overlay, such as the panel: painted only when it changes, and drawn over each picture.
+//! An overlay, such as the panel. It is painted only when it changes, and drawn over each picture.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::fill;
 use super::opengl::{PREMULTIPLIED, source};
 use crate::base::error::Result;
 
-/// A transparent picture of the size of the surface that it covers.
+/// A transparent picture with the size of the surface under it.
 pub struct Layer {
     context: Rc<Context>,
     program: Program,
@@ -29,7 +29,7 @@ impl Layer {
         fill::texture(context, UncompressedFloatFormat::U8U8U8U8, size)
     }
 
-    /// Resizes the layer; returns whether the size changed, which empties it.
+    /// Resizes the layer. Returns whether the size changed, which clears the layer.
     pub(crate) fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
         let fits = self.texture.dimensions() == size;
         if !fits {

@@ -1,4 +1,4 @@
-//! Draws bodies with OpenGL 3.3, in a window or without one. Uses no OpenCL and knows no simulation.
+//! Draws bodies with OpenGL 3.3, in a window or without a window. Independent of OpenCL and the simulation.
 //!
 //! A picture takes two passes. The first draws the bodies into a half-float texture of light. The second turns the
 //! light into a picture, with bloom and automatic exposure. Glows add up and are tone-mapped, so that three bodies

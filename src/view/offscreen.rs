@@ -20,7 +20,7 @@ use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 use super::opengl::graphics;
 use crate::base::error::{Error, Result};
 
-/// A texture that replaces the window, in any OpenGL context.
+/// A texture to draw into instead of a window, in any OpenGL context.
 pub struct Canvas {
     context: Rc<Context>,
     texture: Texture2d,
@@ -44,7 +44,7 @@ impl Canvas {
         &self.context
     }
 
-    /// Returns the device's name as OpenGL reports it.
+    /// Returns the name of the graphics device as OpenGL reports it.
     pub fn device(&self) -> &str {
         self.context.get_opengl_renderer_string()
     }
@@ -70,7 +70,7 @@ impl Canvas {
         self.render_raw(draw).map(RawPicture::into_picture)
     }
 
-    /// Calls `draw` like [`Canvas::render`], and leaves the conversion of the pixels to the caller or another thread.
+    /// Calls `draw` like [`Canvas::render`], but leaves the conversion of the pixels to the caller.
     pub(crate) fn render_raw(
         &self,
         draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
@@ -92,7 +92,7 @@ impl RawPicture {
     /// Returns the picture as RGB, top row first.
     pub fn into_picture(self) -> RgbImage {
         let mut picture = self.0;
-        // OpenGL's first row is the bottom one.
+        // OpenGL's first row is the bottom row.
         imageops::flip_vertical_in_place(&mut picture);
         DynamicImage::ImageRgba8(picture).into_rgb8()
     }

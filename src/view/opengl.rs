@@ -1,4 +1,4 @@
-//! Helpers for all OpenGL code: shaders, blending, error texts, and the scale that keeps pictures of all sizes alike.
+//! Helpers for all OpenGL code: shaders, blending, error texts, and the scale of sizes.
 
 use std::fmt::Display;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::base::error::{Error, Result};
 /// Background colour in sRGB, 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 
-/// Height in pixels of the picture that sprite and strip sizes refer to.
+/// Reference height of a picture, in pixels, for the sizes of sprites and strips.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
 /// Returns the factor from sizes at the reference height to sizes in a picture of this height.
@@ -23,13 +23,13 @@ pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }
 
-/// Returns whether the renderer's name is that of a software renderer.
+/// Returns whether a software renderer draws, judged by its name.
 pub fn is_software(context: &Context) -> bool {
     let renderer = context.get_opengl_renderer_string();
     ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name))
 }
 
-/// Converts errors of glium and glutin; `what` names the failed operation, such as "draw the bodies".
+/// Returns a converter of glium and glutin errors; `what` names the failed operation, such as "draw the bodies".
 pub(super) fn graphics<E: Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| Error::Graphics(format!("OpenGL: cannot {what}: {reason}"))
 }
@@ -45,16 +45,16 @@ const fn blend(source: Factor, destination: Factor) -> Blend {
     Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }
 }
 
-/// Adds light.
+/// Blending that adds light.
 pub(super) const ADD: Blend = blend(Factor::One, Factor::One);
-/// Lays colours with premultiplied alpha over others.
+/// Blending that lays colours with premultiplied alpha over the existing colours.
 pub(super) const PREMULTIPLIED: Blend = blend(Factor::One, Factor::OneMinusSourceAlpha);
-/// Lays colours over others by alpha and leaves the surface opaque.
+/// Blending that lays colours over the existing colours by alpha, and leaves the surface opaque.
 pub(super) const OVER: Blend = Blend {
     color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
     ..blend(Factor::Zero, Factor::One)
 };
-/// Multiplies the existing colours by `kept` and adds others.
+/// Returns blending that multiplies the existing colours by `kept` and adds the new colours.
 pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }
 }
@@ -98,7 +98,7 @@ macro_rules! source {
 pub(super) use source;
 
 impl Source {
-    /// Compiles the shaders, each after `shaders/common.glsl`, which needs to know whether a software renderer draws.
+    /// Compiles the shaders, each after the text of `shaders/common.glsl`.
     pub(super) fn compile(&self, context: &Rc<Context>) -> Result<Program> {
         self.compile_with(context, "")
     }

@@ -9,12 +9,12 @@ use crate::base::bodies::{Points, Shape};
 const REACH: f32 = 0.03;
 
 impl Camera {
-    /// Returns where a point is seen, in viewport heights from the middle, and its depth; `None` behind the eye.
+    /// Returns the screen position of a point, in viewport heights from the middle, and its depth; `None` behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }
 
-    /// Returns a function that does what [`Self::project`] does, for many points.
+    /// Returns [`Self::project`] as a function that is fast for many points.
     fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {
@@ -29,8 +29,8 @@ impl Camera {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// Returns the body nearest to the `cursor` on the screen, if one is near; of several, the front one. The
-    /// distance to a ball is that to its edge, and a planet hides what is behind it.
+    /// Returns the index of the body nearest to the `cursor` on the screen, if a body is near; of equally near bodies, the
+    /// front body. Distances to balls are measured to their edges. Bodies behind a planet are ignored.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;
@@ -59,7 +59,7 @@ impl Camera {
 /// Returns whether a planet of this radius at the origin hides `place` from the `eye`.
 fn hides(planet: f32, eye: Vec3, place: Vec3) -> bool {
     let way = place - eye;
-    // Fraction of the way, 0 to 1, at which the line is nearest to the planet's centre.
+    // Fraction of the line, 0 to 1, at which the line is nearest to the planet's centre.
     let share = -eye.dot(way) / way.length_squared();
     (0.0..1.0).contains(&share) && (eye + way * share).length() < planet
 }

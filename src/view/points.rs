@@ -23,12 +23,12 @@ impl Glow {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Finds the mass of a typical body, whose sprite gets the typical size.
+    /// Measures the mass of a typical body. A body of this mass gets a sprite of the typical size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }
 
-    /// Adds the bodies' light to `surface`. With `hides`, bodies without mass are left out.
+    /// Adds the bodies' light to `surface`. If `hides` is set, bodies without mass are not drawn.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -58,7 +58,7 @@ impl Glow {
     }
 }
 
-/// Sizes and brightness for a number of bodies: few are bright, and many do not merge into a blot.
+/// Sizes and brightness of sprites, which decrease with the number of bodies.
 struct Style {
     /// Size of a typical body's sprite in pixels.
     size: f32,
@@ -74,7 +74,7 @@ pub(super) fn trail_light(bodies: usize) -> f32 {
 }
 
 impl Style {
-    /// Returns the style for a number of bodies; `scale` is the factor from the reference height.
+    /// Returns the style for a number of bodies. `scale` is the height of the picture divided by the reference height.
     fn of(bodies: usize, scale: f32) -> Self {
         let count = bodies.max(2) as f32;
         Self {
@@ -85,8 +85,7 @@ impl Style {
     }
 }
 
-/// Returns the mass of a typical body, from a sample of those with mass: the 90th percentile, which is the heaviest
-/// of a few bodies and an average one of many. Returns 0 if no body has mass.
+/// Returns the 90th percentile of the masses in a sample of the bodies; 0 if no body has mass.
 fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
     let mut masses: Vec<f32> =

@@ -13,7 +13,7 @@ use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::base::look::{self, Look};
 
-/// Weight of the bloom at full strength, relative to the light itself.
+/// Weight of the bloom at full strength, relative to the light of the bodies.
 const BLOOM: f32 = 4.0;
 
 /// The renderer: holds the uploaded bodies and draws them from any camera.
@@ -22,7 +22,7 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Meaning of the colours: see [`Points::colours`].
+    /// Identifies the quantity that the colours show: see [`Points::colours`].
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
@@ -33,12 +33,12 @@ pub struct View {
     meter: exposure::Meter,
     bloom: bloom::Bloom,
     grid: grid::Grid,
-    /// Camera and size of the light that the target holds; `None` if the light is outdated.
+    /// Camera and size of the last drawn light; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
 
 impl View {
-    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The look is [`Look::plain`] until it is set.
+    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -63,7 +63,7 @@ impl View {
         })
     }
 
-    /// Sets the look of the next pictures. Costs nothing if it is unchanged.
+    /// Sets the look of the next pictures. Does nothing if the look is unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -83,18 +83,18 @@ impl View {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Discards trails and the meaning of colours, before another scene or another time is shown.
+    /// Discards trails and the meaning of colours. Called before another scene or another time is shown.
     pub fn forget(&mut self) {
         self.trails.forget();
         self.colours = None;
     }
 
-    /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of
-    /// [`Points::values`]. The colour map follows the range smoothly while the number of bodies, the kind of their
-    /// shape and the meaning of colours stay, so that colours do not flicker.
+    /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`]. The
+    /// colour map follows the range smoothly while the number of bodies, the kind of their shape and the meaning of colours
+    /// stay unchanged, so that colours do not flicker.
     ///
-    /// Copies 20 bytes per body and does not wait for OpenGL. Without new bodies, only [`View::draw`] is needed.
-    /// [`View::draw`] queues work: to time it, end with `Context::finish`.
+    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to time drawing, end with
+    /// `Context::finish`.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL is out of memory.
@@ -195,12 +195,12 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether the exposure is automatic. Balls are lit by a fixed sun, and tracers glow over an image.
+    /// Returns whether the exposure is automatic. Balls have a fixed sun, and tracers glow over an image.
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }
 
-    /// Returns the weight of the bloom. It is lower for a flow, whose many tracers would otherwise blur into a fog.
+    /// Returns the weight of the bloom. The weight is lower for a flow, whose many tracers would otherwise blur into a fog.
     fn bloom_share(&self) -> f32 {
         let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
         BLOOM * of_all * self.look.bloom_strength

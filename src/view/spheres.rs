@@ -1,4 +1,4 @@
-//! Draws bodies as lit balls: each covers the pixels whose rays hit it, at the depth of the hit.
+//! Draws bodies as lit balls, with one ray per pixel for the exact outline and depth.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::opengl::{PREMULTIPLIED, Source, draw_sprites, graphics, source};
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Minimum radius of a ball in pixels; a smaller ball would fall between pixels.
+/// Minimum radius of a ball in pixels; smaller balls would fall between pixels.
 const LEAST_RADIUS: f32 = 0.75;
 
 /// Draws the bodies and the planet as balls.
@@ -33,11 +33,11 @@ impl Spheres {
         Ok(Self { program: source.compile(context)?, planet })
     }
 
-    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The surface's depth
-    /// must be cleared to 0, which stands for infinity.
+    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The surface's depth must be
+    /// cleared to 0, which stands for infinity.
     ///
-    /// The first pass draws the pixels that a ball fills, in any order, sorted by depth. The second pass blends the
-    /// pixels that outlines only partly cover over them, so that a soft edge shows the background and not a hole.
+    /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the partly
+    /// covered pixels of the outlines, so that soft edges show the background.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -1,4 +1,4 @@
-//! Draws background stars: faint, and always the same.
+//! Draws faint background stars, which are the same in every picture.
 
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ impl Stars {
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
-    /// Adds the stars' light. For `covers`, see `shaders/stars.frag`; `scale` is the factor from the reference height.
+    /// Adds the stars' light. For `covers`, see `shaders/stars.frag`; `scale` is relative to the reference height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

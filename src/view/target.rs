@@ -12,11 +12,11 @@ use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Collects light. Of glows: colours weighted by light in RGB, and the sum of the light in alpha. Of balls: light in
-/// RGB, and the covered share of the pixel in alpha.
+/// Texture that collects light. For glows, RGB holds the colours weighted by light, and alpha the sum of the light. For
+/// balls, RGB holds the light, and alpha the covered share of the pixel.
 pub(super) struct Target {
     context: Rc<Context>,
-    /// Programs without and with bloom.
+    /// Programs for tone mapping, without and with bloom.
     tone_map: [Program; 2],
     compose: [Program; 2],
     light: Texture2d,

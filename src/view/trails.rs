@@ -1,4 +1,4 @@
-//! Trails: positions of the bodies in earlier pictures, kept on the graphics card, and strips between them.
+//! Trails: strips between the positions of the bodies in earlier pictures, which the graphics card stores.
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ use super::opengl::{ADD, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Maximum numbers of segments in a picture: of a graphics card, and of a software renderer.
+/// Maximum numbers of segments in a picture: on a graphics card, and on a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of segments of a trail; more would not look smoother.
+/// Maximum number of segments of a trail; more segments would not look smoother.
 const MOST: usize = 96;
 /// Half the width of a strip, in pixels at the reference height.
 const WIDTH: f32 = 0.7;
@@ -45,7 +45,7 @@ pub(super) struct Trails {
 /// Ring buffer of rows; each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Bodies of the newest picture, copied to the card's own memory because each corner of a segment reads them.
+    /// Bodies of the newest picture, copied to the graphics card's memory because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
@@ -139,7 +139,7 @@ impl Trails {
         style: Style,
     ) -> Result<()> {
         let Some(past @ Past { now: (bodies, values), .. }) = &self.past else { return Ok(()) };
-        // Trails were switched off after the last upload.
+        // Trails may have been switched off after the last upload.
         if style.span < 1.0 {
             return Ok(());
         }

@@ -89,7 +89,7 @@ fn other_pictures_are_told_from_those_that_carry_something() {
     let path = folder.path().join("holiday.PNG");
     fs::write(&path, film::png(&picture(1)).unwrap()).unwrap();
     let error = Carried::load(&path).unwrap_err().to_string();
-    assert!(error.contains("holiday.PNG") && error.contains("carries no scene"), "{error}");
+    assert!(error.contains("holiday.PNG") && error.contains("contains no gravitile scene"), "{error}");
     fs::write(&path, "no picture at all").unwrap();
     assert!(Carried::load(&path).unwrap_err().to_string().contains("not a PNG"));
     assert!(Carried::load(&folder.path().join("none.png")).is_err());

@@ -6,10 +6,10 @@ use crate::compute::{Device, Probe, Roofline};
 use crate::engine::Resolved;
 use crate::modes::{Busy, ModeInfo};
 
-/// Measured limits of a device; those that could not be measured are missing.
+/// Measured limits of a device. Limits that could not be measured are missing.
 pub(super) struct Limits {
     roofline: Roofline,
-    /// One probe for each mode. The probe measures the hardware limit of the mode's speed.
+    /// A probe for each mode, which measures the hardware limit of the mode's speed.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
@@ -36,7 +36,7 @@ impl Limits {
         self.roofline
     }
 
-    /// Measures the limit of a mode again: on a busy machine the first measurement may be too low.
+    /// Measures the limit of a mode again, because on a busy machine the first measurement may be too low.
     pub(super) fn refine(&mut self, info: &ModeInfo) {
         if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
             // If measuring fails, the earlier measurement is kept.
@@ -69,8 +69,8 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the speed limit of a variant, the fraction of the limit that `speed` reaches, and the utilization of the
-    /// parts of the device at `speed`. Returns `None` if the limit is unknown or the variant has no limit.
+    /// Returns the speed limit of a variant, the fraction of the limit that `speed` reaches, and the utilization of the parts
+    /// of the device. Returns `None` if the limit is unknown or the variant has no limit.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let limit = info.limit.at(probe.rate());

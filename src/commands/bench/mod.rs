@@ -16,7 +16,7 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{ModeInfo, Variant};
 
-/// The kernels of a configuration to measure; what is not chosen, `auto` chooses.
+/// The kernel choices of a configuration to measure; `auto` makes all other choices.
 struct Kernels<'a> {
     variant: Option<&'static Variant>,
     work_group: Option<usize>,
@@ -24,7 +24,7 @@ struct Kernels<'a> {
     tuned: &'a Tuned,
 }
 
-/// Returns a configuration to measure, with the parameters of `--set`.
+/// Returns a configuration to measure, with the parameters from `--set`.
 fn configuration(args: &Bench, info: &'static ModeInfo, bodies: usize, kernels: Kernels) -> Result<Config> {
     let Kernels { variant, work_group, knobs, tuned } = kernels;
     let bodies = Some(bodies);
@@ -35,12 +35,12 @@ fn configuration(args: &Bench, info: &'static ModeInfo, bodies: usize, kernels: 
     Ok(config)
 }
 
-/// Minimum duration of a timing in seconds; shorter ones measure the clock.
+/// Minimum duration of a timing in seconds; shorter timings are inaccurate.
 const LEAST_SECONDS: f64 = 0.2;
 
-/// Warms up an engine: builds its kernels and measures its speed. Returns the number of steps of a timing.
+/// Warms up an engine: builds its kernels and measures its speed. Returns the number of steps per timing.
 fn warm_up(engine: &mut Engine) -> Result<u32> {
-    // Some compilers finish a kernel only when it first runs; that time does not count.
+    // Some compilers finish a kernel in its first run, which must not be timed.
     time(engine, 1)?;
     let mut steps = 1;
     loop {
@@ -53,17 +53,17 @@ fn warm_up(engine: &mut Engine) -> Result<u32> {
     }
 }
 
-/// Runs steps and returns the seconds that they took.
+/// Runs steps and returns their duration in seconds.
 fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     let clock = Instant::now();
     engine.run(steps, |_| ())?;
     Ok(clock.elapsed().as_secs_f64())
 }
 
-/// An engine that is being timed.
+/// An engine with its timings.
 struct Lap {
     engine: Engine,
-    /// Number of steps of a timing.
+    /// Number of steps per timing.
     steps: u32,
     seconds: Vec<f64>,
 }
@@ -74,14 +74,14 @@ impl Lap {
         Self { engine, steps, seconds: Vec::new() }
     }
 
-    /// Returns the seconds of the fastest, the median and the slowest timing.
+    /// Returns the durations of the fastest, the median and the slowest timing, in seconds.
     fn seconds(&mut self) -> [f64; 3] {
         self.seconds.sort_unstable_by(f64::total_cmp);
         [0, self.seconds.len() / 2, self.seconds.len() - 1].map(|nth| self.seconds[nth])
     }
 }
 
-/// Times the laps in turn, so that a machine that slows down affects all of them alike. Calls `after` after each timing.
+/// Times the engines in turn, so that a change in the machine's speed affects all of them. Calls `after` after each timing.
 fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
     for _ in 0..repeats {
         for lap in &mut *laps {

@@ -20,7 +20,7 @@ use crate::modes::{ModeInfo, Recipe, Sharing};
 /// Maximum number of bursts before the timing in which the devices' shares of the work may settle.
 const SETTLING: u32 = 200;
 
-/// One row of the printed table and of the JSON report: the speed of a configuration with a number of devices.
+/// One row of the table and of the JSON report: the speed of a configuration with a number of devices.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -32,7 +32,7 @@ struct Row {
     bodies: usize,
     /// Number of devices that may compute.
     devices: usize,
-    /// Number of devices with work.
+    /// Number of devices that had work.
     used: usize,
     steps_per_second: f64,
     work_per_second: f64,
@@ -61,7 +61,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         let count = found.len();
         return Err(Error::Invalid(format!(
-            "--devices {most}: only {count} available: {names}; choose from other devices with --among"
+            "--devices {most}: only {count} devices available: {names}; choose from other devices with --among"
         )));
     }
     let all = Devices::all(found)?;
@@ -69,7 +69,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let configs = configs(args, &all)?;
     if !args.json {
         all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));
-        println!("median of {}", args.repeats);
+        println!("median of {} timings", args.repeats);
         println!(
             "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
             "mode",
@@ -100,7 +100,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant that `auto` takes.
+/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant of `auto`.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();

@@ -1,4 +1,4 @@
-//! `gravitile bench --tune`: searches for the fastest recipe, which `auto` uses from then on.
+//! `gravitile bench --tune`: searches for the fastest recipe, and stores the recipe for `auto`.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -32,14 +32,14 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json {
-        println!("{} · driver {} · search for the fastest", device.info.name, device.info.driver);
+        println!("{} · driver {} · search for the fastest settings", device.info.name, device.info.driver);
         println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
     }
     let mut rows = Vec::new();
     for config in &configs {
         let trials = search(&device, config)?;
         tuning::remember(&mut tuned, &device.info, config.mode.info(), &trials);
-        // Saved after each configuration, so that an interrupted search keeps its results.
+        // Saves after each configuration, so that an interrupted search keeps its results.
         if let Some(path) = Tuned::path() {
             tuned.save(&path)?;
         }
@@ -53,7 +53,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             let Resolved { bodies, recipe } =
                 Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
             println!(
-                "tried {} recipes; for about {bodies} bodies `auto` uses {} × {} {} from now on (saved in {})",
+                "measured {} settings; for about {bodies} bodies, `auto` now uses {} with work-group {} {} (saved in {})",
                 trials.len(),
                 recipe.variant.name,
                 recipe.work_group,
@@ -68,7 +68,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the search and returns all trials.
+/// Runs the search and returns all measurements.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let bar = bar(1000, "{bar:40} {msg}");
     let mut trials: Vec<Trial> = Vec::new();
@@ -76,7 +76,7 @@ fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
         trials.push(*trial);
         bar.set_position((share * 1000.0) as u64);
         bar.set_message(format!(
-            "{} tried, now {} {}",
+            "{} settings measured, last: {} {}",
             trials.len(),
             trial.recipe.variant.name,
             trial.recipe.words()

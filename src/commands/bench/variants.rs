@@ -25,10 +25,10 @@ use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{Busy, ModeInfo, Recipe, Variant};
 use crate::ui::ChartFormat;
 
-/// Smallest number of bodies in a chart over numbers of bodies.
+/// Smallest number of bodies in a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells from which the error of a row is computed: about a quarter of a second of work.
+/// Maximum number of pairs or cells in the computation of a row's error, which takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
 /// One row of the table.
@@ -43,24 +43,24 @@ struct Row {
     bodies: usize,
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
-    /// Number of steps of one timing.
+    /// Number of steps per timing.
     steps: u32,
-    /// Median over the timings.
+    /// Median speed of the timings, in steps per second.
     steps_per_second: f64,
     /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     work_per_second: f64,
-    /// Slowest and fastest timing, in the unit of `speed`.
+    /// Speed of the slowest and of the fastest timing, in the unit of `speed`.
     range: [f64; 2],
-    /// Relative error of the last step against f64, over a sample of bodies.
+    /// Relative error of the last step against an f64 computation, for a sample of bodies.
     relative_error: Option<f64>,
-    /// Limit of the mode on this device, as last measured, for variants that evaluate all pairs.
+    /// Last measured hardware limit of the speed, for variants that evaluate all pairs.
     limit_per_second: Option<f64>,
-    /// Median speed over the limit.
+    /// Median speed divided by the limit.
     share_of_limit: Option<f64>,
-    /// How busy the parts of the device are.
+    /// Utilization of the parts of the device.
     busy: Option<Busy>,
     /// Part of the device that limits the speed.
     bound_by: Option<&'static str>,
@@ -101,7 +101,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let first_look = limits.text();
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
-        println!("{} · driver {} · median of {}{edited}", info.name, info.driver, args.repeats);
+        println!("{} · driver {} · median of {} timings{edited}", info.name, info.driver, args.repeats);
         println!("{first_look}");
         println!(
             "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
@@ -138,13 +138,13 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the numbers of bodies of a chart.
+/// Returns the numbers of bodies for a chart.
 fn sweep(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
-/// Makes a chart for each mode, against the number of bodies. If several work-group sizes were measured, makes one
-/// for each number of bodies, against the work-group size.
+/// Makes a chart of speed against number of bodies for each mode. If several work-group sizes were measured, makes a chart of
+/// speed against work-group size for each number of bodies.
 fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     let several = |row: &Row| {
         let same =
@@ -208,7 +208,7 @@ fn configurations(
     Ok(configs)
 }
 
-/// Returns every combination of the values of those knobs that `variant` has.
+/// Returns every combination of values for the knobs of `variant`.
 fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
     let own = trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name));
     let own: Trials = own.cloned().collect();
@@ -228,7 +228,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
 }
 
 impl Row {
-    /// Computes the results of a lap.
+    /// Computes the results from the timings of a lap.
     fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
         let [fastest, median, slowest] = lap.seconds();
         let Lap { mut engine, steps, .. } = lap;

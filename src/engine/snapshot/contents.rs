@@ -9,14 +9,14 @@ use crate::modes::Extra;
 /// File name extension of snapshots.
 pub const EXTENSION: &str = "gravitile";
 
-/// A complete simulation: the scene that is shown, and the scenes of the other modes.
+/// A complete simulation: the visible scene, and the suspended scenes of the other modes.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Name and driver of the device. Only this device continues with the same bits.
+    /// Name and driver of the device that wrote the snapshot. Only this device continues bit-identically.
     pub device: [String; 2],
-    /// Camera position, as the window writes it; empty without a window.
+    /// Camera as text, in the format of `Camera::to_words`; empty without a window.
     pub view: String,
-    /// The scene that is shown, then the suspended scenes of other modes. There is at least one.
+    /// The visible scene, then the suspended scenes of other modes. There is at least one scene.
     pub runs: Vec<Run>,
 }
 
@@ -25,39 +25,39 @@ pub struct Snapshot {
 pub struct Run {
     /// The configuration of the scene.
     pub config: Config,
-    /// Recipe that the device used for the configuration.
+    /// Recipe that the device used for the scene.
     pub recipe: RecipeRecord,
     /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
     pub generated: Option<usize>,
-    /// Whether the scene was edited by hand since it began.
+    /// Whether the user edited the scene since its first step.
     pub is_edited: bool,
-    /// Steps since the scene began.
+    /// Number of steps since the scene began.
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
-    /// Energy from which the drift is measured.
+    /// Reference energy for the drift.
     pub baseline: Option<f64>,
     /// The bodies or the flow of the scene.
     pub state: State,
     /// Data that the solver carries from step to step.
     pub extra: Extra,
-    /// The mode's value for each step since the scene began, or empty.
+    /// Recorded value of each step since the scene began, such as the mean speed of a fluid; may be empty.
     pub series: Vec<f64>,
 }
 
-/// A recipe by names, which another device may not support.
+/// A recipe, stored as names and numbers. Another device may not support the recipe.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeRecord {
     /// Name of the variant.
     pub variant: String,
-    /// Work-items in a work-group.
+    /// Number of work-items in a work-group.
     pub work_group: usize,
     /// Values of all compile-time parameters of the variant.
     pub knobs: BTreeMap<String, u32>,
 }
 
-/// A short description of a snapshot, for offers to continue it.
+/// A short description of a snapshot, shown before the snapshot is opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Name of the mode.
@@ -66,6 +66,6 @@ pub struct Summary {
     pub title: String,
     /// Number of bodies or cells.
     pub size: usize,
-    /// Steps since the scene began.
+    /// Number of steps since the scene began.
     pub step: u64,
 }

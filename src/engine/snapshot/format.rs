@@ -33,17 +33,17 @@ use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 
-/// Version of the file format. It increases when older programs cannot read newer files.
+/// Version of the file format. The version increases when older programs cannot read newer files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
-/// Offsets of the checksum, of the bytes that it covers, and of the compressed data.
+/// Offsets of the checksum, of the checksummed bytes, and of the compressed data.
 const HEAD: usize = MAGIC.len() + 2;
 const COVERED: usize = HEAD + 4;
 const HEADER: usize = COVERED + 8;
 const _: () = assert!(cfg!(target_endian = "little"), "lists are written in the byte order of memory");
 
 impl Snapshot {
-    /// Writes the file `path`, under another name first. On an error an existing file of that name does not change.
+    /// Writes the snapshot to `path` through a temporary file. On an error an existing file does not change.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written, or is a pipe or device.
@@ -98,7 +98,7 @@ pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(what.into())
 }
 
-/// Returns the bytes of the file of `snapshot`, which may unpack to at most `most` bytes.
+/// Returns the content of a snapshot file. The uncompressed length must not exceed `most` bytes.
 pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (manifest, lists) = Manifest::of(snapshot)?;
     let text = toml::to_string(&manifest)
@@ -117,7 +117,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
         // Writing to memory does not fail.
         written.map_err(|error| wrong(error.to_string()))
     };
-    // Makes sure that the file can be read again.
+    // Checks that the file can be read again.
     let check = |body: &[u8]| {
         let room = Room { packed: (body.len() - 8) as u64 };
         if text.len() as u64 > room.manifest() {
@@ -138,7 +138,7 @@ pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The header of a file of `file` bytes.
+/// The checksum, length and limits from the header of a snapshot file.
 struct Header {
     crc: u32,
     /// Uncompressed length of manifest and lists, in bytes.
@@ -167,7 +167,7 @@ impl Header {
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
         let packed = file.checked_sub(HEADER as u64).ok_or_else(cut_off)?;
         if length > most {
-            return Err(wrong(format!("the snapshot unpacks to {length} bytes, which is too much")));
+            return Err(wrong(format!("the snapshot is too large: it unpacks to {length} bytes")));
         }
         let room = Room { packed };
         match room.holds(length) {
@@ -179,7 +179,7 @@ impl Header {
     }
 }
 
-/// Returns the checksum of the rest of `input`.
+/// Returns the CRC-32 of the rest of `input`.
 fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     let (mut hasher, mut block) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
     loop {
@@ -192,7 +192,7 @@ fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     }
 }
 
-/// Reads a snapshot from a file of `file` bytes, which may unpack to at most `most` bytes.
+/// Reads a snapshot file of `file` bytes. The uncompressed length must not exceed `most` bytes.
 pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
     let Header { crc, length, room } = Header::read(&mut input, file, most)?;
     let io = |error: std::io::Error| wrong(format!("the snapshot cannot be read: {error}"));
@@ -226,7 +226,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     body.read_exact(&mut count).map_err(cut_off)?;
     let count = u64::from(u32::from_le_bytes(count));
     if count > room.manifest() {
-        return Err(wrong(format!("the snapshot's manifest has {count} bytes, which is too much")));
+        return Err(wrong(format!("the snapshot's manifest is too large: {count} bytes")));
     }
     let mut text = Vec::new();
     // Memory grows with the data that arrives, not with the stated length.

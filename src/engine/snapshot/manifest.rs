@@ -123,7 +123,7 @@ struct Expected {
 }
 
 impl Expected {
-    /// Expects a number of rows within `count`, each of the type `T`.
+    /// Describes a list whose number of rows of type `T` lies in `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
@@ -133,7 +133,7 @@ impl Expected {
 /// Reads the list `name` of `bytes` bytes. Memory grows with the data that arrives, not with the stated length.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
-    let no_memory = || wrong(format!("there is no memory for the {bytes} bytes of the list {name:?}"));
+    let no_memory = || wrong(format!("not enough memory for the {bytes} bytes of the list {name:?}"));
     let bytes = usize::try_from(bytes).map_err(|_| no_memory())?;
     let (rows, rest) = (bytes / size_of::<T>(), bytes % size_of::<T>());
     if rest != 0 {
@@ -159,7 +159,7 @@ fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
 }
 
-/// Removes the bodies from `lists`, whose names start with `prefix`.
+/// Removes the lists of bodies, whose names start with `prefix`, from `lists`.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
@@ -168,7 +168,7 @@ fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
 }
 
 fn wrong(what: impl Into<String>) -> Error {
-    Error::Invalid(format!("the snapshot is wrong: {}", what.into()))
+    Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
 }
 
 /// Name and contents of a list, in bytes.
@@ -219,7 +219,7 @@ impl Manifest {
         Ok(of_bodies.saturating_add(of_flows))
     }
 
-    /// Returns the index of the scene and the short name of the list `name`, and what the list must be.
+    /// Returns the scene's index, the list's short name, and the expected length and type of the list `name`.
     fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
         let found = || {
             let (nth, list) = name.split_once('.')?;
@@ -313,7 +313,7 @@ impl RunManifest {
         modes::find(&self.mode).ok_or_else(|| wrong(format!("there is no mode {:?}", self.mode)))
     }
 
-    /// Checks that exactly the modes with a flow have a grid, and that the number of cells is that of the grid.
+    /// Checks that the scene has a grid only if its mode simulates a flow, and that the number of cells matches the grid.
     fn check_grid(&self) -> Result<()> {
         let (info, size) = (self.info()?, self.size);
         match (self.grid, info.work.matter) {
@@ -322,11 +322,11 @@ impl RunManifest {
             (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
                 Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells")))
             }
-            _ => Err(wrong(format!("its state is not of the kind that {} simulates", info.name))),
+            _ => Err(wrong(format!("its state does not fit the mode {}", info.name))),
         }
     }
 
-    /// Returns what the list `list` must be, after [`RunManifest::check_grid`].
+    /// Returns the expected length and type of the list `list`. Call [`RunManifest::check_grid`] first.
     fn expected(&self, list: &str) -> Option<Expected> {
         let (info, size, is_flow) = (modes::find(&self.mode)?, self.size, self.grid.is_some());
         Some(match list {

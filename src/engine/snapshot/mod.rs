@@ -1,4 +1,4 @@
-//! Snapshots: files that hold a complete simulation, from which it continues as if it had never stopped.
+//! Snapshots: files with the complete state of a simulation, from which the simulation can continue exactly.
 
 mod contents;
 mod format;

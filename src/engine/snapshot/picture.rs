@@ -16,11 +16,11 @@ use crate::scene::{Scene, file as scene_file};
 
 /// File name extension of pictures.
 pub const PICTURE: &str = "png";
-/// Largest chunk in a picture, in bytes: about 500 000 bodies.
+/// Maximum size of the simulation in a picture, in bytes: about 500 000 bodies.
 pub const MOST_CARRIED: usize = 1 << 24;
-/// Largest length of a picture, in bytes.
+/// Maximum size of a picture file, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
-/// Largest length that the chunk may unpack to, in bytes.
+/// Maximum uncompressed size of the simulation in a picture, in bytes.
 const MOST_UNPACKED: u64 = 1 << 26;
 
 const MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
@@ -46,9 +46,9 @@ impl Extent {
         match self {
             Self::All => None,
             Self::Scene => {
-                Some("the state is too large: the picture carries only the scene and its parameters")
+                Some("the state is too large: the picture contains only the scene and its parameters")
             }
-            Self::Nothing => Some("the scene is too large: the picture carries nothing"),
+            Self::Nothing => Some("the scene is too large: the picture does not contain the simulation"),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Carried {
             let (length, name) = header.split_at(4);
             let length = length.iter().fold(0, |length, byte| length << 8 | u64::from(*byte));
             match name {
-                b"IEND" => return Err(wrong("the picture carries no scene of gravitile")),
+                b"IEND" => return Err(wrong("the picture contains no gravitile scene")),
                 name if name == SNAPSHOT || name == SCENE => return carried(name, length, &mut png),
                 name if name.iter().all(u8::is_ascii_alphabetic) => {
                     png.seek_relative(length as i64 + 4).map_err(cut_off)?;
@@ -103,7 +103,7 @@ impl Carried {
 
 fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     if length > MOST_CARRIED as u64 {
-        return Err(wrong(format!("the picture says that it carries {length} bytes, which is too much")));
+        return Err(wrong(format!("the simulation in the picture is too large: {length} bytes")));
     }
     let mut data = Vec::new();
     let mut crc = [0; 4];
@@ -122,7 +122,7 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
 }
 
-/// Adds as much of the scene that `snapshot` shows to `png` as a picture can carry.
+/// Embeds the visible scene of `snapshot` in `png`, with as much of its state as fits.
 ///
 /// # Errors
 /// Returns an error if `png` is not a PNG.
@@ -156,7 +156,7 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     }
 }
 
-/// Returns the run without the folders of its files, which are private.
+/// Returns the run with file names instead of full paths, because folder names are private.
 fn anonymous(run: &Run) -> Run {
     let mut run = run.clone();
     let scene = &run.config.start;

@@ -58,7 +58,7 @@ impl Format {
         }
     }
 
-    /// Returns the format that a file name's extension stands for.
+    /// Returns the format for the extension of a file name.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::ALL.into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()));
@@ -115,7 +115,7 @@ pub struct Film {
 enum Writer {
     /// Pattern of the file names, and number of pictures written so far.
     Frames(Pattern, u32),
-    /// `shown` is the number of pictures written so far. The delay of the next picture depends on it.
+    /// `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {
         encoder: gif::Encoder<BufWriter<File>>,
         draft: Draft,
@@ -168,7 +168,7 @@ impl Film {
         Ok(Self { size, writer })
     }
 
-    /// Appends a picture to the film. `picture` must have the size of the film.
+    /// Appends a frame to the film. `picture` must have the size of the film.
     ///
     /// # Errors
     /// Returns an error if `picture` has another size than the film, or cannot be written. The error may contain a
@@ -240,7 +240,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Errors are ignored, because the program may have ended already.
+        // Errors are ignored, because `ffmpeg` may already have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -262,7 +262,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     command.args(["-r", &rate.to_string(), "-i", "-", "-an"]);
     // Players expect colours at half the resolution, which needs even sides.
     command.args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,scale=out_color_matrix=bt709,format=yuv420p"]);
-    // Names the colour space explicitly; players would assume the same one for pictures of this size.
+    // States the colour space explicitly instead of relying on the player's default.
     for kind in ["-colorspace", "-color_primaries", "-color_trc"] {
         command.args([kind, "bt709"]);
     }
@@ -280,7 +280,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
 /// Returns an error with the last message of `ffmpeg`.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
-    // If the message cannot be read, the reason stands alone.
+    // If the message cannot be read, the error contains only the reason.
     let _ = words.seek(SeekFrom::Start(0)).and_then(|_| words.take(1 << 16).read_to_string(&mut said));
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     Error::Invalid(format!("ffmpeg failed ({reason}) {last}").trim_end().to_owned())
@@ -297,7 +297,7 @@ pub fn png(picture: &RgbImage) -> Result<Vec<u8>> {
     Ok(png.into_inner())
 }
 
-/// The pattern of numbered file names.
+/// A pattern for numbered file names.
 struct Pattern {
     path: PathBuf,
     before: String,

@@ -1,7 +1,7 @@
 //! Chooses the 256 colours of a picture in a GIF, and assigns one to each pixel.
 //!
-//! Colours are weighted by the light they carry and not only by area: otherwise a dark sky would take nearly all of
-//! them, and stars would lose their colours. The picture is dithered, so that areas keep their colour on average.
+//! Colours are weighted by light as well as by area, because otherwise a dark sky would take nearly all colours and stars
+//! would lose theirs. The picture is dithered, so that areas keep their colour on average.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ const MOST: usize = 256;
 const BITS: u32 = 6;
 /// Exponent of the area in a shade's weight: 1 weighs shades by their area, 0 ignores the area.
 const AREA_EXPONENT: f32 = 0.75;
-/// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors
-/// in a smooth area would add up until one pixel gets a very different colour: dots on a smooth planet.
+/// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors in a smooth area
+/// would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Light that black is counted with, in levels, so that large dark areas keep some colours.
+/// Added to the light of a colour in its weight, in levels from 0 to 255, so that large dark areas keep some colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture of at most 256 colours.
@@ -38,7 +38,7 @@ impl Indexed {
     }
 }
 
-/// Returns the picture with its own colours; `None` if it has too many.
+/// Converts a picture exactly; returns `None` if the picture has too many colours.
 fn exact(picture: &RgbImage) -> Option<Indexed> {
     let mut places = BTreeMap::new();
     let mut pixels = Vec::with_capacity(picture.len() / 3);
@@ -126,7 +126,7 @@ fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }
 
-/// Returns the index of the palette's colour nearest to the shade of a colour.
+/// Returns the index of the palette colour that is nearest to the shade of `colour`.
 fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     // The shade's darkest colour stretched to the full range, so that black and white are exact.
     let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
@@ -176,7 +176,7 @@ mod tests {
 
     const GOLD: Rgb<u8> = Rgb([255, 200, 60]);
 
-    /// A dark sky of many shades, a galaxy from blue to pink, and a few golden stars, each a pixel.
+    /// Returns a test picture: a dark sky with many shades, a galaxy from blue to pink, and a few golden one-pixel stars.
     fn sky() -> RgbImage {
         let mut seed = 1_u32;
         let mut random = move |below: u32| {
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(off.len(), 64, "the picture has 64 golden pixels, one in a thousand");
         let worst = off.into_iter().fold(0.0, f64::max);
         assert!(worst < 12.0, "the farthest from gold is {worst} levels off");
-        // The dark sky also keeps its colours.
+        // The dark sky must also keep its colours.
         let sky: Vec<_> = picture.pixels().zip(&shown).map(|(was, is)| distance(was.0, *is)).collect();
         let mean = sky.iter().sum::<f64>() / sky.len() as f64;
         assert!(mean < 8.0, "{mean} levels off on average");

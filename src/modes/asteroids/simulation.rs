@@ -224,7 +224,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the reading of the longest move in a substep, in radii, with a warning if the move is too long.
+    /// Returns the largest displacement in a substep, divided by the radius, with a warning if too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -242,10 +242,10 @@ impl AsteroidSimulation {
                 "Bodies move more than half their radius in a substep and can pass through others: set Substeps to auto, or reduce Time step.",
             ),
         };
-        let help = "Longest move of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
+        let help = "Largest displacement of a body in a substep, divided by its radius. With Substeps on auto, a value above 0.5 adds substeps.";
         Reading {
             unit: " radii",
-            ..Reading::new("reach", "Longest move", reach).help(help).warns_of(warns, advice)
+            ..Reading::new("reach", "Displacement per substep", reach).help(help).warns_of(warns, advice)
         }
     }
 }

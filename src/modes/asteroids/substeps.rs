@@ -11,7 +11,7 @@ use crate::base::params::Choice;
 const PERIOD: u32 = 8;
 /// Number of steps after which a measurement takes effect.
 const LAG: u32 = 4;
-/// Longest allowed move of a body in a substep, as a fraction of its radius.
+/// Largest displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
 /// Largest g·h² at which piles do not sink, as a fraction of the smallest radius. h is the length of a substep. Each layer
 /// of a pile sinks by 4 to 8 g·h², so overlaps stay below 5 %.

@@ -5,28 +5,28 @@ use std::{array, iter};
 
 use crate::scene::generator::Setup;
 
-/// Returns a parameter of the mode; 0 if there is none of this name.
+/// Returns a parameter of the mode, or 0 if the parameter does not exist.
 pub(super) fn param(setup: &Setup, key: &str) -> f64 {
     setup.params.float(key).unwrap_or(0.0).into()
 }
 
-/// Masses, which add up to 1, and radii of bodies without positions.
+/// Masses and radii of bodies without positions. The masses add up to 1.
 pub(super) struct Balls(pub Vec<(f64, f64)>);
 
 impl Balls {
-    /// Makes balls with masses in these proportions.
+    /// Makes balls with masses proportional to `masses`.
     pub(super) fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
         let radius = param(setup, "radius");
         let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);
         Self(masses.map(|m| (m / total, radius * cube_root(n * m / total))).collect())
     }
 
-    /// Makes balls with masses spread over a factor of `spread` by dN/dm ∝ m⁻², heaviest first. Bodies that grind each
-    /// other down have the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); −2 needs no powers.
+    /// Makes balls with masses spread over a factor of `spread` by dN/dm ∝ m⁻², heaviest first. Fragments of collisions have
+    /// the exponent −11/6 (Dohnanyi 1969, J. Geophys. Res. 74, 2531); the exponent −2 needs no powers.
     pub(super) fn spread(setup: &Setup, spread: f64) -> Self {
         let least = 1.0 / spread;
         let share = 1.0 / setup.bodies as f64;
-        // One body from the middle of each of `bodies` equal shares, so that no seed produces an outlier.
+        // Takes the middle of each of `bodies` equal shares of the distribution, so that no seed produces an outlier.
         Self::new(setup, (0..setup.bodies).map(|i| 1.0 / (least + (1.0 - least) * (i as f64 + 0.5) * share)))
     }
 
@@ -39,9 +39,9 @@ impl Balls {
     }
 }
 
-/// Returns ∛x of a positive number by Newton's method, which rounds alike on every platform; `f64::cbrt` need not.
+/// Returns ∛x of a positive number by Newton's method. Unlike `f64::cbrt`, the rounding is the same on every platform.
 pub(super) fn cube_root(x: f64) -> f64 {
-    // A third of the exponent is right within a few per cent (constant of fdlibm); each iteration doubles the digits.
+    // Dividing the exponent by 3 gives ∛x within a few per cent (constant of fdlibm); each iteration doubles the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
     for _ in 0..5 {
         root -= (root - x / (root * root)) / 3.0;
@@ -49,21 +49,21 @@ pub(super) fn cube_root(x: f64) -> f64 {
     root
 }
 
-/// Minimum gap between two balls over the sum of their radii. Rounding to `f32` cannot close it.
+/// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball. The scenes are so loose that a few tries suffice. If all fail, the
-/// last position is used, and the step of the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball. Usually a few tries suffice. If all tries fail, the last position is used,
+/// and the simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
 /// Index that means no ball.
 const NONE: u32 = u32::MAX;
 
-/// Balls in a hash table of cubic grid cells; adding one takes O(1).
+/// Balls in a hash table of cubic grid cells; adding a ball takes O(1).
 pub(super) struct Packing {
     /// Radius of the largest ball.
     largest: f64,
-    /// Last ball added to each bucket. Cells share buckets by hash.
+    /// Last ball added to each bucket. A hash assigns cells to buckets.
     last: Vec<u32>,
     balls: Vec<Ball>,
 }
@@ -71,7 +71,7 @@ pub(super) struct Packing {
 struct Ball {
     at: [f64; 3],
     radius: f64,
-    /// Ball that was added to the same bucket before this one.
+    /// Previous ball in the same bucket.
     before: u32,
 }
 
@@ -81,7 +81,7 @@ impl Packing {
         Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
 
-    /// Adds a ball at the first free position that `draw` returns, and returns this position.
+    /// Adds a ball at the first free position that `draw` returns, and returns the position.
     pub(super) fn put(&mut self, radius: f64, mut draw: impl FnMut() -> [f64; 3]) -> [f64; 3] {
         let mut at = draw();
         for _ in 1..TRIES {
@@ -97,7 +97,7 @@ impl Packing {
     }
 
     fn is_free(&self, at: [f64; 3], radius: f64) -> bool {
-        // Balls with centres beyond this distance cannot be too near.
+        // Balls with centres beyond this distance cannot touch the new ball.
         let reach = (radius + self.largest) * (1.0 + GAP);
         let [xs, ys, zs] = at.map(|c| self.cell(c - reach)..=self.cell(c + reach));
         let mut cells = zs.flat_map(|z| {

@@ -7,22 +7,22 @@ use crate::base::bodies::Bodies;
 use crate::scene::generator::Setup;
 use crate::scene::random::Random;
 
-/// A disc of bodies on circular orbits around the planet, each in a plane of its own.
+/// A disc of bodies on circular orbits around the planet. Each orbit has its own plane.
 pub(super) struct Disc {
-    /// Inner edge, unless the planet reaches farther.
+    /// Minimum radius of the inner edge. A large planet moves the edge outwards.
     pub inner: f64,
-    /// Outer edge over inner edge, unless the bodies need more room.
+    /// Minimum ratio of the outer radius to the inner radius. Many bodies need a larger disc.
     pub ratio: f64,
-    /// Ends of an empty gap, as shares of the way from the inner to the outer edge.
+    /// Start and end of an empty gap, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
-    /// Maximum slope of an orbit, and half thickness over distance from the planet.
+    /// Maximum slope of an orbit; also half the thickness of the disc, divided by the distance from the planet.
     pub tilt: f64,
     /// Maximum share of the volume that bodies may fill.
     pub filling: f64,
 }
 
 impl Disc {
-    /// Places each of `balls` on a circular orbit.
+    /// Places each ball on a circular orbit.
     pub(super) fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
         let [g, mass, planet, radius] =
             ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));
@@ -38,7 +38,7 @@ impl Disc {
         let mut packing = balls.packing();
         let mut bodies = Bodies::with_capacity(setup.bodies);
         for &(m, ball) in &balls.0 {
-            // Height and slope of the orbit at the body, as shares of the distance from the planet.
+            // Height and slope of the orbit at the body, divided by the distance from the planet.
             let mut slope = 0.0;
             let at = packing.put(ball, || {
                 let r = loop {
@@ -59,7 +59,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity, v² = GM/r, of an anticlockwise circular orbit whose plane rises by `slope` at a position.
+/// Returns the velocity (v² = GM/r) on an anticlockwise circular orbit whose plane rises by `slope` at a position.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();

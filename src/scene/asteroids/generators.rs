@@ -8,7 +8,7 @@ use crate::scene::frame::centre;
 use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::random::Random;
 
-/// Generators that scenes for asteroids may name.
+/// Generators that asteroid scenes can use.
 pub(crate) static GENERATORS: &[Generator] = &[
     Generator {
         name: "disc",
@@ -29,17 +29,17 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "shooter", arguments: &[], make: shooter },
 ];
 
-/// Brings the centre of mass to rest at the origin.
+/// Moves the centre of mass to the origin and brings it to rest.
 fn at_rest(mut bodies: Bodies<f64>) -> State {
     centre(&mut bodies);
     bodies.to_f32().into()
 }
 
-/// A belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest.
+/// A belt or a ring around the planet. `spread` is the heaviest mass divided by the lightest mass.
 ///
-/// The scene `belt` has restitution 0.7, above the 0.63 at which shear and collisions balance (Goldreich and Tremaine
-/// 1978, Icarus 34, 227), so it stays thick and slowly spreads. `rings` reach from 1.5 to 2.3 radii of the planet, as
-/// Saturn's B and A rings do, with a wider division, which closes slowly because of the restitution of 0.1.
+/// The belt of the scene `belt` stays thick and slowly spreads: its restitution of 0.7 is above 0.63, at which shear and
+/// collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The scene `rings` reaches from 1.5 to 2.3 radii of the
+/// planet, as Saturn's B and A rings do. Its gap is wider than Saturn's and closes slowly, because its restitution is 0.1.
 fn disc(setup: &Setup, arguments: &Arguments) -> State {
     let [inner, ratio, from, to, tilt, filling, spread] =
         ["inner", "ratio", "gap_from", "gap_to", "tilt", "filling", "spread"].map(|name| arguments.get(name));
@@ -47,7 +47,7 @@ fn disc(setup: &Setup, arguments: &Arguments) -> State {
     disc.fill(setup, &Balls::spread(setup, spread)).into()
 }
 
-/// Two balls of bodies that move towards each other. Every other body is in the second ball.
+/// Two spherical clouds of bodies that move towards each other. Bodies with odd indices are in the second cloud.
 fn clouds(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.08;
     const SPEED: f64 = 1.0;
@@ -69,15 +69,15 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies that
-/// are less than 2·√3·`SHAKE` radii apart could touch.
+/// Random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies with gaps of
+/// less than 2·√3·`SHAKE` radii could touch.
 const SHAKE: f64 = 0.01;
 
-/// A cue ball, body 0, and a triangle with rows of 1, 2, 3 … balls, the last row perhaps incomplete.
+/// A cue ball (body 0) and a triangle of balls with rows of 1, 2, 3 … balls. The last row may be incomplete.
 ///
-/// Against more than five rows the cue ball gets heavier with the number of balls, or it would have no effect. It is
-/// at most 343 times as heavy, which is seven times as large: a larger one would fill its cells of the cell list with
-/// too many other balls. The balls do not quite touch, so that the collisions follow one another.
+/// For more than five rows the mass of the cue ball grows with the number of balls, so that the cue ball has an effect. The
+/// limit is 343 times the mass, or seven times the radius: a larger ball would fill its cells of the cell list with too many
+/// other balls. Small gaps between the balls let the collisions follow one another.
 fn billiards(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;
@@ -107,7 +107,7 @@ fn billiards(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Hexagonal close packing with a little slack.
+/// A box of bodies in hexagonal close packing, with small gaps.
 fn dense_box(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;
@@ -131,7 +131,7 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// A ball of resting bodies, and a shooter, body 0, that is as heavy as 64 others, or as all of them.
+/// A spherical cloud of resting bodies, and a fast body 0 with the mass of all other bodies, but of at most 64.
 fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;

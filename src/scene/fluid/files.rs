@@ -1,6 +1,6 @@
 //! Reads and writes the files of the University of Bristol's teaching code (UoB-HPC/advanced-hpc-lbm).
 //!
-//! Files are untrusted: lines, numbers and sizes are bounded, and an error names the line.
+//! Files are untrusted: lines, numbers and sizes are limited, and an error names the line.
 
 use std::fmt::Debug;
 use std::io::{self, BufRead, Write};
@@ -15,19 +15,19 @@ use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 /// Content of a parameter file: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// Columns.
+    /// Number of columns.
     pub nx: usize,
-    /// Rows.
+    /// Number of rows.
     pub ny: usize,
     /// Number of steps.
     pub steps: u32,
-    /// Length in the Reynolds number, in cells.
+    /// Characteristic length in the Reynolds number, in cells.
     pub reynolds_dim: u32,
     /// Initial mass in a cell.
     pub density: f32,
     /// Acceleration of the flow.
     pub accel: f32,
-    /// Relaxation rate: the share of the way to equilibrium per step.
+    /// Relaxation rate: the fraction of the way to equilibrium per step.
     pub omega: f32,
 }
 
@@ -37,7 +37,7 @@ impl Case {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// Returns the parameters as `--set` takes them, with the teaching code's collision operator.
+    /// Returns the parameters in the format of `--set`, with the teaching code's collision operator.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
@@ -55,11 +55,11 @@ const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows.
 const MAX_SIDE: usize = 1 << 20;
-/// Accepted initial mass in a cell.
+/// Accepted values of the initial mass in a cell.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
-/// Accepted acceleration.
+/// Accepted values of the acceleration.
 pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
-/// Accepted relaxation rate.
+/// Accepted values of the relaxation rate.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
 /// Reads a parameter file.
@@ -95,9 +95,8 @@ pub fn load_case(path: &Path) -> Result<Case> {
 
 /// Reads the obstacles of a grid: lines `x y 1` in any order.
 ///
-/// # Errors
-/// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold these three numbers or
-/// lies outside the grid, or all cells are blocked.
+/// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold three such numbers, a
+/// cell lies outside of the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     let most = MOST_BYTES + (case.nx * case.ny) as u64 * MOST_CELL_BYTES;
     parse_file(path, (most, "a list of this grid's obstacles"), |mut lines| {
@@ -157,7 +156,7 @@ fn scientific(x: f64) -> String {
     }
 }
 
-/// Description of whole numbers in messages.
+/// Phrase for whole numbers in error messages.
 const WHOLE: &str = "a whole number";
 
 /// Parses the number `name` on the next line.
@@ -175,7 +174,7 @@ fn next<T: FromStr + PartialOrd + Debug>(
     parse(lines, name, lines.text(), kind, range)
 }
 
-/// Parses the number `name` from a text of the last line.
+/// Parses `text`, a part of the last line that was read, as the number `name`.
 fn parse<T: FromStr + PartialOrd + Debug>(
     lines: &Lines<impl BufRead>,
     name: &str,

@@ -5,10 +5,10 @@ use crate::base::state::State;
 use crate::scene::generator::{Generator, Setup};
 use crate::scene::random::Random;
 
-/// Number of cells for which the parameters of resizable scenes are chosen.
+/// Number of cells for which the parameters of scenes of variable size are chosen.
 pub const CELLS: usize = 1 << 16;
 
-/// Generators that scenes for fluids may name.
+/// Generators that fluid scenes can use.
 pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "cylinder", arguments: &[], make: |setup, _| at_rest(setup, cylinder) },
     Generator { name: "step", arguments: &[], make: |setup, _| at_rest(setup, backward_step) },
@@ -49,9 +49,9 @@ fn channel(setup: &Setup) -> Walls {
     Walls::new(nx, ny, (ny - 2) as f32, |_, y| is_side(y, ny))
 }
 
-/// A cylinder in a periodic stream without side walls. The next image of the cylinder is twelve diameters away and
-/// has little effect; side walls at this distance would speed up the vortices. With [`CELLS`] cells the Reynolds
-/// number is 100. The cylinder is a little off the centre line, so that the vortex street starts at once.
+/// A cylinder in a periodic stream without side walls. The next periodic copy of the cylinder is twelve diameters away and
+/// has little effect; side walls at this distance would speed up the vortices. With [`CELLS`] cells the Reynolds number is
+/// 100. The cylinder is slightly off the centre line, so that the vortex street starts at once.
 fn cylinder(setup: &Setup) -> Walls {
     let (nx, ny) = sides(setup, 3);
     let d = ny as f32 / 12.0;

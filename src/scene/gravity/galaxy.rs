@@ -1,9 +1,9 @@
 //! A disc galaxy: a disc of Toomre's second kind around a small Plummer bulge.
 //!
-//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are
-//! algebraic. A force softened by eps in a plane equals Newton's at the height eps above it. With S² = R² + (a +
-//! eps)², the softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³), and the angular
-//! speed Ω and the epicyclic frequency κ below follow from it.
+//! The disc has Σ(R) = 3Ma³/2π · (R² + a²)^(−5/2) (Toomre 1963, ApJ 138, 385, n = 2), for which all formulas are algebraic. A
+//! force softened by eps in a plane equals Newton's force at the height eps above the plane. With S² = R² + (a + eps)², the
+//! softened potential in the plane is therefore exactly Φ = −GM(1/S + a(a + eps)/S³). The angular speed Ω and the epicyclic
+//! frequency κ follow from Φ.
 
 use std::f64::consts::TAU;
 
@@ -14,13 +14,13 @@ use crate::scene::random::Random;
 
 /// Share of the bodies that are in the bulge. Bulge bodies are heavier, so that more bodies are left for the disc.
 const BULGE_BODIES: f64 = 0.125;
-/// Scale radius of the bulge over that of the disc.
+/// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
 /// Toomre's Q. Below 1 a thin Newtonian disc forms clumps; this disc, softened and thick, grows arms instead.
 const Q: f64 = 0.8;
-/// Thickness (one standard deviation) over the disc's scale radius.
+/// Thickness (one standard deviation), divided by the disc's scale radius.
 const THICKNESS: f64 = 0.03;
-/// Outer edge of the disc in scale radii. It encloses 99 % of the mass of an infinite disc.
+/// Outer edge of the disc in scale radii. The edge encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
 
 /// A galaxy in the plane z = 0, turning anticlockwise; G = 1.
@@ -54,8 +54,8 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// Returns the square of the escape speed that sets the speeds of bulge bodies at distance r. It treats the whole
-    /// force there, also that of the disc, as the force of a Plummer sphere: 2M/B with Ω² = M/B³.
+    /// Returns the square of the escape speed that sets the speeds of bulge bodies at distance r. Treats the total force of
+    /// bulge and disc as the force of a Plummer sphere: 2M/B with Ω² = M/B³.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2

@@ -13,7 +13,7 @@ use crate::scene::generator::{Argument, Arguments, Generator, Setup};
 use crate::scene::orbits::Orbits;
 use crate::scene::random::Random;
 
-/// Generators that scenes for gravity may name.
+/// Generators that gravity scenes can use.
 pub(crate) static GENERATORS: &[Generator] = &[
     Generator {
         name: "galaxy",
@@ -52,16 +52,16 @@ fn finish(setup: &Setup, make: impl Fn(usize, Law, &mut Random) -> Bodies<f64>) 
     bodies.to_f32().into()
 }
 
-/// A disc around a bulge that also stands for the halo. With less than half of the mass in the bulge, the disc would
-/// turn into a bar within two turns; with more it stays round and grows many arms.
+/// A disc around a bulge that also stands for the dark halo. With less than half of the mass in the bulge, the disc would
+/// become a bar within two turns; with more mass, the disc stays round and grows many arms.
 fn galaxy(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, scale] = ["bulge", "scale"].map(|name| arguments.get(name));
     finish(setup, |n, law, random| Galaxy::new(1.0, bulge, scale, law).bodies(n, random))
 }
 
-/// Two galaxies on a parabolic orbit, whose point masses would pass at the distance `pericentre`. The first has the
-/// given share of the mass. Both spin with the orbit, which makes long tails (Toomre and Toomre 1972, ApJ 178, 623),
-/// and are tilted by 22.6° and 53.1°.
+/// Two galaxies on a parabolic orbit, whose point masses would pass at the distance `pericentre`. The first galaxy has the
+/// given share of the mass. Both galaxies spin in the direction of the orbit, which makes long tails (Toomre and Toomre 1972,
+/// ApJ 178, 623), and are tilted by 22.6° and 53.1°.
 fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
     let [bulge, distance, pericentre] = ["bulge", "distance", "pericentre"].map(|name| arguments.get(name));
     let [scale, second_scale] = ["scale", "second_scale"].map(|name| arguments.get(name));
@@ -104,7 +104,7 @@ fn at_rest(n: usize, mut place: impl FnMut() -> [f64; 3]) -> Bodies<f64> {
     bodies
 }
 
-/// A heavy body and a uniform annulus around it with 1 % of the mass, light enough to stay a ring.
+/// A heavy body and a uniform annulus around it. With 1 % of the mass, the annulus is light enough to stay a ring.
 fn ring(setup: &Setup, _: &Arguments) -> State {
     const MASS: f64 = 0.01;
     const INNER2: f64 = 0.85 * 0.85;

@@ -1,8 +1,8 @@
-//! The gravitational constant and the softening that orbits must fit.
+//! The gravitational constant and the softening, which determine the speeds on orbits.
 
 use crate::base::params::{ParamValue, ParamValues};
 
-/// The law of gravity of the current parameters. Generators work at G = 1; velocities times √G fit every G.
+/// The law of gravity. Generators assume G = 1; multiplying velocities by √G adapts their bodies to any G.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Law {
     /// Gravitational constant.
@@ -22,7 +22,7 @@ impl Law {
         }
     }
 
-    /// Returns Ω² = v²/r² of a circular orbit of radius `r` about a point of mass 1, at G = 1.
+    /// Returns Ω² = v²/r² of a circular orbit of radius `r` about a point of mass 1, with G = 1.
     pub(super) fn omega2(&self, r: f64) -> f64 {
         let d2 = if self.clamp { (r * r).max(self.eps * self.eps) } else { r * r + self.eps * self.eps };
         1.0 / (d2 * d2.sqrt())

@@ -8,8 +8,8 @@ use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of a. It encloses 98.5 % of the mass of an infinite sphere. Without a cut-off, the single
-/// farthest body would decide how far away the camera stands.
+/// Maximum radius in units of a, which encloses 98.5 % of the mass of an infinite sphere. Without this limit, the single
+/// farthest body would determine the distance of the camera.
 const CUTOFF: f64 = 10.0;
 
 /// Returns a random radius in units of a. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
@@ -57,10 +57,10 @@ pub(super) fn sphere(n: usize, law: Law, random: &mut Random) -> Bodies<f64> {
     bodies
 }
 
-/// Returns |V| without softening and the virial Σ m x·∇Φ with it, at G = M = 1.
+/// Returns |V| without softening and the virial Σ m x·∇Φ with softening, at G = M = 1.
 ///
-/// Each body is paired with the next few in the list, which wraps around. Bodies are drawn independently, so these
-/// pairs are a fair sample. Up to 2048 bodies they are all pairs, and the sums are exact.
+/// Each body is paired with the next few bodies in the list, which wraps around. Bodies are drawn independently, so these
+/// pairs are a fair sample. Up to 2048 bodies, the sums include all pairs and are exact.
 fn measure(bodies: &Bodies<f64>, law: Law) -> [f64; 2] {
     const PAIRS: usize = 1 << 22;
     let n = bodies.len();

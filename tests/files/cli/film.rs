@@ -91,7 +91,7 @@ fn a_picture_is_resumed_unless_it_is_bare() {
     assert_eq!(resumed, straight);
     let output =
         gravitile(folder.path(), "run --resume filmed.png").assert().code(2).get_output().stderr.clone();
-    assert!(String::from_utf8(output).unwrap().contains("carries no scene"));
+    assert!(String::from_utf8(output).unwrap().contains("contains no gravitile scene"));
     let pixels = |name: &str| image::open(folder.path().join(name)).unwrap().into_rgb8();
     assert_eq!(pixels("film.png"), pixels("filmed.png"));
 }

@@ -63,7 +63,7 @@ fn run_says_when_energy_is_lost_by_design_and_names_units() {
         assert!(text.contains(", change ") && text.contains("do not conserve energy"), "{text}");
         assert!(!text.contains("drift"), "{text}");
     }
-    assert!(run("--mode asteroids").contains(" radii"), "the longest move has a unit");
+    assert!(run("--mode asteroids").contains(" radii"), "the largest displacement has a unit");
 }
 
 #[test]

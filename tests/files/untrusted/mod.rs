@@ -218,8 +218,8 @@ fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
     let mut long = carrying(b"gvSt", &[]);
     long[8..12].copy_from_slice(&u32::MAX.to_be_bytes());
     for (bytes, told) in [
-        (carrying(b"gvSt", &bomb), "too much"),
-        (long, "too much"),
+        (carrying(b"gvSt", &bomb), "too large"),
+        (long, "too large"),
         (carrying(b"gvSt", &[]), "not a gravitile snapshot"),
     ] {
         let error = Carried::read(Cursor::new(bytes)).unwrap_err().to_string();

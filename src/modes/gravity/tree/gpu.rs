@@ -244,7 +244,7 @@ impl GpuTree {
             Arg::Uint(self.chunks() as u32),
             Arg::Uint(self.chunks() as u32),
             Arg::Float(opening),
-            Arg::Float(0.1),
+            Arg::Float(0.03),
             eps2,
             (&self.sorted).into(),
             (&self.least).into(),
