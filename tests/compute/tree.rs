@@ -107,7 +107,7 @@ fn bodies_may_be_anywhere(device: &Device) {
                 [0.0; 3],
                 2.0,
                 |nth| if nth % 5 == 0 { 0.0 } else { 10_f32.powi(nth as i32 % 13 - 6) },
-            )
+            );
         }),
     ));
     cases.push(("without mass", case(&|b| ball(b, 1000, [0.0; 3], 2.0, |_| 0.0))));

@@ -118,9 +118,9 @@ const LEAF: Knob =
     Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
         .summary("Largest number of bodies in a cell of the tree that is not split.");
 const GROUP: Knob = Knob::new("group", "GROUP", &[16, 32, 64], |_, bodies| match bodies {
-    ..100_000 => 16,
-    ..2_000_000 => 32,
-    _ => 64,
+    2_000_000.. => 64,
+    100_000.. => 32,
+    _ => 16,
 })
 .summary("Number of neighbouring bodies that walk the tree together on a GPU. A CPU always takes 32.");
 const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)

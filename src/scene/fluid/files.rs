@@ -95,6 +95,7 @@ pub fn load_case(path: &Path) -> Result<Case> {
 
 /// Reads the obstacles of a grid: lines `x y 1` in any order.
 ///
+/// # Errors
 /// Returns an error, with the line if it is known, if the file cannot be read, a line does not hold three such numbers, a
 /// cell lies outside of the grid, or all cells are blocked.
 pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
