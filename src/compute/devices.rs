@@ -36,7 +36,7 @@ impl Devices {
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all devices of `found`, which also become the pool.
+    /// Opens all devices of `found`, the pool for later calls of [`Devices::choose`].
     ///
     /// # Errors
     /// Returns an error if `found` is empty, or a driver refuses.

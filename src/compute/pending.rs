@@ -22,7 +22,8 @@ type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// `None` after the result was taken or leaked.
+    /// Makes the result after the copies have ended. `None` after the function was called, moved to another `Pending`, or
+    /// leaked.
     finish: Option<Finish<M>>,
 }
 

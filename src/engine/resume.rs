@@ -9,8 +9,9 @@ use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
-    /// Continues from a snapshot, with the recipes in `tuned` for `auto`. On the device that wrote the snapshot, all later
-    /// states are bit-identical to the states of an uninterrupted simulation.
+    /// Continues from a snapshot. On the device that wrote the snapshot, keeps the recipes of the snapshot, and all later
+    /// states are bit-identical to the states of an uninterrupted simulation. On another device, settings that are `auto`
+    /// prefer the measured recipes in `tuned`.
     ///
     /// # Errors
     /// Returns the errors of [`Engine::new`], or an error if the snapshot contradicts itself.

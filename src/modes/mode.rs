@@ -24,7 +24,7 @@ pub struct ModeInfo {
     pub name: &'static str,
     /// Description of the mode in one line.
     pub summary: &'static str,
-    /// Description of the things that the mode steps, and of the work in a step.
+    /// Kind of matter that the mode simulates, its labels and speed units, and the work in a step.
     pub work: Work,
     /// Label and explanation of the relative error that [`Simulation::sample`] measures.
     pub error: (&'static str, &'static str),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Largest number of points, more than a plot has pixels.
+/// Number of points at which a series drops every second point. A plot is fewer pixels wide.
 const MOST: usize = 512;
 
 /// The recorded points of one run of a scene.

@@ -250,7 +250,8 @@ impl Collector {
         }
     }
 
-    /// Records the button `key`, and collects `action` if the button was clicked.
+    /// Adds `action` to the requested actions if `button` was clicked. Also records the rectangle of the button under the
+    /// name `key`, if a test asks for the rectangles.
     pub(super) fn button(&mut self, key: impl Display, button: &Response, action: Action) {
         self.record(key, button);
         self.actions.extend(button.clicked().then_some(action));

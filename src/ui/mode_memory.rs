@@ -13,7 +13,8 @@ pub struct ModeMemory {
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info` with its last settings or its defaults. Settings that belong to no mode stay.
+    /// Switches `config` to the mode `info` with its last settings or its defaults. Settings that are shared by all modes,
+    /// such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -26,7 +27,8 @@ impl ModeMemory {
         self.left.push(std::mem::replace(config, Config { running, free_run, tuned, devices, ..next }));
     }
 
-    /// Changes `config` to `next`, which was read from a file. Settings that belong to no scene stay.
+    /// Replaces `config` with `next`, which was read from a file. Settings that are not part of a scene, such as `devices`,
+    /// keep their values.
     pub fn adopt(&mut self, next: Config, config: &mut Config) {
         self.select(next.mode.info(), config);
         let Config { running, free_run, ref tuned, ref devices, steps_per_frame, .. } = *config;

@@ -63,7 +63,7 @@ impl Target {
         Ok(space)
     }
 
-    /// Returns the light.
+    /// Returns the texture that holds the collected light.
     pub(super) fn texture(&self) -> &Texture2d {
         &self.light
     }

@@ -61,7 +61,7 @@ pub(super) struct GpuTree {
     potential: Option<Kernel>,
     /// Opening error of the last pass.
     opening: f32,
-    /// Whether `last` holds the sizes of earlier accelerations.
+    /// Whether `last` holds the magnitudes of earlier accelerations.
     is_known: bool,
     corners: Buffer<f32>,
     keys: [Buffer<u64>; 2],
@@ -81,7 +81,7 @@ pub(super) struct GpuTree {
     groups: Buffer<[u32; 2]>,
     extra: Buffer<u32>,
     sums: Buffer<[f32; 4]>,
-    /// Sizes of the last accelerations (without G), and a buffer for sizes that are not needed.
+    /// Magnitudes of the last accelerations (without G), and a buffer for magnitudes that are not needed.
     last: Buffer<f32>,
     spare: Buffer<f32>,
     work: Buffer<[u32; 4]>,
@@ -207,8 +207,8 @@ impl GpuTree {
         &self.ids[(3 * LEVELS).div_ceil(DIGIT_BITS) % 2]
     }
 
-    /// Queues all that comes before the walk: the tree of the bodies at `x`, and at first a walk that finds the sizes of the
-    /// accelerations, by which cells are opened.
+    /// Queues the kernels that run before the walk and build the tree of the bodies at `x`. Walks open cells depending on
+    /// the magnitudes of earlier accelerations. If `last` holds no magnitudes yet, also queues a walk that computes them.
     fn prepare(&mut self, lane: &mut Lane, x: Arg, eps2: Arg) -> Result<()> {
         self.plant(lane, x)?;
         if !self.is_known {
