@@ -7,7 +7,7 @@ use crate::base::error::Error;
 use crate::session::Stats;
 
 /// Title of the dialog about a kernel that does not build or run.
-const KERNEL_FAILED: &str = "Kernel not replaced";
+const KERNEL_FAILED: &str = "Edited kernel rejected";
 /// Title of the dialog about a simulation that blew up.
 const BLOW_UP: &str = "The simulation blew up";
 /// Title of the dialog about an autosave that failed.

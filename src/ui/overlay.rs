@@ -24,8 +24,7 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 /// Pictures lower than this, in points, start with a collapsed overlay.
 const LOW: f32 = 500.0;
 /// Tooltip of the rows that compare the variants.
-const VARIANTS_HELP: &str =
-    "Last measurement of each variant with this number of bodies or cells: speed on the device, and error";
+const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
 /// Value of a row that has not been measured.
 const UNKNOWN: &str = "–";
 
@@ -347,7 +346,7 @@ fn devices(model: &Model) -> Vec<Row> {
     rows.push(row(
         "Exchange",
         milliseconds(*exchange_ms),
-        "Time per step in which the devices send each other their results, after the slowest device has computed its share",
+        "Time per step to exchange results between the devices, after the slowest device has finished its share",
     ));
     let percent = if *efficiency > 0.0 { format!("{:.0} %", 100.0 * efficiency) } else { UNKNOWN.to_owned() };
     rows.push(row(

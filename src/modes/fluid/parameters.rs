@@ -49,7 +49,7 @@ choice! {
         /// For slow flows.
         Trt = "trt",
         /// BGK plus Smagorinsky's eddy viscosity, which grows with the shear rate.
-        /// For turbulent flows of low viscosity, and for painting walls.
+        /// For turbulent flows at low viscosity, and for drawing walls with the brush.
         Les = "les",
     }
 }

@@ -70,7 +70,7 @@ pub(super) const OUTER: f64 = 1.351_207_191_959_657_8;
 choice! {
     /// Formula that keeps the force finite at a small distance r.
     pub enum Softening {
-        /// Every body acts as a small smooth ball: (r² + eps²)^(−3/2).
+        /// Spreads the mass of each body over a small ball: the force is proportional to r·(r² + eps²)^(−3/2).
         Plummer = "plummer",
         /// Exact at distances above eps, limited below: max(r, eps)^(−3).
         Clamp = "clamp",

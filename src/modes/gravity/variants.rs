@@ -14,7 +14,7 @@ const ALL_PAIRS: &Builder = &Builder(AllPairs::build);
 
 variants! {
     "gravity", Variant::BASE;
-    /// Reads and writes everything in global memory, including the sum.
+    /// Keeps everything in global memory, including the running sum of the forces.
     NAIVE = "naive", ALL_PAIRS;
     /// Keeps the work-item's own body and sum in registers.
     PRIVATE = "private", ALL_PAIRS;
