@@ -23,9 +23,13 @@ const FOLDER: &str = "gravitile-kernels";
 
 /// Returns the name, relative to `kernels/`, and the text of each built-in kernel.
 pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let folders = OWN.dirs().flat_map(Dir::files);
     let text = |file: &'static File| Some((file.path().to_str()?, file.contents_utf8()?));
-    OWN.files().chain(folders).filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
+    files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
+}
+
+/// Returns all files of a folder and of the folders in it.
+fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
+    folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }
 
 /// Writes the built-in kernels to `folder`, or to a new subfolder if `folder` contains other files. Existing kernels do not
