@@ -232,8 +232,9 @@ __kernel void lift(const uint level, const uint room, __global const uint *level
     }
 }
 
-// Divides the bodies into groups that share a walk: chunks of GROUP bodies, cut where the levels of their leaves differ by
-// more than 1. The first group of chunk c is group c; the others follow after all chunks, in any order.
+// Divides the bodies into groups that share a walk: chunks of GROUP bodies, cut where the level of the leaves changes, so
+// that the bodies of a group are about equally far from each other. The first group of chunk c is group c; the others follow
+// after all chunks, in any order.
 __kernel void make_groups(const uint n, const uint chunks, __global const uchar *to, __global uint2 *groups,
                           __global uint *count)
 {
@@ -242,17 +243,12 @@ __kernel void make_groups(const uint n, const uint chunks, __global const uchar 
         return;
     const uint end = min((chunk + 1) * GROUP, n);
     uint begin = chunk * GROUP, at = chunk;
-    uint low = to[begin], high = low;
     for (uint i = begin + 1; i <= end; ++i) {
-        const uint level = i < end ? to[i] : low;
-        if (i == end || max(high, level) - min(low, level) > 1) {
-            groups[at] = (uint2)(begin, i - begin);
-            if (i < end)
-                at = chunks + atomic_inc(count);
-            begin = i;
-            low = high = level;
-        }
-        low = min(low, level);
-        high = max(high, level);
+        if (i < end && to[i] == to[begin])
+            continue;
+        groups[at] = (uint2)(begin, i - begin);
+        if (i < end)
+            at = chunks + atomic_inc(count);
+        begin = i;
     }
 }
