@@ -15,5 +15,6 @@ mod session;
 #[path = "../support/mod.rs"]
 mod support;
 mod time;
+#[cfg(feature = "tree")]
 mod tree;
 mod tuned;

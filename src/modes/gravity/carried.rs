@@ -47,6 +47,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
             check_low_parts(bodies, list.as_chunks().0)
         },
     },
+    #[cfg(feature = "tree")]
     CarriedList {
         name: LAST_SIZES,
         most: |[bodies, _]| bodies,
@@ -59,6 +60,7 @@ pub(super) const CARRIES: &[CarriedList] = &[
 ];
 
 /// List of the size of each body's last acceleration, without G. The tree opens cells depending on this size.
+#[cfg(feature = "tree")]
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
 /// List of the low parts of all positions, then of all velocities, if `compensated` is on. Each body has four numbers, as

@@ -10,6 +10,7 @@ mod share;
 mod simulation;
 mod solver;
 mod step;
+#[cfg(feature = "tree")]
 mod tree;
 pub mod variants;
 

@@ -1,12 +1,16 @@
 //! Row of the gravity mode in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
+use super::mutual;
 use super::parameters::Gravity;
 use super::simulation::GravitySimulation;
 use super::solver::Setup;
 use super::step::{FORCE, planes};
-use super::variants::{VARIANTS, auto_variant};
-use super::{mutual, tree};
+#[cfg(not(feature = "tree"))]
+use super::variants::VARIANTS;
+#[cfg(feature = "tree")]
+use super::variants::WITH_TREE as VARIANTS;
+use super::variants::auto_variant;
 use crate::base::bodies::Bodies;
 use crate::base::edit::{Edit, GravitySample};
 use crate::base::error::Result;
@@ -116,13 +120,13 @@ impl Mode for Gravity {
     fn bytes_per_body(&self) -> usize {
         // Memory per body: positions twice, velocities, accelerations, low parts; buffers of the solver; picture; potential.
         (3 + planes(self)) * size_of::<[f32; 4]>()
-            + mutual::BYTES_PER_BODY.max(tree::BYTES_PER_BODY)
+            + mutual::BYTES_PER_BODY
             + PackedPoints::BYTES_PER_BODY
             + size_of::<f64>()
     }
 
     fn bytes_in_a_buffer(&self) -> usize {
-        (planes(self) * size_of::<[f32; 4]>()).max(tree::BYTES_IN_A_BUFFER)
+        planes(self) * size_of::<[f32; 4]>()
     }
 
     fn reference(&self, state: &mut State<f64>, steps: u32) -> Result<()> {

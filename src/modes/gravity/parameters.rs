@@ -24,9 +24,6 @@ parameters! {
         /// Keeps the part of positions and velocities that rounding drops (Kahan summation).
         /// Long runs stay accurate for longer.
         compensated: bool = false, "Compensated" effect(Rebuild),
-        /// Only for the variant `tree`: largest error that a cell may make, relative to the smallest acceleration nearby.
-        /// Smaller is slower and more accurate.
-        opening: f32 = 0.004, "Opening error" [1e-5..=1.0, Log],
         /// What the colour of a body shows.
         colour: Colour = Colour::Speed, "Colour" effect(View),
     }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::parameters::{Colour, Gravity};
+use super::parameters::Colour;
 use super::simulation::{Burst, GravitySimulation, Known};
 use super::solver::ForcePass;
 use super::step::planes;
@@ -60,8 +60,7 @@ impl SharedSimulation for GravitySimulation {
         let (forces, step) = self.step_of(self.burst.pass);
         let Self { lane, solver, x, v, a, params, .. } = self;
         let state = [&x[0], &x[1], &*v, &*a].map(Arg::from);
-        let Gravity { eps, opening, .. } = *params;
-        let pass = ForcePass { eps2: Arg::Float(eps * eps), opening, step, state, stage, assignment };
+        let pass = ForcePass { eps2: Arg::Float(params.eps * params.eps), step, state, stage, assignment };
         if forces {
             return solver.evaluate(lane, &pass, range);
         }

@@ -58,8 +58,6 @@ pub(super) trait Solver {
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// Value of the parameter `opening`.
-    pub opening: f32,
     /// Coefficients of the step that the pass takes.
     pub step: Step,
     /// Buffers of positions before the step, positions after the step, velocities, and accelerations.

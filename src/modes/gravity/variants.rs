@@ -3,7 +3,6 @@
 use super::all_pairs::AllPairs;
 use super::mutual::{self, Mutual};
 use super::solver::Builder;
-use super::tree;
 use crate::compute::{DeviceInfo, DeviceKind};
 use crate::modes::{Knob, Recipe, Together, Variant, variants};
 
@@ -44,16 +43,12 @@ variants! {
         together: Together::Alike,
         bodies_per_group: mutual::bodies_per_group,
         local_bytes: mutual::local_bytes;
-    /// Barnes–Hut tree: far bodies act together, as cells of an octree. Approximate; its work grows as n log n.
-    TREE = "tree", &Builder(tree::build),
-        knobs: &[LEAF, GROUP],
-        work_group: |_| 1,
-        bodies_per_group: |_| 256,
-        together: Together::No,
-        has_limit: false,
-        tolerance: 1e-2,
-        normal_error: Some(2e-3);
 }
+
+/// All variants with the unfinished one.
+#[cfg(feature = "tree")]
+pub static WITH_TREE: [Variant; 8] =
+    [NAIVE, PRIVATE, TILED, UNROLLED, VECTOR, BLOCKED, MUTUAL, super::tree::TREE];
 
 /// Returns the variant that `auto` selects for a device and a number of bodies.
 pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Variant {
@@ -114,15 +109,6 @@ const BLOCK: Knob = Knob::new("block", "", &[128, 256, 512, 1024, 2048], |device
     _ => (bodies / 2048).next_power_of_two().clamp(256, 1024) as u32,
 })
 .summary("Approximate number of bodies in a block, at least as many as a work-group holds. Two blocks form a tile of pairs.");
-const LEAF: Knob =
-    Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
-        .summary("Largest number of bodies in a cell of the tree that is not split.");
-const GROUP: Knob = Knob::new("group", "GROUP", &[16, 32, 64], |_, bodies| match bodies {
-    2_000_000.. => 64,
-    100_000.. => 32,
-    _ => 16,
-})
-.summary("Number of neighbouring bodies that walk the tree together on a GPU. A CPU always takes 32.");
 const ROOT: Knob = Knob::new("root", "ROOT", &[0, 1], |_, _| 1)
     .summary("1 (on): use the processor's reciprocal square root if the compiler supports it. 0 (off): use the portable one.");
 const EQUAL: Knob = Knob {

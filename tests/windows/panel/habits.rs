@@ -65,7 +65,7 @@ fn the_palette_understands_other_words() {
         ("quicker", "Faster: double the steps per frame"),
         ("load", "Open a file: snapshot, scene, picture or bodies"),
         ("milky", "Scene Milky Way, Andromeda"),
-        ("free", "Free run: compute steps without waiting for the screen"),
+        ("free", "Free run on or off: compute steps without waiting for the screen"),
         ("seed", "Setting seed: start value of the random number generator"),
         ("origin", "Colour origin"),
         ("galaxy", "Scene Milky Way, Andromeda"),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Walk;
+use super::walk::{OPENING, Walk};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program, ROOT};
 use crate::modes::carried::list;
@@ -59,8 +59,6 @@ pub(super) struct GpuTree {
     device: Device,
     params: Gravity,
     potential: Option<Kernel>,
-    /// Opening error of the last pass.
-    opening: f32,
     /// Whether `last` holds the magnitudes of earlier accelerations.
     is_known: bool,
     corners: Buffer<f32>,
@@ -117,7 +115,6 @@ impl GpuTree {
             device: device.clone(),
             params: params.clone(),
             potential: None,
-            opening: params.opening,
             is_known: false,
             corners: Buffer::new(device, 6 * BOXES)?,
             keys: [Buffer::new(device, n)?, Buffer::new(device, n)?],
@@ -263,14 +260,13 @@ impl GpuTree {
 
 impl Solver for GpuTree {
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
-        self.opening = pass.opening;
         if range.start == 0 {
             self.prepare(lane, pass.state[0], pass.eps2)?;
         }
         // A pass without motion may repeat an earlier pass, so it must not change which cells the next step opens.
         let last = if pass.step.is_still() { &self.spare } else { &self.last };
         let forces = (&self.walk, &[(&self.sums).into(), last.into()][..]);
-        let to = self.walk(lane, forces, (pass.eps2, self.opening), range.clone())?;
+        let to = self.walk(lane, forces, (pass.eps2, OPENING), range.clone())?;
         if to >= range.end {
             let head = [Arg::Uint(self.bodies as u32), pass.coefficients(1.0), (&self.sums).into()];
             let args = [&head[..], &pass.state].concat();
@@ -292,7 +288,7 @@ impl Solver for GpuTree {
             Some(kernel) => kernel,
             None => program(&self.device, self.recipe, &self.params, Walk::Potential)?.kernel("walk")?,
         };
-        let walked = self.walk_all(lane, (&kernel, &[phi]), (eps2, self.opening));
+        let walked = self.walk_all(lane, (&kernel, &[phi]), (eps2, OPENING));
         self.potential = Some(kernel);
         walked
     }

@@ -2,17 +2,13 @@
 
 mod cpu;
 mod gpu;
+mod walk;
 
-use super::solver::{Setup, Solver};
+use super::solver::{Builder, Setup, Solver};
 use crate::base::error::Result;
-use crate::compute::{Device, DeviceKind};
-use crate::modes::{Define, flags};
-
-/// Device memory per body, in bytes, for the tree on a CPU, which needs the most.
-pub(super) const BYTES_PER_BODY: usize = 192;
-
-/// Memory per body in the largest buffer, in bytes: two cells of eleven numbers on a CPU.
-pub(super) const BYTES_IN_A_BUFFER: usize = 2 * 11 * size_of::<f32>();
+use crate::compute::DeviceKind;
+use crate::modes::variant::variants;
+use crate::modes::{Knob, Together, Variant};
 
 /// Builds the solver for CPUs or GPUs, according to the device.
 pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
@@ -22,17 +18,25 @@ pub(super) fn build(setup: &Setup) -> Result<Box<dyn Solver>> {
     }
 }
 
-/// Quantity that a walk of the tree sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Forces,
-    Potential,
+variants! {
+    "gravity", Variant::BASE;
+    /// Barnes–Hut tree: far bodies act together, as cells of an octree. Approximate; its work grows as n log n.
+    TREE = "tree", &Builder(build),
+        knobs: &[LEAF, GROUP],
+        work_group: |_| 1,
+        bodies_per_group: |_| 256,
+        together: Together::No,
+        has_limit: false,
+        tolerance: 1e-2,
+        normal_error: Some(2e-3);
 }
 
-impl Walk {
-    /// Returns the macros of the program that sums the quantity.
-    fn defines(self, device: &Device) -> Vec<Define> {
-        let is_potential = self == Self::Potential;
-        flags(&[("POTENTIAL", is_potential), ("FP64", is_potential && device.info.fp64)])
-    }
-}
+const LEAF: Knob =
+    Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
+        .summary("Largest number of bodies in a cell of the tree that is not split.");
+const GROUP: Knob = Knob::new("group", "GROUP", &[16, 32, 64], |_, bodies| match bodies {
+    2_000_000.. => 64,
+    100_000.. => 32,
+    _ => 16,
+})
+.summary("Number of neighbouring bodies that walk the tree together on a GPU. A CPU always takes 32.");
