@@ -37,7 +37,7 @@ impl ChartFormat {
     /// All file formats of a chart.
     pub const ALL: [Self; 2] = [Self::Png, Self::Csv];
 
-    /// Returns the file extension.
+    /// Returns the file extension of this format, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -45,7 +45,7 @@ impl ChartFormat {
         }
     }
 
-    /// Returns the format for the extension of the file `path`.
+    /// Returns the chart format that matches the file extension of `path`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
@@ -74,15 +74,15 @@ pub enum Action {
     GoTo(Option<u64>),
     /// Restart the scene.
     Restart,
-    /// Restart the scene and run, after a blow-up had stopped it.
+    /// Restart the scene after a numerical blow-up stopped it, and run.
     RestartAndRun,
-    /// Turn free run on or off: stepping without waiting for the screen.
+    /// Turn free run on or off. Free run computes steps without waiting for the screen.
     ToggleFreeRun,
-    /// Switch to a mode, and restore its last settings and its last state.
+    /// Switch to a mode, and restore the settings and the simulation that it had last.
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
-    /// Start a scene of a mode.
+    /// Start this scene of this mode.
     SelectScene(&'static ModeInfo, &'static Arc<Scene>),
     /// Select a kernel variant; `None` lets the program choose.
     SelectVariant(Option<&'static Variant>),
@@ -103,7 +103,7 @@ pub enum Action {
     Deselect,
     /// Undo the last edit.
     Undo,
-    /// Undo the last edit and run, after a blow-up had stopped the simulation.
+    /// Undo the last edit after a numerical blow-up stopped the simulation, and run.
     UndoAndRun,
     /// Select this mouse tool, or deselect it.
     ToggleTool(Tool),
@@ -133,7 +133,7 @@ pub enum Action {
     OpenPalette,
     /// Show or hide the panel.
     TogglePanel,
-    /// Fold or unfold the numbers over the picture.
+    /// Collapse or expand the statistics over the picture.
     ToggleNumbers,
     /// Show or hide the help.
     ToggleHelp,
@@ -171,7 +171,7 @@ pub enum Action {
     SaveSceneTo(PathBuf),
     /// Show the file dialog to choose a folder of kernels to edit.
     EditKernels,
-    /// Write the kernels to this folder, and run each change that is saved there.
+    /// Write the source code of the kernels to this folder, and run each change that is saved there.
     EditKernelsIn(PathBuf),
     /// Use the built-in kernels again.
     UseBuiltInKernels,
@@ -196,7 +196,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns whether the action uses the simulation's bodies, so that it must wait while a snapshot is being opened.
+    /// Returns whether the action needs the simulation's bodies, and so must wait while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
@@ -209,7 +209,7 @@ impl Action {
             )
     }
 
-    /// Returns whether the action switches the scene or the mode, which ends a blow-up.
+    /// Returns whether the action switches the scene or the mode, and so discards a simulation that blew up.
     pub(super) fn replaces_run(&self) -> bool {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
     }
@@ -219,21 +219,21 @@ impl Action {
         matches!(self, Self::RunPause | Self::Step | Self::GoTo(_))
     }
 
-    /// Returns whether the action shows that the user keeps the current simulation, so that autosaving may start.
+    /// Returns whether the action shows that the user wants to keep the current simulation, so autosaving may start.
     pub fn starts_autosave(&self) -> bool {
         matches!(self, Self::Edit(_) | Self::EditKernelsIn(_) | Self::OpenFile(_) | Self::DeclinePrevious)
             || matches!(self, Self::SaveSnapshotTo(_) | Self::SaveSceneTo(_))
     }
 }
 
-/// Results of the widgets of one frame.
+/// Collects the requested actions and other results while the widgets of one frame are shown.
 #[derive(Default)]
 pub(super) struct Collector {
     /// Actions, in the order in which the user requested them.
     pub actions: Vec<Action>,
     /// Names and rectangles of all controls, in points; `None` unless a test asks for the rectangles.
     pub controls: Option<Vec<(String, Rect)>>,
-    /// Message about a typed number that is invalid.
+    /// Message about a typed number that is invalid, if any.
     pub message: Option<String>,
 }
 

@@ -16,16 +16,16 @@ const AUTOSAVE_FAILED: &str = "Autosave failed";
 /// State of a blow-up: the simulation stopped because its numbers are no longer finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum BlowUp {
-    /// Reported since the last frame.
+    /// A blow-up was reported, and no frame has been shown since.
     Reported,
-    /// Reported, and shown by the next frame.
+    /// A blow-up was reported, and the next frame shows the step at which it happened.
     Expected,
-    /// Shown on the screen, at this mode, generation (see [`Stats::generation`]) and step.
+    /// The blow-up is on the screen, with this mode, generation (see [`Stats::generation`]) and step.
     Shown(&'static str, u64, u64),
 }
 
 impl BlowUp {
-    /// Returns the state after a frame with `stats`; `None` after a change of scene or a return to an earlier step.
+    /// Returns the state of the blow-up after a frame; `None` once `stats` belong to another scene or an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -64,7 +64,7 @@ impl Alerts {
         self.error(title, format!("{error}."), None);
     }
 
-    /// Reports that an autosave failed. Repeated failures share one dialog. A closed dialog opens again only for another reason.
+    /// Reports that an autosave failed. Repeated failures share one dialog; a closed dialog reopens only for a new `reason`.
     pub fn autosave_failed(&mut self, reason: String) {
         if self.dialogs.has(AUTOSAVE_FAILED) || self.autosave_error.as_ref() != Some(&reason) {
             let advice = "gravitile tries again at the next autosave. Until then, save a snapshot to another folder (Ctrl+S).";
@@ -113,7 +113,7 @@ impl Alerts {
         self.error(KERNEL_FAILED, text, log);
     }
 
-    /// Reports that edited kernels run, and closes the error dialog about a kernel.
+    /// Reports that edited kernels are now running, and closes the error dialog about a kernel.
     pub fn kernel_runs(&mut self, text: impl Into<String>) {
         self.dialogs.withdraw(KERNEL_FAILED);
         self.say(text);
@@ -136,7 +136,7 @@ impl UndoTracker {
         self.requested += 1;
     }
 
-    /// Counts a request to undo an edit, unless all `undos` edits have already been requested.
+    /// Counts a request to undo an edit, up to `undos` requests.
     pub(super) fn request_within(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }

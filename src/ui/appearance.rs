@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut egui::Ui, look: &mut Look, out: &mut Collector) {
     });
 }
 
-/// Rows for the parameters of the look, with swatches for the palette.
+/// A [`Visitor`] that shows rows for the appearance parameters, and a swatch for each colour palette.
 struct LookFields<'a>(Fields<'a>);
 
 impl Visitor for LookFields<'_> {

@@ -27,7 +27,7 @@ impl Ui {
         self.apply_to_windows(action, model)
     }
 
-    /// Carries out an action on time, mode or scene.
+    /// Carries out an action on time, mode or scene; returns an action that still needs handling.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
@@ -67,7 +67,7 @@ impl Ui {
         None
     }
 
-    /// Carries out an action on settings of the simulation or the look.
+    /// Carries out an action on the settings or the appearance; returns an action that still needs handling.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, look, .. } = model;
         match action {
@@ -103,7 +103,7 @@ impl Ui {
         None
     }
 
-    /// Carries out an action on the mouse tools, the brush or the selected body.
+    /// Carries out an action on the mouse tools, the brush or the selected body; returns an action that still needs handling.
     fn apply_to_tools(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, tools, stats, .. } = model;
         match action {
@@ -122,7 +122,7 @@ impl Ui {
         None
     }
 
-    /// Carries out an action on the windows over the picture.
+    /// Carries out an action on the windows over the picture; returns an action that still needs handling.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();

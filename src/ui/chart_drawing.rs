@@ -13,7 +13,7 @@ use crate::export::chart::{Axis, Chart, Line};
 
 /// Smallest height of the axes, in points.
 const MIN_HEIGHT: f32 = 120.0;
-/// Width of a digit below the x axis, in points.
+/// Width of a digit in the labels of the x axis, in points.
 const DIGIT_WIDTH: f64 = 9.0;
 /// Radius of a marker, in points.
 const MARKER: f32 = 5.5;
@@ -21,11 +21,11 @@ const MARKER: f32 = 5.5;
 const SPEED_WIDTH: f32 = 56.0;
 /// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
 const GRID_FADES: f32 = 4000.0;
-/// Distance from the pointer within which a marker shows its numbers, in points.
+/// Largest distance from the pointer at which a marker shows its numbers, in points.
 const REACH: f32 = 16.0;
 /// Smallest range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// Range of the speed axis, in decades, below which 2 and 5 times the powers of ten have labels too.
+/// If the speed axis spans fewer decades than this, 2 and 5 times the powers of ten have labels too.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart over the available width, `height` points high.
@@ -47,7 +47,7 @@ pub(super) fn draw(ui: &mut egui::Ui, chart: &Chart, height: f32) {
     plot(ui, chart, &lines, height - (ui.cursor().top() - top));
 }
 
-/// Shows the legend above the axes, where the legend hides no data.
+/// Shows the legend above the axes, where it hides no data.
 fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     ui.horizontal_wrapped(|ui| {
         ui.set_min_height(ui.spacing().interact_size.y);
@@ -153,7 +153,7 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Returns the plot coordinates of a result: logarithms of both values, or only of the speed on a linear axis.
+/// Returns the plot coordinates of a measurement: logarithms of both values, or only of the speed if the x axis is linear.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
@@ -200,7 +200,7 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a mark; empty unless the mark is a power of ten, or 2 or 5 times a power of ten in a small range.
+/// Returns the label of a power of ten or, in a small range, of 2 or 5 times a power of ten; empty for other marks.
 fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

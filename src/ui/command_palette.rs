@@ -8,7 +8,7 @@ use super::palette_entries::{Entry, found};
 use super::theme;
 use crate::engine::config::Config;
 
-/// Number of entries that are visible at once.
+/// Number of entries that the command palette shows at once.
 const LINES: usize = 12;
 /// Preferred width of the palette, in points.
 const WIDTH: f32 = 520.0;
@@ -35,7 +35,7 @@ impl CommandPalette {
         }
     }
 
-    /// Opens or closes the palette on its shortcut. Other `actions` and clicks outside close the palette.
+    /// Opens or closes the palette when its shortcut is pressed. Other `actions` and clicks outside close the palette.
     fn update(&mut self, ctx: &egui::Context, actions: &[Action]) {
         match actions.last() {
             Some(Action::OpenPalette) if !self.is_open => {

@@ -13,7 +13,7 @@ use super::{keys, theme};
 struct Message {
     title: String,
     text: String,
-    /// Log of the kernel's compiler.
+    /// Log of the kernel compiler, if any.
     log: Option<String>,
     /// Whether the dialog has a button that restarts the scene.
     can_restart: bool,
@@ -68,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Adds an error; an error that is equal to a waiting error is only counted.
+    /// Adds an error to the queue. If an equal error is already waiting, only its count increases.
     pub(super) fn push(&mut self, title: String, text: String, log: Option<String>) {
         self.add(Message { title, text, log, can_restart: false, can_undo: false });
     }

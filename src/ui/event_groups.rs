@@ -5,10 +5,10 @@
 
 use egui::{Event, Key};
 
-/// Largest number of groups in a frame, which bounds the frame's time. Further events join the last group.
+/// Largest number of event groups in a frame, to bound the frame's time. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
-/// Splits the events of one frame into groups, in order. Without events, returns one empty group.
+/// Splits the events of one frame, in order, into groups for separate egui passes. Returns at least one group.
 pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     let (mut groups, mut group) = (Vec::new(), Vec::new());
     for event in events {
@@ -23,12 +23,12 @@ pub fn split_events(events: Vec<Event>) -> Vec<Vec<Event>> {
     groups
 }
 
-/// Returns whether the event is a shortcut that may open a text field, and so must not share a pass with earlier events.
+/// Returns whether the event is a shortcut that may open a text field, and so must not share an egui pass with earlier events.
 fn starts_group(event: &Event) -> bool {
     matches!(event, Event::Key { pressed: true, repeat: false, modifiers, .. } if modifiers.command)
 }
 
-/// Returns whether the event may move the keyboard focus or end a drag, and so must not share a pass with later events.
+/// Returns whether the event may move the keyboard focus or end a drag, and so must not share an egui pass with later events.
 fn ends_group(event: &Event) -> bool {
     match event {
         Event::PointerButton { .. } => true,

@@ -11,7 +11,7 @@ use crate::export::film::{Format, MOST_SIDE, RATES};
 /// Greatest length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
-/// Entries of the command palette for this section: the control's key, and the entry's text.
+/// Command palette entries for the Export section: key of the control, and text of the entry.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
     ("picture size", "Setting size: size of pictures and films"),
     ("film", "Setting format: file format of films"),
@@ -21,7 +21,7 @@ pub(super) const SETTINGS: [(&str, &str); 3] = [
 /// Size of a picture or film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSize {
-    /// A multiple of the picture's width and height in the window.
+    /// This many times the width and height of the picture in the window.
     Times(u32),
     /// Width and height in pixels.
     Pixels(u32, u32),
@@ -44,7 +44,7 @@ pub struct FilmPlan {
 #[derive(Debug)]
 pub struct Export {
     size: PictureSize,
-    /// Typed width and height in pixels, kept while another size is chosen.
+    /// Width and height in pixels that the user typed, kept while another size is chosen.
     typed: (u32, u32),
     format: Format,
     seconds: f32,
@@ -154,7 +154,7 @@ impl Export {
         shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
     }
 
-    /// Shows the progress of a film at the bottom of the picture, but not in the film.
+    /// Shows the progress of a film at the bottom of the window's picture. The film does not contain this display.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
         let Some((done, frames)) = self.filming else { return };
         // Leaves room below for a toast of two lines.

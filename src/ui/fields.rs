@@ -11,12 +11,12 @@ use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scal
 use crate::engine::config::Config;
 use crate::modes::Mode;
 
-/// Returns the mode with the parameters that the scene sets, and defaults for all others.
+/// Returns the mode of `config` with the parameters that the scene sets, and defaults for all others.
 pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
     config.mode.info().mode_for(&config.start)
 }
 
-/// A [`Visitor`] that shows a row for each parameter, in which the user changes the value.
+/// A [`Visitor`] that shows a row for each parameter, with a control that changes its value.
 pub(super) struct Fields<'a> {
     pub ui: &'a mut egui::Ui,
     pub out: &'a mut Collector,

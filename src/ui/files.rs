@@ -29,17 +29,17 @@ pub const OPENED: [(&str, &[&str]); 5] = [
     ("Bodies (Tipsy)", &tipsy::EXTENSIONS),
 ];
 
-/// Name of the filter that shows all of [`OPENED`].
+/// Name of the file filter that shows all kinds of files in [`OPENED`].
 const ALL: &str = "All supported files";
 
 /// Horizontal gap between widgets that the layout of the file dialog assumes, in points.
 const FIELD_GAP: f32 = 8.0;
 
-/// The file dialog that is open, and the folder that dialogs start in.
+/// The open file dialog, if any, and the folder in which file dialogs start.
 #[derive(Default)]
 pub struct Files {
     open: Option<(Purpose, FileDialog)>,
-    /// Folder of the last file, in which dialogs start.
+    /// Folder of the file that was chosen last, in which file dialogs start.
     pub folder: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Files {
 }
 
 impl Files {
-    /// Opens a dialog; `name` is the suggested file name without its extension.
+    /// Opens a file dialog; `name` is the suggested file name without its extension.
     pub(super) fn ask(&mut self, purpose: Purpose, name: &str) {
         let mut dialog = FileDialog::new()
             .id("file dialog")
@@ -132,7 +132,7 @@ fn show_drop_hint(ctx: &egui::Context) {
     });
 }
 
-/// Opens a dialog that saves a file of one kind.
+/// Opens `dialog` to save a file; `name` is the suggested file name without the `extension`.
 fn save(dialog: FileDialog, title: &str, name: &str, extension: &str) -> FileDialog {
     let mut dialog = dialog
         .title(title)

@@ -18,7 +18,7 @@ const EDGE: f32 = 5.0;
 /// Gap between cards, in points.
 const GAP: f32 = 4.0;
 
-/// State of the gallery, with the thumbnails that have been shown.
+/// State of the gallery of scenes, with the thumbnails that have been loaded.
 #[derive(Default)]
 pub(super) struct Gallery {
     pub is_open: bool,
@@ -57,7 +57,7 @@ impl Gallery {
         self.is_open &= is_open && out.actions.len() == asked;
     }
 
-    /// Shows the scenes of a mode in `columns`.
+    /// Shows the scenes of a mode, `columns` in a row.
     fn scenes(
         &mut self,
         ui: &mut egui::Ui,

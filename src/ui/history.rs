@@ -6,9 +6,9 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// Largest number of rows, more than a plot has pixels.
+/// Largest number of recorded rows, more than the width of a plot in pixels.
 const MOST: usize = 2048;
-/// Initial interval between rows, in seconds.
+/// Initial interval between recorded rows, in seconds.
 const INTERVAL: f64 = 0.1;
 
 /// A measured quantity that the Plots window shows.
@@ -92,7 +92,7 @@ fn length(v: [f64; 3]) -> f64 {
 /// Values of all quantities at one moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    /// Real time since the first row.
+    /// Real time since the first row, in seconds.
     seconds: f64,
     step: u64,
     /// Simulated time, in units of the scene.
@@ -100,17 +100,17 @@ struct Row {
     values: [Option<f64>; QUANTITIES.len()],
 }
 
-/// Rows since the scene was last started.
+/// Measured quantities over time, since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Mode and generation (see [`Stats::generation`]).
+    /// Mode and generation (see [`Stats::generation`]) of the recorded scene.
     scene: (&'static str, u64),
     rows: Vec<Row>,
-    /// Time of the first row, in seconds of egui's clock.
+    /// Time of the first recorded row, in seconds of egui's clock.
     start: f64,
-    /// Interval between rows, in seconds.
+    /// Interval between recorded rows, in seconds.
     interval: f64,
-    /// Time of the next row, in seconds of egui's clock.
+    /// Time at which the next row is due, in seconds of egui's clock.
     next: f64,
     /// The diagnostics that were recorded last, so that each measurement is recorded only once.
     recorded: Option<Diagnostics>,
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Halves the number of rows; moves the diagnostics of the dropped rows to other rows.
+    /// Drops every other recorded row, and moves its diagnostics to the next row.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();
@@ -157,17 +157,17 @@ impl History {
         self.interval *= 2.0;
     }
 
-    /// Returns pairs of simulated time and value of the quantity at index `nth` of [`QUANTITIES`].
+    /// Returns the recorded points (simulated time, value) of the quantity at index `nth` of [`QUANTITIES`].
     pub(super) fn points(&self, nth: usize) -> Vec<[f64; 2]> {
         self.rows.iter().filter_map(|row| Some([row.time, row.values[nth]?])).collect()
     }
 
-    /// Returns the simulated times of the first and the last row.
+    /// Returns the simulated times of the first and the last recorded row; zeros if there are no rows.
     pub(super) fn times(&self) -> [f64; 2] {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
     }
 
-    /// Returns the mode and the generation (see [`Stats::generation`]).
+    /// Returns the mode and the generation (see [`Stats::generation`]) of the recorded scene.
     pub(super) fn scene(&self) -> (&'static str, u64) {
         self.scene
     }
@@ -176,7 +176,7 @@ impl History {
         self.rows.is_empty()
     }
 
-    /// Writes the rows as CSV; unknown values are empty fields.
+    /// Writes the recorded rows as CSV; unknown values are empty fields.
     ///
     /// # Errors
     /// Returns an error if `file` cannot be written.

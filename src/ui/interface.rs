@@ -29,7 +29,7 @@ pub struct Output {
     pub controls: Vec<(String, Rect)>,
     /// Rectangle of the picture, in points.
     pub picture: Rect,
-    /// Part of the picture that a large window covers, in points.
+    /// Part of the picture that a large window covers, in points, if any.
     pub hidden: Option<Rect>,
     /// Radius of the brush in units of the scene, while the brush is on.
     pub brush: Option<f32>,
@@ -56,7 +56,7 @@ pub struct Ui {
     pub plots: Plots,
     /// The file dialog.
     pub files: Files,
-    /// The folder of kernels that is watched, if any.
+    /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
     pub(super) fold: overlay::Fold,
     pub(super) brush: Brush,
@@ -84,7 +84,7 @@ impl Ui {
         Self { panel: true, ..Self::default() }
     }
 
-    /// Shows one frame, and reads the keyboard.
+    /// Shows one frame of the user interface, and handles the keyboard shortcuts.
     pub fn show(&mut self, ctx: &egui::Context, mut model: Model) -> Output {
         self.alerts.update(model.stats);
         let mut out = self.pressed_actions(ctx);

@@ -7,15 +7,15 @@ use egui::{Align, Id, Response, Stroke, StrokeKind, TextEdit};
 
 use super::theme;
 
-/// How long the panel keeps scrolling to the control, in seconds, because a section may still be expanding.
+/// How long the panel keeps scrolling to a control, in seconds, because a section may still be expanding.
 const DURATION: f64 = 0.5;
 
-/// The current jump, stored in egui's memory.
+/// A jump of the panel to a control, stored in egui's memory.
 #[derive(Clone, Copy, Default)]
 struct Jump {
     /// Key of the target control.
     key: &'static str,
-    /// When the jump ends, in seconds of egui's clock.
+    /// Time at which the jump ends, in seconds of egui's clock.
     end: f64,
     /// Whether the control has received the keyboard focus.
     is_focused: bool,
@@ -25,19 +25,19 @@ fn id() -> Id {
     Id::new("jump")
 }
 
-/// Starts a jump to the control `key`.
+/// Starts to scroll the panel to the control `key`.
 pub(super) fn start(ctx: &egui::Context, key: &'static str) {
     let jump = Jump { key, end: ctx.input(|input| input.time) + DURATION, is_focused: false };
     ctx.data_mut(|data| data.insert_temp(id(), jump));
 }
 
-/// Returns the key of the control that the panel is scrolling to.
+/// Returns the key of the control that the panel is scrolling to, if any.
 pub(super) fn target(ctx: &egui::Context) -> Option<&'static str> {
     let jump: Jump = ctx.data(|data| data.get_temp(id()))?;
     (ctx.input(|input| input.time) < jump.end).then_some(jump.key)
 }
 
-/// Scrolls to `control` and outlines it if `key` is the target of the current jump. Returns whether it is the target.
+/// Scrolls to `control` and outlines it if the panel is scrolling to the control `key`. Returns whether this is the case.
 pub(super) fn reveal(key: &str, control: &Response) -> bool {
     let is_target = target(&control.ctx) == Some(key);
     if is_target {

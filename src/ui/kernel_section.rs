@@ -16,7 +16,7 @@ use crate::engine::tuning::{Study, Trial};
 use crate::export::chart::Chart;
 use crate::modes::{Recipe, Variant};
 
-/// Shows the Kernel section of the panel. `folder` is the folder of kernels that is watched.
+/// Shows the Kernel section of the panel. `folder` is the folder of edited kernels, if any.
 pub(super) fn show(
     ui: &mut egui::Ui,
     model: &mut Model,
@@ -47,7 +47,7 @@ pub(super) fn show(
     });
 }
 
-/// Shows the button that starts or ends editing the kernels, and the folder that is watched.
+/// Shows the button that starts or ends the editing of kernels, and the folder of edited kernels.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
     let Some(folder) = folder else {
         let help = "Write the kernels' OpenCL C source to a folder; each saved change runs at once";
@@ -88,7 +88,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     }
 }
 
-/// Shows the width and height of a work-group, for variants on a grid.
+/// Shows the choice of the work-group's width and height, for kernel variants with two-dimensional work-groups.
 fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let Some(name) = recipe.variant.width_knob else { return };

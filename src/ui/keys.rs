@@ -140,13 +140,13 @@ fn name(shortcut: &KeyboardShortcut) -> String {
 static HINTS: LazyLock<Vec<String>> =
     LazyLock::new(|| CONTROLS.iter().map(|row| format!("{} ({})", row.help, row.text())).collect());
 
-/// Returns the help and the keys of an action, as a tooltip; empty if the action has no shortcut.
+/// Returns a tooltip with the description and the keys of an action; empty if the action has no shortcut.
 pub(super) fn hint(action: &Action) -> &'static str {
     let row = CONTROLS.iter().position(|row| row.action() == Some(action));
     row.map_or("", |row| &HINTS[row])
 }
 
-/// Returns the action of a digit key from 1 to 9, alone or with Ctrl.
+/// Returns the action of a digit key from 1 to 9: recall a view, or with Ctrl store the view.
 fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     const DIGITS: [Key; 9] =
         [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
@@ -168,7 +168,7 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Updates the keys that are down; returns whether `event` presses a key that was up.
+    /// Updates the set of held keys; returns whether `event` presses a key that was up.
     fn goes_down(&mut self, event: &Event) -> bool {
         match *event {
             Event::Key { key, physical_key, pressed: true, .. } => {

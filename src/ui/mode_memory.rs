@@ -6,9 +6,9 @@ use crate::modes::ModeInfo;
 /// Settings of the modes that are not selected.
 #[derive(Debug, Default)]
 pub struct ModeMemory {
-    /// Settings of each mode that was selected before.
+    /// Settings of each mode that the user has switched away from.
     pub left: Vec<Config>,
-    /// Entry that was removed from `left` when its mode was selected last.
+    /// Entry that the last change of mode removed from `left`, if any.
     taken: Option<Config>,
 }
 
@@ -36,7 +36,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes the selection of a mode after the worker rejected `wanted` and kept `in_force`.
+    /// Undoes the selection of a mode after the simulation rejected `wanted` and kept `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

@@ -31,9 +31,9 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Markers of the mouse tools over the picture.
     pub markers: &'a Markers,
-    /// State of the simulation at the newest frame.
+    /// Statistics of the simulation at the frame on the screen.
     pub stats: &'a Stats,
-    /// The first device that computes.
+    /// The first of the devices that run the simulation.
     pub device: &'a DeviceInfo,
     /// All devices that may compute; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
@@ -41,7 +41,7 @@ pub struct Model<'a> {
     pub window: WindowStats,
     /// Largest number of bodies or cells that the device can hold.
     pub max_bodies: usize,
-    /// Recipe of `config` on the device; `None` if the device cannot run `config`.
+    /// Kernel variant, work-group size and compile-time parameters for `config`; `None` if the device cannot run `config`.
     pub recipe: Option<Recipe>,
     /// Length of a scene unit on the screen at the distance of the camera's target, in heights of the picture.
     pub heights_per_unit: f32,
@@ -82,15 +82,15 @@ impl ToolSettings {
     }
 }
 
-/// Markers of the mouse tools. Positions are in heights of the picture from its centre, with y downwards.
+/// Markers of the mouse tools. Positions are measured from the picture's centre, in heights of the picture, with y downwards.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Markers {
-    /// Position of the selected body.
+    /// Position of the selected body, if it is in view.
     pub selected: Option<[f32; 2]>,
-    /// Start and end of the launch arrow.
+    /// Start and end of the launch arrow while the user aims.
     pub aim: Option<[[f32; 2]; 2]>,
-    /// Predicted path of the launched body.
+    /// Predicted path of the body that the user is about to launch.
     pub path: Vec<[f32; 2]>,
-    /// Position and radius of the attractor.
+    /// Position and radius of the attractor, if any.
     pub attractor: Option<([f32; 2], f32)>,
 }

@@ -11,7 +11,7 @@ use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
 
-/// Shows a number field named by `label`; typed digits take effect once Enter is pressed or the field loses focus.
+/// Shows a number field labelled by `label`. A typed number takes effect once Enter is pressed or the field loses focus.
 pub(super) fn number(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -174,7 +174,7 @@ impl RangeParser {
         number
     }
 
-    /// Returns the message about a rejected text, if there was one.
+    /// Returns a message about the last text that was rejected, if any.
     fn message(&self) -> Option<String> {
         let text = self.rejected.take()?;
         let [low, high] = [self.low, self.high].map(|end| {

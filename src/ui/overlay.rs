@@ -25,10 +25,10 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 const LOW: f32 = 500.0;
 /// Tooltip of the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
-/// Value of a row that has not been measured.
+/// Text in place of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
-/// One line: a label, a value, and a tooltip.
+/// A line of the overlay: a label, a value and a tooltip.
 struct Row {
     label: Cow<'static, str>,
     value: String,
@@ -59,7 +59,7 @@ impl Row {
 /// Whether the overlay is collapsed to its headline, and the rectangle of the toolbar, which the overlay must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// The user's choice; `None` collapses the overlay over small pictures.
+    /// Whether the user wants the overlay collapsed; `None` collapses it only over small pictures.
     chosen: Option<bool>,
     is_folded: bool,
     is_small: bool,
@@ -80,7 +80,7 @@ impl Fold {
         self.is_folded
     }
 
-    /// Returns the height that is free for the overlay, above the toolbar if the picture is narrow.
+    /// Returns the free height for the overlay in points. In a narrow picture, the overlay must stay clear of the toolbar.
     fn room(&self, picture: Rect) -> f32 {
         let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
         let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
@@ -179,7 +179,7 @@ pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     });
 }
 
-/// Shows the speed in the mode's unit, or `status`; a click collapses or expands the overlay.
+/// Shows the headline of the overlay: the speed, or `status` if given. A click collapses or expands the overlay.
 fn headline(
     ui: &mut egui::Ui,
     model: &Model,
@@ -302,7 +302,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Returns the last measurement of each variant, slowest variant first.
+/// Returns a row with the last measurement of each kernel variant, slowest variant first.
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);
@@ -323,7 +323,7 @@ fn two_columns(
     Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
 }
 
-/// Returns one row per device that shares the work, and the cost of sharing.
+/// Returns rows with the share of each device in the work, and with the cost of sharing.
 fn devices(model: &Model) -> Vec<Row> {
     let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
         return match model.config.devices.len() {
@@ -357,7 +357,7 @@ fn devices(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Shortens a device name to its beginning and its end.
+/// Shortens a long device name to its beginning and its end.
 fn shorten(name: &str) -> String {
     const MOST: usize = 18;
     let letters: Vec<char> = name.chars().collect();
@@ -370,7 +370,7 @@ fn shorten(name: &str) -> String {
     }
 }
 
-/// Shows advice for each reading at its warning level, and the number of bodies excluded from the simulation.
+/// Shows advice for each measured value that requires a warning, and the number of bodies excluded from the simulation.
 fn warnings(ui: &mut egui::Ui, model: &Model) {
     let colour = theme::of(ui).warning;
     let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);

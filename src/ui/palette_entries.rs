@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 use crate::engine::tuning::Study;
 use crate::modes::MODES;
 
-/// Synonyms: a search for a word of the second text also finds entries that contain the first text.
+/// Synonyms for the search: each word of the second text also finds the entries that contain the first text.
 const SYNONYMS: &[(&str, &str)] = &[
     ("film", "video movie animation gif mp4 capture"),
     ("save a picture", "screenshot image photo png capture export"),
@@ -40,7 +40,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("statistics", "numbers overlay"),
 ];
 
-/// Settings of the panel that are not parameters: the control's key, and the entry's text.
+/// Command palette entries for settings that are not parameters: key of the control, and text of the entry.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
     ("seed", "Setting seed: start value of the random number generator"),
@@ -48,7 +48,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("steps per frame", "Setting steps/frame: simulation steps between two displayed frames"),
 ];
 
-/// Commands without a shortcut.
+/// Command palette entries for actions without a shortcut: text and action.
 const COMMANDS: [(&str, Action); 13] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
     ("Edit kernels: write their source code to a folder and run each saved change", Action::EditKernels),
@@ -65,10 +65,10 @@ const COMMANDS: [(&str, Action); 13] = [
     ("Show the chart of the last measurement", Action::ShowChart),
 ];
 
-/// An entry: a command, or the description of a mouse gesture.
+/// An entry of the command palette: an action, or the description of a mouse gesture.
 pub(super) struct Entry {
     pub text: String,
-    /// Shortcut, or a parameter's key.
+    /// Shortcut of the action, or key of the parameter.
     pub keys: String,
     /// Extra text that a search also matches.
     also: String,
@@ -100,7 +100,7 @@ impl Entry {
     }
 }
 
-/// Returns the entries that contain all typed words, best matches first.
+/// Returns the command palette entries that contain all words of `typed`, best matches first.
 pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
     let typed = typed.trim().to_lowercase();
     let mut found: Vec<_> = entries(config).filter_map(|entry| Some((entry.rank(&typed)?, entry))).collect();
@@ -155,7 +155,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     all.chain(variants).chain(parameters.places).chain(parameters.options).chain(settings)
 }
 
-/// Entries of parameters, which jump to the parameters' controls, and of their options.
+/// Command palette entries for parameters and for the options of parameters.
 #[derive(Default)]
 struct Parameters {
     places: Vec<Entry>,

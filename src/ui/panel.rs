@@ -16,7 +16,7 @@ use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
 
-/// Upper bound of seeds from the button "New seed", so that these seeds are short.
+/// Upper bound of the seeds that the button "New seed" draws, which keeps these seeds short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
@@ -26,7 +26,7 @@ pub(super) struct Sections<'a> {
     pub measurement: &'a Measurement,
     pub brush: &'a mut Brush,
     pub export: &'a mut Export,
-    /// The folder of kernels that is watched.
+    /// Folder of edited kernels, if any.
     pub kernels: Option<&'a Path>,
 }
 
@@ -93,7 +93,7 @@ fn mode(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
     });
 }
 
-/// Shows the scene as a button that opens the gallery.
+/// Shows the current scene as a button that opens the gallery of scenes.
 fn scenes(ui: &mut egui::Ui, config: &Config, out: &mut Collector) {
     row(ui, "Scene", "Initial state of the simulation", |ui, label| {
         let name = format!("{}  ⏷", config.start.title);

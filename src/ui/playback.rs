@@ -13,7 +13,7 @@ use crate::engine::config::Config;
 /// Largest number of steps per frame that the user can choose.
 pub(super) const MAX_STEPS_PER_FRAME: u32 = 10_000;
 
-/// Shows the Run section of the panel; `is_filming` while a film is recorded.
+/// Shows the Run section of the panel; `is_filming` is true while a film is recorded.
 pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: &mut Collector) {
     ui.add_space(6.0);
     ui.horizontal(|ui| {

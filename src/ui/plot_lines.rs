@@ -6,11 +6,11 @@ use egui_plot::GridMark;
 
 /// Largest number of marks on an axis.
 const MARKS: f64 = 4.0;
-/// Largest number of corners of a line. More corners would not be visible.
+/// Largest number of corners of a plotted line. More corners would not be visible.
 const CORNERS: usize = 256;
 
-/// Returns the corners of the line through `points`, or through the part in the `range` of times. A long line keeps only the
-/// highest and the lowest of neighbouring points.
+/// Returns the corners of the line through `points`, or through the points whose times are in `range`. Of many points, only
+/// the highest and the lowest of each group of neighbours are kept.
 pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f64; 2]> {
     let part = range.map_or(points, |[from, to]| {
         let first = points.partition_point(|[time, _]| *time < from).saturating_sub(1);
@@ -29,7 +29,7 @@ pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f
     corners.chain(part.last().copied()).collect()
 }
 
-/// Returns a few marks at round numbers between `low` and `high`.
+/// Returns a few axis marks at round numbers between `low` and `high`.
 pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let rough = (high - low) / MARKS;
     if !(rough.is_finite() && rough > 0.0) {
@@ -43,19 +43,19 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at a mark with enough digits to differ from its neighbours; `None` if it needs over nine characters.
+/// Formats the number at an axis mark with enough digits to differ from its neighbours; `None` above nine characters.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");
     (text.len() <= 9 && value.abs() < 1e6).then_some(text)
 }
 
-/// Returns whether the text at a mark is its difference from the centre of the axis.
+/// Returns whether an axis mark is labelled with its difference from the centre of the axis.
 pub(super) fn is_difference(mark: GridMark) -> bool {
     plain(mark).is_none() && mark.step_size <= mark.value.abs() * 0.01
 }
 
-/// Formats the number at a mark, or its difference from the centre of the axis where the number would need too many digits.
+/// Formats the number at an axis mark, or its difference from the axis centre if the number needs too many digits.
 pub(super) fn number(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let GridMark { value, step_size } = mark;
     if let Some(text) = plain(mark) {

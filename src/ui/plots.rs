@@ -15,7 +15,7 @@ use crate::base::format;
 const COLUMNS: usize = 2;
 /// Height of a plot, in points.
 const HEIGHT: f32 = 110.0;
-/// Relative zoom per point of scrolling.
+/// Relative change of the zoom for each point that the user scrolls.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
 /// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
 const GRID_FADES: f32 = 3000.0;
@@ -38,21 +38,21 @@ pub struct Plots {
     lines: Lines,
 }
 
-/// Copy of the history's points, as the plots show them.
+/// Copy of the measured points that the plots show.
 #[derive(Debug, Default)]
 struct Lines {
-    /// Points of each of [`QUANTITIES`].
+    /// Points (simulated time, value) of each quantity in [`QUANTITIES`].
     points: Vec<Vec<[f64; 2]>>,
     /// Time of the last update, in seconds of egui's clock.
     at: f64,
-    /// Simulated times of the first and the last row of the history.
+    /// Simulated times of the first and the last recorded row.
     times: [f64; 2],
-    /// Mode and generation (see [`Stats::generation`](crate::session::Stats)).
+    /// Mode and generation (see [`Stats::generation`](crate::session::Stats)) of the plotted scene.
     scene: (&'static str, u64),
 }
 
 impl Lines {
-    /// Copies the history if an update is due.
+    /// Copies the points of the history if an update is due.
     fn update(&mut self, ctx: &egui::Context, history: &History) {
         let now = ctx.input(|input| input.time);
         let (is_another, is_due) = (history.scene() != self.scene, (now - self.at).abs() >= INTERVAL);
@@ -67,7 +67,7 @@ impl Lines {
 
 impl Plots {
     /// Shows the window while it is open, and returns the rectangle of the picture that the window hides. If the mode
-    /// `conserves` energy, the energy plot keeps a place even before the first measurement.
+    /// `conserves` energy, a place is reserved for the energy plot even before the first measurement.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {

@@ -6,14 +6,14 @@ use egui::epaint::{ImageDelta, Mesh, Primitive, Vertex};
 use egui::{ClippedPrimitive, Color32, ColorImage, Pos2, RawInput, Rect, TextureId, Vec2};
 use image::{Rgb, RgbImage};
 
-/// Number of passes until the layout is stable, because each pass uses sizes that the previous pass measured.
+/// Number of egui passes after which the layout is stable: each pass uses sizes that the previous pass measured.
 const PASSES: usize = 4;
-/// Number of steps per pixel to which corners are rounded.
+/// Subpixels per pixel: the corners of triangles are rounded to whole subpixels.
 const SUBPIXELS: f32 = 256.0;
 /// Largest side of a texture, in pixels.
 const MAX_TEXTURE: usize = 4096;
 
-/// Draws the widgets of `show` in an area of `size` points, with `scale` pixels per point.
+/// Draws the widgets that `show` creates into an image of `size` points, with `scale` pixels per point.
 pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)) -> RgbImage {
     let ctx = egui::Context::default();
     super::theme::apply(&ctx);
@@ -41,7 +41,7 @@ pub(super) fn paint(size: Vec2, scale: f32, mut show: impl FnMut(&egui::Context)
     canvas.picture
 }
 
-/// Replaces a texture or a part of a texture.
+/// Replaces a texture, or the part of a texture that `delta` contains.
 fn update(texture: &mut ColorImage, delta: ImageDelta) {
     let egui::ImageData::Color(image) = delta.image;
     let Some([left, top]) = delta.pos else {
@@ -54,7 +54,7 @@ fn update(texture: &mut ColorImage, delta: ImageDelta) {
     }
 }
 
-/// An image that triangles are drawn into.
+/// An image into which triangles are drawn.
 struct Canvas {
     picture: RgbImage,
     /// Texture with the glyphs of the fonts.
@@ -74,7 +74,7 @@ impl Canvas {
         }
     }
 
-    /// Fills the pixels whose centres are inside. A pixel on the common edge of two triangles is filled once.
+    /// Fills the pixels whose centres are inside a triangle. A pixel on the common edge of two triangles is filled only once.
     fn triangle(&mut self, clip: [&Range<i64>; 2], mut corners: [Vertex; 3]) {
         let round = |x: f32| (x * self.scale * SUBPIXELS).round() as i64;
         let mut places = corners.map(|corner| [round(corner.pos.x), round(corner.pos.y)]);
@@ -108,7 +108,7 @@ impl Canvas {
         }
     }
 
-    /// Blends a colour with premultiplied alpha over a pixel.
+    /// Blends the colour of a triangle, with premultiplied alpha, over a pixel.
     fn blend(&mut self, [x, y]: [u32; 2], corners: &[Vertex; 3], weights: [f32; 3]) {
         let mix = |of: &dyn Fn(&Vertex) -> f32| -> f32 {
             corners.iter().zip(weights).map(|(corner, weight)| of(corner) * weight).sum()

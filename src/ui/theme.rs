@@ -26,12 +26,12 @@ pub(super) struct Colours {
     pub weak: Color32,
     /// Accent colour of text and lines.
     pub accent: Color32,
-    /// Accent colour behind text.
+    /// Accent colour of backgrounds behind text.
     pub accent_fill: Color32,
     /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
-    /// Opacity of the background of text over the picture.
+    /// Opacity of the background of text over the picture, from 0 to 1.
     veil: f32,
     /// Colours of a chart's lines that colour-blind people can distinguish (after Okabe and Ito, 2008).
     lines: [u32; 7],

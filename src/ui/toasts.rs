@@ -12,10 +12,10 @@ const FADE: f64 = 1.0;
 /// Greatest width of a toast, in points.
 const MAX_WIDTH: f32 = 640.0;
 
-/// The current toast and the current offer.
+/// The current toast (a short message), and the offer to continue an earlier session.
 #[derive(Debug, Default)]
 pub struct Toasts {
-    /// Text of the toast, and when it was first shown, in seconds of egui's clock.
+    /// Text of the toast, and when it was first shown, in seconds of egui's clock (`None` before that).
     toast: Option<(String, Option<f64>)>,
     /// Description of a session that the user could continue; `None` makes no offer.
     pub offer: Option<String>,
@@ -27,7 +27,7 @@ impl Toasts {
         self.toast = Some((text.into(), None));
     }
 
-    /// Shows the offer, and the toast above it.
+    /// Shows the offer to continue a session, and the toast above the offer.
     pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let mut bottom = ctx.available_rect().center_bottom() - vec2(0.0, 18.0);
         if let Some(offer) = &self.offer {

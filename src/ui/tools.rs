@@ -16,11 +16,11 @@ use crate::session::Stats;
 const WIDTH: f32 = 316.0;
 /// Margin inside the toolbar's frame, in points.
 const PADDING: f32 = 6.0;
-/// Distance from the edges of the picture, in points.
+/// Distance of the toolbar from the edges of the picture, in points.
 const MARGIN: f32 = 10.0;
 
-/// Shows the toolbar `below` points under the picture's top, or under the `overlay` if the picture is narrow; returns
-/// the toolbar's rectangle.
+/// Shows the toolbar `below` points from the top of the picture, or under the `overlay` if the picture is narrow; returns the
+/// toolbar's rectangle if it is shown.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,
@@ -61,7 +61,7 @@ pub(super) fn undo(ui: &mut egui::Ui, stats: &Stats, out: &mut Collector) {
     out.button("undo", &with_help(undo, &help), Action::Undo);
 }
 
-/// Shows the tools as chips, and the Undo button.
+/// Shows a button for each mouse tool, and the Undo button.
 fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { tools, stats, .. } = model;
     let all = [
@@ -82,7 +82,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     });
 }
 
-/// Shows the setting of the selected tool, and how to use the tool.
+/// Shows the setting of the selected mouse tool, and how to use the tool.
 fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &mut Collector) {
     let usual = ToolSettings::default();
     let (texts, (value, default), range, hint) = match tools.tool {
@@ -120,7 +120,7 @@ pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
     painter.circle_stroke(at, radius, Stroke::new(2.0_f32, colour));
 }
 
-/// Draws the markers, and shows a crosshair as the pointer while a tool is selected.
+/// Draws the markers of the mouse tools; the pointer is a crosshair while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
     let Markers { selected, aim, path, attractor } = model.markers;

@@ -13,7 +13,7 @@ pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
 
-/// Shows a section that is collapsed by default; `unfolds` expands it.
+/// Shows a section that is collapsed by default; it is expanded if `unfolds` is true.
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -26,7 +26,7 @@ pub(super) fn folded(
     out.record(key, &header.header_response.on_hover_text(help));
 }
 
-/// Returns the text of a section's heading.
+/// Returns `text` in the style of a section heading.
 pub(super) fn title(ui: &egui::Ui, text: &str) -> RichText {
     RichText::new(text).strong().color(theme::of(ui).accent)
 }
@@ -82,7 +82,7 @@ pub(super) fn shortcut_button(
     button(ui, out, (key, text, hint), action);
 }
 
-/// Shows a label in the label column, and the controls of `add` beside the label; `add` receives the label.
+/// Shows a label in the label column and, beside it, the controls that `add` creates; `add` receives the label.
 pub(super) fn row(
     ui: &mut egui::Ui,
     label: &str,
@@ -151,13 +151,13 @@ pub(super) struct Chip<'a> {
 }
 
 impl<'a> Chip<'a> {
-    /// Returns a chip that is not outlined.
+    /// Returns a chip (a button for one option) without an outline.
     pub(super) fn new(name: &'a str, help: &'a str, selected: bool) -> Self {
         Self { name, help, selected, in_use: false }
     }
 }
 
-/// Shows a row of chips; returns the index of the chip that was clicked, unless it was selected already.
+/// Shows a row of chips (buttons for options); returns the index of the clicked chip, unless it was already selected.
 pub(super) fn chips<'a>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -181,7 +181,7 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows a row with chips for `auto` and for each option (name, tooltip). `chosen` is the index of the chosen option, or
+/// Shows a row with buttons for `auto` and for each option (name, tooltip). `chosen` is the index of the chosen option, or
 /// `None` for `auto`; `in_use` is the index of the option in use. Returns the user's new choice, if any.
 pub(super) fn auto_row(
     ui: &mut egui::Ui,
@@ -202,7 +202,7 @@ pub(super) fn auto_row(
     if name.double_clicked() { Some(None) } else { clicked.map(|at| at.checked_sub(1)) }
 }
 
-/// Shows one chip. `label` names the choice for a screen reader.
+/// Shows one chip, a button for an option. `label` names the choice for screen readers.
 pub(super) fn chip(ui: &mut egui::Ui, label: &str, option: &Chip) -> Response {
     let &Chip { name, help, selected, in_use } = option;
     let colours = theme::of(ui);
@@ -233,7 +233,7 @@ pub(super) fn checkbox(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::W
     .inner
 }
 
-/// Shows a checkbox that a click on `label` toggles too.
+/// Shows a checkbox that a click on `label` also toggles.
 pub(super) fn labelled_checkbox(
     ui: &mut egui::Ui,
     out: &mut Collector,
