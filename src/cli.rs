@@ -125,7 +125,7 @@ pub(crate) struct Simulation {
     pub(crate) set: Vec<String>,
 }
 
-/// Parser of frame rates.
+/// Returns a parser that accepts frame rates in the supported range.
 fn rates() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(i64::from(*RATES.start())..=i64::from(*RATES.end()))
 }

@@ -86,7 +86,7 @@ impl Viewer {
         }
     }
 
-    /// Sends `command`, a restart or an undo, and then the config, which is running if `runs`. In the opposite order, a
+    /// Sends `command` (a restart or an undo), and then the config, set to running if `runs`. In the opposite order, a
     /// simulation that blew up or runs backwards could compute a step before the command.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
@@ -145,7 +145,7 @@ impl Viewer {
             .say(format!("Stored view {number} until the program ends. Press {number} to return to it."));
     }
 
-    /// Stops following a body or the centre of mass, which would move the camera away again.
+    /// Makes the camera stop following a body or the centre of mass, so that the view stays where the user moves it.
     fn stop_following(&mut self) {
         (self.screen.look.follow, self.tools.settings.follows) = (false, false);
     }
@@ -255,7 +255,7 @@ impl Viewer {
         self.sim.send(Command::EditKernels(KernelEdits::new()));
     }
 
-    /// Sends the kernels that were saved in the watched folder.
+    /// Sends the kernels that were saved in the watched folder to the simulation.
     pub(super) fn poll_kernels(&mut self) {
         for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
             match edits {

@@ -11,10 +11,10 @@ use crate::engine::snapshot::{self, Snapshot, Summary};
 use crate::modes;
 use crate::session::{Command, Moment, Save, Stats, crashed, left_by_earlier_run, previous};
 
-/// The extension of lock files, which an open window locks.
+/// Extension of lock files. An open window keeps its lock file locked.
 const LOCK: &str = "lock";
 
-/// Saves the simulation at an interval, if the window has a file for autosaves.
+/// Saves the simulation at regular intervals, if the window has a file for autosaves.
 pub(super) struct Autosave {
     file: Option<PathBuf>,
     /// The lock that reserves the autosave file while this window is open.
@@ -24,7 +24,7 @@ pub(super) struct Autosave {
     due: Instant,
     /// The autosave of an earlier run that the user may continue.
     offered: Option<PathBuf>,
-    /// The moment that was saved last.
+    /// The moment of the simulation that was saved last, if any.
     pub saved: Option<Moment>,
 }
 
@@ -67,13 +67,13 @@ impl Autosave {
         vec![Command::SetAutosaveFile(file), Command::SaveSnapshot(Save { path: None, view: view() })]
     }
 
-    /// Returns the time of the next autosave.
+    /// Returns the time of the next autosave; `None` if autosaves are disabled.
     pub(super) fn due(&self) -> Option<Instant> {
         self.file.as_ref().map(|_| self.due)
     }
 
-    /// Returns the commands for an autosave that is due, or none if the moment `newest` is already saved. `view` returns the
-    /// camera in the format of snapshots.
+    /// Returns the commands for an autosave that is due, or none if the simulation is unchanged since the last save. `view`
+    /// returns the camera in the format of snapshots.
     pub(super) fn save(&mut self, newest: &Stats, view: impl FnOnce() -> String) -> Vec<Command> {
         self.due = Instant::now() + self.interval;
         if newest.generation == 0 || self.saved == Some((newest.generation, newest.step, newest.changes)) {

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use winit::event_loop::EventLoopProxy;
 
-/// The longest time between frames while numbers change.
+/// Longest time between frames while the displayed numbers change.
 const HEARTBEAT: Duration = Duration::from_millis(250);
 /// The longest time between frames while nothing changes.
 const IDLE: Duration = Duration::from_secs(5);
-/// The weight of the newest frame in the averages of frame rate and work.
+/// Weight of the newest frame in the running averages of the frame interval and the working time.
 const SMOOTHING: f64 = 0.1;
-/// The longest time of one frame that enters the average of the work, in seconds.
+/// Upper limit of a frame's working time in the running average, in seconds.
 const LONGEST: f64 = 0.1;
 /// The smallest relative change of the time between frames that [`FrameClock::made`] returns.
 const NOTABLE: f64 = 0.01;
@@ -18,7 +18,7 @@ const NOTABLE: f64 = 0.01;
 /// Event that wakes the event loop and requests a frame after this delay.
 pub(super) type Wake = Duration;
 
-/// Returns a function that wakes the event loop at once, for a thread that has a result.
+/// Returns a function with which another thread can wake the event loop at once.
 pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
     let proxy = proxy.clone();
     move || {
@@ -36,7 +36,7 @@ pub(super) struct FrameClock {
     /// When the next frame is due.
     pub due: Instant,
     interval: f64,
-    /// Average time of the work for a frame, in seconds.
+    /// Average working time for a frame, in seconds.
     work: f64,
     reported: f64,
 }
@@ -48,7 +48,7 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
-    /// Records how long a frame took. Returns the shortest possible time between two frames if the time has changed.
+    /// Records how long a frame took. Returns the shortest possible time between frames if this time has changed noticeably.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
@@ -59,7 +59,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous frame. `is_active`: numbers change without any input.
+    /// Begins a frame and returns the time since the previous frame. If `is_active`, the display changes without any input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
@@ -74,7 +74,7 @@ impl FrameClock {
         self.due = self.due.min(wanted.max(self.last + self.refresh));
     }
 
-    /// Records that a redraw was requested. In case the request is lost, another redraw is due later.
+    /// Records that a redraw was requested, and schedules another in case the request is lost.
     pub(super) fn requested(&mut self) {
         self.due = Instant::now() + HEARTBEAT;
     }

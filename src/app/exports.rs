@@ -29,7 +29,7 @@ pub(super) struct Written {
 pub(super) struct Exports {
     /// Sizes in pixels of the pictures that were requested from the simulation, in order.
     pub requested: VecDeque<(u32, u32)>,
-    /// The film that is being made.
+    /// The film that is being made, if any.
     pub film: Option<FilmInProgress>,
     /// Number of films started so far, which is the number of the newest film.
     films: u64,
@@ -42,7 +42,7 @@ pub(super) struct Exports {
 
 /// A film that is being made. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
-    /// Identifies the film, because pictures of earlier films may still arrive.
+    /// Number that identifies the film, because pictures of earlier films may still arrive.
     pub number: u64,
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
@@ -53,11 +53,11 @@ pub(super) struct FilmInProgress {
     pub done: u32,
     /// Whether a requested [`FilmFrame`] has not arrived from the simulation yet.
     is_requested: bool,
-    /// A picture that waits until the writer's queue has room.
+    /// A drawn picture that waits for room in the writer's queue, if any.
     waiting: Option<RawPicture>,
-    /// Sends pictures to the writer; `None` finishes the film.
+    /// Sends pictures to the thread that writes the film; `None` finishes the film.
     writer: Sender<Option<RawPicture>>,
-    /// Whether the simulation ran before the film.
+    /// Whether the simulation was running before the film started.
     pub was_running: bool,
 }
 
@@ -82,7 +82,7 @@ impl FilmInProgress {
         Some(FilmFrame { film: self.number, steps: if self.done == 0 { 0 } else { self.pace } })
     }
 
-    /// Returns whether all pictures are drawn.
+    /// Returns whether all pictures of the film are drawn.
     pub(super) fn is_complete(&self) -> bool {
         self.done == self.plan.frames
     }
@@ -134,7 +134,7 @@ impl Exports {
         });
     }
 
-    /// Lets the thread of a film finish the file, unless the film has no pictures.
+    /// Finishes the file of a film on another thread. A film without pictures is cancelled.
     pub(super) fn finish_film(&mut self, film: FilmInProgress) {
         let FilmInProgress { done, waiting, writer, .. } = film;
         if done > 0 {
@@ -166,12 +166,12 @@ impl Exports {
         });
     }
 
-    /// Returns the outcomes of writing files since the last call.
+    /// Returns the outcomes of all writes that have ended since the last call.
     pub(super) fn poll_written(&mut self) -> Vec<Written> {
         self.written.1.try_iter().collect()
     }
 
-    /// Waits until all pictures and films are written; returns the first error of a file that could not be written.
+    /// Waits until all pictures and films are written; returns the first error, if any.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
             // The panic of a writer thread was already printed.
@@ -186,7 +186,7 @@ impl Exports {
     }
 }
 
-/// Writes pictures until the film is finished. Returns `None` if the film was cancelled.
+/// Writes pictures to the file of a film until the film is finished. Returns `None` if the film was cancelled.
 fn write(mut film: Film, pictures: &Receiver<Option<RawPicture>>, wake: &impl Fn()) -> Option<Result<()>> {
     while let Some(picture) = pictures.recv().ok()? {
         if let Err(error) = film.add(&picture.into_picture()) {

@@ -21,7 +21,7 @@ use crate::view::Layer;
 pub(super) struct Gui {
     state: State,
     painter: Painter,
-    /// The painted panel; only the changed parts are painted again.
+    /// Image of the painted panel, in which only the changed parts are painted again.
     layer: Layer,
     /// Shapes that egui made in the newest layout.
     shapes: Vec<ClippedShape>,
@@ -106,7 +106,8 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout to a layer, before the frame: software drivers are slow to switch surfaces within a frame.
+    /// Paints the newest layout to a layer before the frame starts: software drivers are slow to switch surfaces within a
+    /// frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
@@ -149,8 +150,8 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// Merges the meshes within `patch`, because each mesh costs two buffers and a draw call. A mesh that is not clipped, except
-/// for the soft edges of lines, gets `patch` as its clip rectangle.
+/// Merges the meshes within `patch`, because each mesh costs two buffers and a draw call. A mesh that fits into its clip
+/// rectangle, up to soft edges of lines, is clipped to `patch` instead.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

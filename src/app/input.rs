@@ -9,9 +9,9 @@ use winit::keyboard::ModifiersState;
 use super::rig::{self, Rig};
 use crate::base::flow::Stroke;
 
-/// The factor by which one notch of the wheel changes the distance.
+/// Factor by which one notch of the mouse wheel changes the camera's distance.
 const ZOOM_PER_LINE: f32 = 0.88;
-/// The number of pixels that a touchpad scrolls for one notch of the wheel.
+/// Number of pixels scrolled on a touchpad that count as one notch of the mouse wheel.
 const PIXELS_PER_LINE: f32 = 50.0;
 
 /// The largest movement of the pointer during a click, in heights of the picture.
@@ -27,16 +27,16 @@ pub(super) enum DragTool {
     Attract,
 }
 
-/// A click, or a step of a drag with a tool. Positions are in heights of the picture from its centre.
+/// A click, or a step of a drag with a mouse tool. Positions are relative to the picture's centre, in heights of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Gesture {
-    /// Press and release of the button in one place, without a tool.
+    /// Press and release of the left button in one place, without a tool.
     Click([f32; 2]),
-    /// Start of a drag; the flag selects the tool's second function: a cluster, or repelling.
+    /// Start of a drag; the flag selects the tool's second function: launching a cluster, or repelling.
     Press([f32; 2], bool),
-    /// Movement of a drag, with the same flag.
+    /// Movement during a drag; the flag selects the tool's second function, as for [`Gesture::Press`].
     Move([f32; 2], bool),
-    /// End of a drag, with the same flag.
+    /// End of a drag; the flag selects the tool's second function, as for [`Gesture::Press`].
     Release(bool),
     Cancel,
 }
@@ -47,7 +47,7 @@ pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     drag: Option<Drag>,
     shift: bool,
-    /// Distance moved since a button was pressed, in heights of the picture.
+    /// Distance that the pointer has moved since a button was pressed, in heights of the picture.
     travel: f32,
     /// Brush strokes since the last call of [`Mouse::take_strokes`].
     strokes: Vec<Stroke>,
@@ -174,7 +174,7 @@ impl Mouse {
         self.drag.is_some()
     }
 
-    /// Returns whether a drag that is longer than a click pans the camera.
+    /// Returns whether the user is panning the camera, with a drag that is longer than a click.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }

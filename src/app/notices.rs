@@ -1,4 +1,4 @@
-//! Handles the notices of the simulation.
+//! Handles the notices (messages) of the simulation.
 
 use super::viewer::Viewer;
 use crate::base::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::engine::tuning::{self, Study};
 use crate::session::{Command, Notice, ReplacedKernels};
 
 impl Viewer {
-    /// Handles the notices since the last call.
+    /// Handles the notices that the simulation has sent since the last call.
     pub(super) fn poll_notices(&mut self) -> Result<()> {
         for notice in self.sim.notices() {
             match notice {

@@ -17,9 +17,9 @@ pub struct Options {
     pub devices: Vec<FoundDevice>,
     /// The config that the simulation starts with.
     pub config: Config,
-    /// The look that the window starts with.
+    /// The appearance settings that the window starts with.
     pub look: Look,
-    /// Keys of the look that the command line sets. These keys override the saved settings for this run only.
+    /// Keys of appearance settings that the command line sets. They override the saved settings for this run only.
     pub named: BTreeSet<String>,
     /// The initial camera, as text in the format of snapshots. If the text is empty, the view shows all bodies.
     pub view: String,
@@ -29,7 +29,7 @@ pub struct Options {
     pub size: Option<(u32, u32)>,
     /// Time between two autosaves; `None` saves neither the simulation nor the settings.
     pub autosave: Option<Duration>,
-    /// The folder of kernels to watch, if any.
+    /// Folder whose kernel files are watched for changes, if any.
     pub kernels: Option<PathBuf>,
     /// Whether the command line selects the simulation. If so, the window does not offer to continue the previous run.
     pub is_chosen: bool,

@@ -50,7 +50,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Ends the film, keeps its file if `keeps`, and runs the simulation if the simulation ran before the film.
+    /// Ends the film and keeps its file if `keeps`. Resumes the simulation if it was running before the film.
     pub(super) fn end_film(&mut self, keeps: bool) {
         let Some(film) = self.exports.film.take() else { return };
         self.ui.export.filming = None;
@@ -67,7 +67,7 @@ impl Viewer {
         self.configure(&before);
     }
 
-    /// Advances the film, and shows which files were written.
+    /// Continues the film that is being made, and shows which files were written.
     pub(super) fn poll_exports(&mut self) {
         for Written { film, outcome } in self.exports.poll_written() {
             match outcome {
@@ -143,7 +143,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Draws these points in a picture of this size. The inner error means that OpenGL cannot draw this size.
+    /// Draws `points` in a picture of `size` pixels. The inner error means that OpenGL cannot draw a picture of this size.
     fn draw_offscreen(&mut self, points: &Points, size: (u32, u32)) -> Result<Result<RawPicture>> {
         let screen = &mut self.screen;
         screen.view.upload(points, points.value_range())?;

@@ -17,7 +17,7 @@ use crate::engine::config::Config;
 use crate::session::Stats;
 use crate::ui::WindowStats;
 
-/// Collects the report. If the user asked for no report, only counts the frames.
+/// Collects measurements and events for the report. Without a report, only counts the frames.
 pub(super) struct Recorder {
     output: Option<OutputFile>,
     started: Instant,
@@ -26,9 +26,9 @@ pub(super) struct Recorder {
     first_frame: Option<Duration>,
     /// Number of drawn frames.
     pub frames: u64,
-    /// For each frame: the time that the window was busy, and the time since the previous frame, in ms.
+    /// Time that the window was busy with each frame, and time since the frame before it, in ms.
     times: Vec<[f64; 2]>,
-    /// For each frame with new bodies: the time that the window was busy, and the time of the upload, in ms.
+    /// Time that the window was busy with each frame that shows new bodies, and time to upload the bodies, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
     /// Times to draw new bodies while the simulation is paused, in ms.
@@ -38,7 +38,7 @@ pub(super) struct Recorder {
     controls: BTreeMap<String, [f32; 4]>,
 }
 
-/// An event, usually an action of the user.
+/// An event in the report, usually an action of the user.
 #[derive(Debug, Serialize)]
 struct Event {
     /// Seconds since the start of the program.
@@ -65,7 +65,7 @@ impl Recorder {
         }
     }
 
-    /// Returns whether the program exits after a number of frames.
+    /// Returns whether the program exits after a set number of frames.
     pub(super) fn is_limited(&self) -> bool {
         self.limit.is_some()
     }
@@ -75,7 +75,7 @@ impl Recorder {
         self.limit.is_some_and(|limit| self.frames >= limit)
     }
 
-    /// Adds a frame that was shown.
+    /// Counts a frame that was shown, and records its times.
     pub(super) fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
         self.frames += 1;
         let has_new_bodies = std::mem::take(&mut self.has_new_bodies);
@@ -86,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// Calls `draw`, and measures how long OpenGL takes for new bodies while the simulation is paused.
+    /// Calls `draw`. While the simulation is paused, measures how long OpenGL takes to draw new bodies.
     pub(super) fn drawing(
         &mut self,
         context: &Context,
@@ -123,7 +123,7 @@ impl Recorder {
         }
     }
 
-    /// Adds an event for each change of the config.
+    /// Adds an event for each setting that differs between the configs `before` and `after`.
     pub(super) fn change(&mut self, before: &Config, after: &Config, shown: &Stats) {
         let (old, new) = (flatten(before), flatten(after));
         for (key, value) in new.iter().filter(|(key, value)| old.get(*key) != Some(value)) {
@@ -131,7 +131,7 @@ impl Recorder {
         }
     }
 
-    /// Adds an event for each change of the look.
+    /// Adds an event for each appearance setting that differs between `before` and `after`.
     pub(super) fn change_of_look(&mut self, before: &Look, after: &Look, shown: &Stats) {
         let [before, after] = [before, after].map(|look| ParamValues::collect(&mut look.clone()));
         for (key, value) in before.changes(&after).0 {
@@ -181,7 +181,7 @@ impl Recorder {
     }
 }
 
-/// Returns a config as names and values.
+/// Returns the settings of a config as JSON; the parameters of the mode are nested.
 fn values(config: &Config) -> Value {
     json!({
         "mode": config.mode.info().name,
@@ -200,7 +200,7 @@ fn values(config: &Config) -> Value {
     })
 }
 
-/// Returns a config as one flat list of keys and values.
+/// Returns the settings of a config as a flat list of keys and values.
 fn flatten(config: &Config) -> Map<String, Value> {
     let mut all = values(config);
     let params = all["params"].take();

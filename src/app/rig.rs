@@ -8,17 +8,17 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Duration of the last part of a drag, from which the momentum is computed.
+/// Duration of the last part of a drag, from which the camera's momentum is computed.
 const MEMORY: Duration = Duration::from_millis(80);
-/// Time in which the momentum falls to 1/e, in seconds.
+/// Time in which the camera's momentum falls to 1/e, in seconds.
 const COAST_SECONDS: f32 = 0.28;
-/// Speed below which motion stops, in heights of the picture per second.
+/// Speed below which the camera stops, in heights of the picture per second.
 const COAST_LEAST: f32 = 0.01;
 /// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
-/// Time constant of moving to the followed point, in seconds.
+/// Time constant with which the camera approaches the point that it follows, in seconds.
 const FOLLOW_SECONDS: f32 = 0.15;
-/// Duration of gliding to a view, in seconds.
+/// Duration of a glide of the camera to another view, in seconds.
 const GLIDE_SECONDS: f32 = 0.45;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
@@ -46,16 +46,16 @@ pub(crate) struct FollowTarget {
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
     pub camera: Camera,
-    /// Latest movements of the drag, in heights of the picture.
+    /// Latest movements of the current drag and their times, in heights of the picture.
     movements: VecDeque<(Instant, Vec2)>,
-    /// Motion after a drag, in heights per second.
+    /// Motion that continues after a drag, in heights of the picture per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Remaining zoom, as the logarithm of a factor of the distance, and the cursor position that stays fixed.
+    /// Remaining zoom (logarithm of the factor by which the distance changes), and the cursor position that stays fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
-    /// The followed point, and its last position.
+    /// The point that the camera follows, if any, and its last position.
     followed: Option<(FollowTarget, Vec3)>,
-    /// Stored views by mode and number.
+    /// Views that the user has stored, by mode and number.
     stored: HashMap<(&'static str, u8), Camera>,
 }
 
@@ -81,7 +81,7 @@ impl Rig {
         self.camera = camera;
     }
 
-    /// Drags by `(dx, dy)` heights of the picture.
+    /// Moves the camera by a drag of `(dx, dy)` heights of the picture.
     pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
         self.movements.push_back((now, Vec2::new(dx, dy)));
         self.glide = None;
@@ -100,7 +100,7 @@ impl Rig {
         self.movements.clear();
     }
 
-    /// Zooms to `factor` times the distance, and keeps the point under the cursor in place.
+    /// Starts to zoom to `factor` times the distance, with the point under the cursor kept in place.
     pub(crate) fn wheel(&mut self, factor: f32, cursor: [f32; 2]) {
         let left = self.zoom.map_or(0.0, |(left, _)| left);
         self.zoom = Some((left + factor.ln(), cursor));
@@ -123,8 +123,8 @@ impl Rig {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the motion by `elapsed`; returns whether the camera keeps moving. `point` is the followed point and its
-    /// position, if the camera follows a point.
+    /// Advances the camera's motion by `elapsed`; returns whether the camera keeps moving. `point` is the point that the
+    /// camera follows, with its position.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,
@@ -155,7 +155,7 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera with a point, and moves the point towards the centre. Returns whether it is still off-centre.
+    /// Moves the camera with a point, and the point towards the picture's centre. Returns whether it is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the interpolated view: slow at both ends, logarithmic in the distance, and rotated the shorter way.
+    /// Returns the current view of the glide: slow at both ends, logarithmic in the distance, and rotated the shorter way.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

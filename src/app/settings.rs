@@ -29,7 +29,7 @@ pub struct Settings {
     /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// Parameters of the look that differ from their defaults, by key, as `--look` takes them.
+    /// Appearance settings that differ from their defaults, by key, as `--look` takes them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
 }
@@ -41,12 +41,12 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the file in the user's configuration folder; `None` if the user has none.
+    /// Returns the path of the settings file; `None` if the user has no configuration folder.
     pub fn path() -> Option<PathBuf> {
         Some(dirs::config_dir()?.join("gravitile").join("settings.toml"))
     }
 
-    /// Reads the file `path`; a missing file means the defaults.
+    /// Reads the settings file `path`; returns the defaults if there is no such file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is no settings file.
@@ -63,8 +63,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads the file `path`. Returns the settings, the file to write later settings to, and an error message if the file is
-    /// invalid. An invalid file is renamed, so that nothing in it is lost; if that fails, no settings are written.
+    /// Reads the settings file `path`. Returns the settings, the file to write later settings to, and an error message if the
+    /// file is invalid. An invalid file is renamed, so that nothing in it is lost; if that fails, no settings are written.
     pub fn open(path: PathBuf) -> (Self, Option<PathBuf>, Option<String>) {
         let error = match Self::load(&path) {
             Ok(settings) => return (settings, Some(path), None),
@@ -83,7 +83,7 @@ impl Settings {
         (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
     }
 
-    /// Writes the file `path`, and creates its folder.
+    /// Writes the settings to the file `path`, and creates its folder if necessary.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written; an older file is then unchanged.
@@ -98,28 +98,28 @@ impl Settings {
     }
 }
 
-/// The settings of this run: the file, and parameters of the look that the command line sets for this run only.
+/// The settings of this run: the saved settings, and appearance settings that the command line sets for this run only.
 #[derive(Default)]
 pub(super) struct Preferences {
     /// The settings file; `None` saves nothing.
     file: Option<PathBuf>,
     /// The settings as they were last read or written.
     pub saved: Settings,
-    /// Parameters of the look that the command line set. A parameter is remembered only after the user has changed it.
+    /// Appearance settings from the command line. Each of them is saved only after the user has changed it.
     overrides: Vec<(&'static str, ParamValue)>,
-    /// The remembered look when the program started.
+    /// The saved appearance settings when the program started.
     initial: BTreeMap<String, String>,
 }
 
 impl Preferences {
-    /// Reads the settings if `remembered`; otherwise takes the defaults. Also returns an error message if the file is invalid.
+    /// Reads the settings file if `remembered`, else takes the defaults. Also returns an error message if the file is invalid.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
         (Self { file, initial: saved.look.clone(), saved, ..Self::default() }, error)
     }
 
-    /// Applies the remembered look to `look`, except for the parameters `named`, which the command line has set.
+    /// Applies the saved appearance settings to `look`, except those in `named`, which the command line has set.
     pub(super) fn apply(&mut self, look: &mut Look, named: &BTreeSet<String>) {
         for (key, text) in self.saved.look.iter().filter(|(key, _)| !named.contains(*key)) {
             // A newer or older version of the program may have written an unknown or invalid parameter, which is ignored.
@@ -129,7 +129,7 @@ impl Preferences {
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the parameters of `look` to remember: those that differ from their defaults, except `follow`.
+    /// Returns the appearance settings in `look` to save: those that differ from their defaults, except `follow`.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
         let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());

@@ -12,15 +12,15 @@ pub(super) struct Simulation {
     session: Session,
     /// The devices that may compute.
     pub pool: Vec<DeviceInfo>,
-    /// The config that the panel edits. Each change is sent to the worker.
+    /// The config that the panel edits. Each change is sent to the simulation's thread.
     pub config: Config,
     /// Statistics of the frame on the screen.
     pub shown: Stats,
     /// The error that stopped the simulation, if any. The program returns this error at its end.
     pub failure: Option<Error>,
-    /// Whether the worker is opening a snapshot, which will replace the shown bodies.
+    /// Whether the simulation is opening a snapshot, which will replace the shown bodies.
     pub is_resuming: bool,
-    /// Whether the plots are shown, so that the worker measures more often.
+    /// Whether the plots are shown; the simulation then measures more often.
     is_watched: bool,
 }
 
@@ -54,25 +54,25 @@ impl Simulation {
         (&self.config, &self.session.shown().points)
     }
 
-    /// Returns the first of the devices that compute.
+    /// Returns the first of the devices that run the simulation.
     pub(super) fn device(&self) -> &DeviceInfo {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the worker when the plots are shown or hidden.
+    /// Tells the simulation when the plots are shown or hidden.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));
         }
     }
 
-    /// Sends the edited config. A new start runs forwards, because it has no earlier state.
+    /// Sends the edited config to the simulation. If it starts anew, time runs forwards, because there is no earlier state.
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));
     }
 
-    /// Returns the statistics of the newest frame from the worker, even if a hidden window does not show the frame.
+    /// Returns the statistics of the newest computed frame, even if a hidden window does not show the frame.
     pub(super) fn newest(&mut self) -> &Stats {
         &self.session.newest().stats
     }
@@ -84,7 +84,7 @@ impl Simulation {
     }
 }
 
-/// Returns the first of the devices that compute.
+/// Returns the first device that `config` selects from `pool`.
 pub(super) fn first_device<'a>(pool: &'a [DeviceInfo], config: &Config) -> &'a DeviceInfo {
     &pool[config.devices.first().copied().filter(|place| *place < pool.len()).unwrap_or(0)]
 }

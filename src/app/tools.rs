@@ -9,17 +9,17 @@ use crate::engine::config::Config;
 use crate::ui::{Markers, Tool, ToolSettings};
 use crate::view::Camera;
 
-/// The largest number of sampled bodies whose gravity predicts a path.
+/// Largest number of sampled bodies whose gravity is used to predict the path of a launched body.
 const MAX_SAMPLES: usize = 1024;
 /// The number of segments of a predicted path.
 const SEGMENTS: usize = 400;
-/// The length of a segment in heights of the picture.
+/// Length of a segment of a predicted path, in heights of the picture.
 const SEGMENT: f32 = 0.008;
-/// The length of a drag, in heights of the picture, that launches at escape velocity.
+/// Length of a drag that launches a body at escape velocity, in heights of the picture.
 const ESCAPE: f32 = 0.5;
-/// The radius of the attractor in heights of the picture.
+/// Radius of the attractor, in heights of the picture.
 const ATTRACTOR_RADIUS: f32 = 0.08;
-/// The radius of a launched cluster in heights of the picture.
+/// Radius of a launched cluster of bodies, in heights of the picture.
 const CLUSTER_RADIUS: f32 = 0.025;
 
 /// The camera, the config and the bodies that a mouse tool uses.
@@ -35,11 +35,11 @@ pub(super) enum Request {
     /// Select this body; `None` clears the selection.
     Select(Option<usize>),
     Launch(Launch),
-    /// Start to attract, or to repel.
+    /// Start to attract or repel bodies.
     StartAttractor {
         repels: bool,
     },
-    /// Cancel the gesture of the tool.
+    /// Cancel the gesture of the mouse tool.
     Cancel,
 }
 
@@ -69,7 +69,7 @@ struct Aim {
 }
 
 impl Tools {
-    /// Returns the tool that a drag uses in this mode.
+    /// Returns the tool that a drag uses in the mode of `config`.
     pub(super) fn drag_tool(&self, config: &Config) -> DragTool {
         match (self.settings.active(config), self.brush) {
             (Tool::Launch, _) => DragTool::Launch,
@@ -141,7 +141,7 @@ impl Tools {
         Some(Attractor { at: at.into(), strength: if repels { -strength } else { strength }, reach })
     }
 
-    /// Samples new bodies, if a launch is being aimed.
+    /// Samples the new bodies if the user is aiming a launch.
     pub(super) fn bodies_changed(&mut self, points: &Points) {
         if self.aim.is_some() {
             self.sample(points);

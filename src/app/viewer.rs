@@ -118,7 +118,7 @@ impl Viewer {
         Ok(stays && !self.recorder.is_complete())
     }
 
-    /// Handles notices, files, kernels, films and autosaves, which must continue while the window is not redrawn.
+    /// Handles simulation messages, files, kernels, films and autosaves, which must continue while the window is not redrawn.
     pub(super) fn poll(&mut self) -> Result<()> {
         self.poll_notices()?;
         self.poll_reader();
@@ -140,7 +140,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output, and false if the program must end.
+    /// Runs the panel once for each group of events. Returns the last output, with false if the program must end.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -211,7 +211,7 @@ impl Viewer {
         })
     }
 
-    /// Records the changes of the look since `before`, and draws with the new look from now on.
+    /// Records the changes of the appearance since `before`, and applies the new appearance to the picture.
     fn apply_look(&mut self, before: &Look) -> Result<()> {
         let Screen { look, view, .. } = &mut self.screen;
         if look != before {
@@ -220,7 +220,7 @@ impl Viewer {
         view.set_look(look)
     }
 
-    /// Uploads the newest frame, if any, and points the camera at a new scene.
+    /// Uploads the bodies of the newest frame to OpenGL if the frame is new, and points the camera at a new scene.
     fn upload(&mut self) -> Result<()> {
         let Self { sim, viewpoint, screen, .. } = self;
         let (frame, shown, is_new) = sim.frame();
@@ -361,7 +361,7 @@ impl Viewer {
         Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
     }
 
-    /// Returns whether the numbers in the panel change without any input.
+    /// Returns whether the displayed numbers change without any input.
     fn is_active(&self) -> bool {
         let is_busy = self.exports.film.is_some() || self.reader.is_some();
         self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.is_limited()
@@ -371,7 +371,7 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns the point that the camera follows, if following is on.
+    /// Returns what the camera follows if following is on: the selected body or the centre of mass.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);

@@ -18,9 +18,9 @@ pub(super) struct Viewpoint {
     centre: Option<Vec3>,
     /// Camera of an opened snapshot, until the snapshot's first frame is shown.
     restored: Option<Camera>,
-    /// Generation of the scene in view; 0 moves the camera to show all bodies of the next frame.
+    /// Generation of the scene in view; 0 makes the camera show all bodies of the next frame.
     generation: u64,
-    /// Whether the next move to show all bodies also resets the direction.
+    /// Whether the next move to show all bodies also resets the camera's direction.
     resets: bool,
     /// Generation and camera of each mode that was shown.
     by_mode: HashMap<&'static str, (u64, Camera)>,
@@ -48,7 +48,7 @@ impl Viewpoint {
         if self.generation == 0 { String::new() } else { self.rig.camera.to_words() }
     }
 
-    /// Moves the camera to show all bodies of a new scene, or if this was requested. Returns whether the camera moved.
+    /// Moves the camera to show all bodies if the scene is new or the move was requested. Returns whether the camera moved.
     pub(super) fn frame_scene(&mut self, frame: &Frame, shown: &Stats, aspect: f32) -> bool {
         let next = &frame.stats;
         let has_bodies = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();

@@ -116,7 +116,7 @@ impl Window {
         shown
     }
 
-    /// Converts a rectangle from points to pixels from the lower left corner.
+    /// Converts a rectangle from points to pixels, counted from the lower left corner of the window.
     pub(super) fn pixels(&self, rect: Rect) -> glium::Rect {
         pixels(rect, self.size(), self.scale())
     }
@@ -126,7 +126,7 @@ impl Window {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// Converts a position in the window to heights of the picture from its centre, y downwards.
+    /// Converts a position in the window to an offset from the picture's centre, in heights of the picture, y downwards.
     pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
         let glium::Rect { left, bottom, width, height } = self.picture;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
@@ -160,7 +160,7 @@ impl Window {
     }
 }
 
-/// Chooses the config with the fewest samples: sprites and panel need no multisampling, because they draw soft edges.
+/// Chooses the OpenGL config with the fewest samples: bodies and panel are drawn with soft edges, without multisampling.
 fn plainest(configs: Box<dyn Iterator<Item = Config> + '_>) -> Config {
     let least = configs.min_by_key(|config| (config.num_samples(), config.depth_size()));
     // glutin-winit offers no error for an empty iterator, and glutin has found at least one config.
