@@ -1,11 +1,11 @@
 //! gravitile, an interactive particle visualizer: the folders of the source, and how they work together.
 //!
-//! A folder uses only folders further right; `tests/layering.rs` checks this:
+//! A folder uses only folders that are further right in this list; `tests/layering.rs` checks the rule:
 //! ```text
 //! commands → app → ui → session, export → engine → modes → compute, scene, view → base
 //! ```
-//! `compute` contains no physics, `modes` no window, `view` no OpenCL, and `session` no OpenGL. OpenCL and OpenGL exchange
-//! data through plain memory, a [`session::Frame`].
+//! `compute` contains no physics, `modes` uses no window, `view` uses no OpenCL, and `session` uses no OpenGL. OpenCL and
+//! OpenGL exchange data through plain memory, a [`session::Frame`].
 //!
 //! # One frame
 //! The simulation has its own thread, so the window never waits for a kernel.
@@ -26,8 +26,8 @@
 //! * Appearance: `visit` of [`base::look::Look`]; used by the panel, `--look` and the view.
 //! * Modes and kernel variants: [`modes::MODES`]; used by the panel, `run`, `check`, `bench` and tests. A mode's entry also
 //!   describes the work of a step, the limit of the speed, the checks, and the lists in a snapshot.
-//! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own. `scene/built_in.rs` sets their order, and
-//!   the table `GENERATORS` of each mode in `scene/` the names that they can use.
+//! * Scenes: the files in `assets/scenes/`, read by [`scene::file`] like a user's own files. `scene/built_in.rs` sets their
+//!   order. The table `GENERATORS` of each mode in `scene/` lists the generators that a scene can name.
 //! * Kernels: the files in `kernels/`. Edited files replace them; see [`engine::kernel_lab`] and [`compute::Device::edits`].
 //! * Shortcuts: [`ui::CONTROLS`]; used by the help window and the command palette.
 //! * Film formats: [`export::film::Format`]; used by the panel and `render --frames`.

@@ -1,4 +1,4 @@
-//! Parses the command line, calls a command, and prints its error.
+//! Parses the command line, runs the command, and prints its error.
 
 use std::process::ExitCode;
 

@@ -166,7 +166,7 @@ mod tests {
                 .filter(|it| matches!(it, Command::SaveSnapshot(_)))
                 .count()
         };
-        // For example, the disk is full while the simulation is paused.
+        // No save succeeds yet, for example because the disk is full: the same moment is saved again.
         assert_eq!([tick(&mut autosave, 7), tick(&mut autosave, 7)], [1, 1]);
         autosave.saved = Some((1, 6, 0));
         assert_eq!(tick(&mut autosave, 7), 1, "an older moment was written");
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(left_behind(&other), [previous(&second)]);
     }
 
-    /// The older file was renamed, and then the disk was full: the new autosave was never written.
+    /// An autosave renamed the older file, but could not write the new one because the disk was full.
     #[test]
     fn the_offered_autosave_is_found_after_a_failed_save() {
         let folder = tempfile::tempdir().unwrap();

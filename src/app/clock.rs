@@ -12,7 +12,7 @@ const IDLE: Duration = Duration::from_secs(5);
 const SMOOTHING: f64 = 0.1;
 /// Upper limit of a frame's working time in the running average, in seconds.
 const LONGEST: f64 = 0.1;
-/// The smallest relative change of the time between frames that [`FrameClock::made`] returns.
+/// Smallest relative change of the frame time that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
 /// Event that wakes the event loop and requests a frame after this delay.

@@ -106,8 +106,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout to a layer before the frame starts: software drivers are slow to switch surfaces within a
-    /// frame.
+    /// Paints the newest layout to a layer before the frame, because software drivers switch surfaces slowly within a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());

@@ -14,7 +14,7 @@ const ZOOM_PER_LINE: f32 = 0.88;
 /// Number of pixels scrolled on a touchpad that count as one notch of the mouse wheel.
 const PIXELS_PER_LINE: f32 = 50.0;
 
-/// The largest movement of the pointer during a click, in heights of the picture.
+/// The largest movement of the pointer during a click, in picture heights.
 const CLICK: f32 = 0.006;
 
 /// Effect of a drag over the picture.
@@ -27,7 +27,7 @@ pub(super) enum DragTool {
     Attract,
 }
 
-/// A click, or a step of a drag with a mouse tool. Positions are relative to the picture's centre, in heights of the picture.
+/// A click, or a step of a drag with a mouse tool. Positions are relative to the picture's centre, in picture heights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Gesture {
     /// Press and release of the left button in one place, without a tool.
@@ -47,7 +47,7 @@ pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
     drag: Option<Drag>,
     shift: bool,
-    /// Distance that the pointer has moved since a button was pressed, in heights of the picture.
+    /// Distance that the pointer has moved since a button was pressed, in picture heights.
     travel: f32,
     /// Brush strokes since the last call of [`Mouse::take_strokes`].
     strokes: Vec<Stroke>,
@@ -76,7 +76,7 @@ impl Drag {
 
 impl Mouse {
     /// Moves the camera or uses the tool, unless the panel has consumed the event; returns whether anything changed.
-    /// `place` converts a position in the window to heights of the picture from its centre.
+    /// `place` converts a position in the window to an offset from the picture's centre, in picture heights.
     pub(super) fn on_event(
         &mut self,
         event: &WindowEvent,

@@ -12,7 +12,7 @@ use crate::view::Camera;
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time in which the camera's momentum falls to 1/e, in seconds.
 const COAST_SECONDS: f32 = 0.28;
-/// Speed below which the camera stops, in heights of the picture per second.
+/// Speed below which the camera stops, in picture heights per second.
 const COAST_LEAST: f32 = 0.01;
 /// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
@@ -46,9 +46,9 @@ pub(crate) struct FollowTarget {
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
     pub camera: Camera,
-    /// Latest movements of the current drag and their times, in heights of the picture.
+    /// Latest movements of the current drag and their times, in picture heights.
     movements: VecDeque<(Instant, Vec2)>,
-    /// Motion that continues after a drag, in heights of the picture per second.
+    /// Motion that continues after a drag, in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
     /// Remaining zoom (logarithm of the factor by which the distance changes), and the cursor position that stays fixed.
     zoom: Option<(f32, [f32; 2])>,
@@ -81,7 +81,7 @@ impl Rig {
         self.camera = camera;
     }
 
-    /// Moves the camera by a drag of `(dx, dy)` heights of the picture.
+    /// Moves the camera by a drag of `(dx, dy)` picture heights.
     pub(crate) fn drag(&mut self, drag: Drag, [dx, dy]: [f32; 2], now: Instant) {
         self.movements.push_back((now, Vec2::new(dx, dy)));
         self.glide = None;

@@ -228,7 +228,7 @@ mod tests {
         assert!(wrong.contains("line 4") && wrong.contains(aside.to_str().unwrap()), "{wrong}");
         settings.save(&file.unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&aside).unwrap(), text);
-        // Another invalid file does not overwrite the first.
+        // A second invalid file does not overwrite the first.
         fs::write(&path, "size = 3").unwrap();
         assert!(Settings::open(path).2.unwrap().contains("settings.bad-2.toml"));
         assert_eq!(fs::read_to_string(&aside).unwrap(), text);

@@ -13,13 +13,13 @@ use crate::view::Camera;
 const MAX_SAMPLES: usize = 1024;
 /// The number of segments of a predicted path.
 const SEGMENTS: usize = 400;
-/// Length of a segment of a predicted path, in heights of the picture.
+/// Length of a segment of a predicted path, in picture heights.
 const SEGMENT: f32 = 0.008;
-/// Length of a drag that launches a body at escape velocity, in heights of the picture.
+/// Length of a drag that launches a body at escape velocity, in picture heights.
 const ESCAPE: f32 = 0.5;
-/// Radius of the attractor, in heights of the picture.
+/// Radius of the attractor, in picture heights.
 const ATTRACTOR_RADIUS: f32 = 0.08;
-/// Radius of a launched cluster of bodies, in heights of the picture.
+/// Radius of a launched cluster of bodies, in picture heights.
 const CLUSTER_RADIUS: f32 = 0.025;
 
 /// The camera, the config and the bodies that a mouse tool uses.
@@ -169,7 +169,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape velocity at a place; without attraction, one height of the picture per unit of time.
+    /// Returns the escape velocity at a place or, without attraction, a speed of one picture height per unit of time.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }

@@ -18,11 +18,11 @@ pub(super) struct Viewpoint {
     centre: Option<Vec3>,
     /// Camera of an opened snapshot, until the snapshot's first frame is shown.
     restored: Option<Camera>,
-    /// Generation of the scene in view; 0 makes the camera show all bodies of the next frame.
+    /// Generation (see [`Stats::generation`]) of the scene in view; 0 makes the camera show all bodies of the next frame.
     generation: u64,
     /// Whether the next move to show all bodies also resets the camera's direction.
     resets: bool,
-    /// Generation and camera of each mode that was shown.
+    /// Camera of each mode that was shown, with the generation (see [`Stats::generation`]) of its scene.
     by_mode: HashMap<&'static str, (u64, Camera)>,
 }
 

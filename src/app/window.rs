@@ -126,7 +126,7 @@ impl Window {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// Converts a position in the window to an offset from the picture's centre, in heights of the picture, y downwards.
+    /// Converts a position in the window to an offset from the picture's centre, in picture heights, y downwards.
     pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
         let glium::Rect { left, bottom, width, height } = self.picture;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);

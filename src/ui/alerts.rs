@@ -88,13 +88,13 @@ impl Alerts {
         self.blow_up = Some(BlowUp::Reported);
     }
 
-    /// Clears the blow-up and its dialog; returns whether a blow-up was set.
+    /// Clears the report of a blow-up and closes its dialog; returns whether there was a report.
     pub(super) fn clear_blow_up(&mut self) -> bool {
         self.dialogs.withdraw(BLOW_UP);
         self.blow_up.take().is_some()
     }
 
-    /// Reports undone edits; clears the blow-up once `stats` belong to another scene or an earlier step.
+    /// Reports undone edits. Clears the report of a blow-up once `stats` belong to another scene or an earlier step.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
@@ -123,7 +123,7 @@ impl Alerts {
 /// Undo requests that the simulation has not confirmed yet.
 #[derive(Debug, Default)]
 pub(super) struct UndoTracker {
-    /// Generation (see [`Stats::generation`]) that the requests belong to.
+    /// Generation (see [`Stats::generation`]) of the scene in which the requests were made.
     generation: u64,
     requested: usize,
     /// Number of edits that could be undone in the last frame, and the kind of the newest edit.

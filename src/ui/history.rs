@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Number of quantities from [`Stats::diagnostics`], which come first in [`QUANTITIES`] and are not measured in each frame.
+/// Number of quantities from [`Stats::diagnostics`]. They come first in [`QUANTITIES`], and are not measured in every frame.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.

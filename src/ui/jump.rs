@@ -54,7 +54,7 @@ pub(super) fn reveal(key: &str, control: &Response) -> bool {
     is_target
 }
 
-/// Like [`reveal`] for the text field `control`, which also gets the keyboard focus with its text selected.
+/// If the panel is scrolling to the text field `key`, scrolls to `control`, focuses it and selects its text.
 pub(super) fn reveal_and_focus(key: &str, control: &Response) {
     let ctx = &control.ctx;
     let is_first = |data: &mut IdTypeMap| {

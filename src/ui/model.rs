@@ -43,7 +43,7 @@ pub struct Model<'a> {
     pub max_bodies: usize,
     /// Kernel variant, work-group size and compile-time parameters for `config`; `None` if the device cannot run `config`.
     pub recipe: Option<Recipe>,
-    /// Length of a scene unit on the screen at the distance of the camera's target, in heights of the picture.
+    /// Length of a scene unit on the screen at the distance of the camera's target, in picture heights.
     pub heights_per_unit: f32,
     /// Side of the grid's small squares, in units of the scene.
     pub grid_spacing: f32,
@@ -82,7 +82,7 @@ impl ToolSettings {
     }
 }
 
-/// Markers of the mouse tools. Positions are measured from the picture's centre, in heights of the picture, with y downwards.
+/// Markers of the mouse tools. Positions are measured from the picture's centre, in picture heights, with y downwards.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Markers {
     /// Position of the selected body, if it is in view.

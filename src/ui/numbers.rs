@@ -67,7 +67,7 @@ fn double_clicked(slider: &Response) -> bool {
     twice && slider.contains_pointer() && slider.enabled()
 }
 
-/// Shows a number field with an `auto` chip; while `value` is `None`, the field shows `in_use`.
+/// Shows a number field with an `auto` button. While `value` is `None`, the field shows `in_use`.
 ///
 /// A drag takes effect when it ends, because each new number may restart the scene.
 pub(super) fn auto_number<T: egui::emath::Numeric>(
@@ -96,7 +96,7 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
     }
 }
 
-/// The unfinished edit of a [`live_number`], stored in egui's memory.
+/// The unfinished edit of a number field, stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
     /// The last pass of egui that showed the field.
@@ -126,7 +126,7 @@ pub(super) fn live_number(
     let parser = RangeParser::new(*range.start(), *range.end());
     let drag = DragValue::new(&mut number).range(range).clamp_existing_to_range(false);
     let drag = drag.update_while_editing(false).speed(speed).custom_formatter(move |x, _| text(x));
-    // The placeholder for an unknown number is not a typing mistake.
+    // The unchanged text may be a placeholder, such as a dash, which is not a typing mistake.
     let drag = drag.custom_parser(|it| if it == text(start) { parse(it) } else { parser.parse(it) });
     let size = [theme::COUNT_WIDTH, ui.spacing().interact_size.y];
     let drag = ui.add_sized(size, drag).labelled_by(label.id).on_hover_text(help);

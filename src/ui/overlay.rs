@@ -15,7 +15,7 @@ use crate::modes::Sharing;
 use crate::modes::accuracy;
 use crate::session::{Rung, Stats};
 
-/// Width of the contents in points: enough for the longest row, so that the layout does not move when numbers change.
+/// Width of the overlay's contents, in points: enough for the longest row, so that changing numbers do not move the layout.
 const WIDTH: f32 = 268.0;
 /// Margin inside and outside the overlay's frame, in points.
 const MARGIN: f32 = 10.0;
@@ -111,7 +111,7 @@ pub(super) fn window_beside<'a>(
         .default_pos(free.left_bottom())
 }
 
-/// Shows the overlay and returns its rectangle. `status` is the reason why the simulation is not running.
+/// Shows the overlay and returns its rectangle. `status` is the reason why the simulation is not running, if any.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &Model,
@@ -129,7 +129,7 @@ pub(super) fn show(
             ui.set_width(WIDTH.min(picture.width() - 4.0 * MARGIN).max(1.0));
             ui.spacing_mut().item_spacing.y = 3.0;
             ui.spacing_mut().interact_size.y = 0.0;
-            // Otherwise an egui area limits its contents to the size of the last frame.
+            // Without this call, an egui area limits its contents to the size of the last frame.
             ui.set_max_height(room);
             headline(ui, model, (is_folded, status), out);
             if model.has_started() && !is_folded {

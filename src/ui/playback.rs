@@ -40,7 +40,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
         }
     });
     ui.horizontal(|ui| {
-        // The row is one line of text high.
+        // Keeps the height of this row at one line of text.
         ui.spacing_mut().interact_size.y = 18.0;
         ui.spacing_mut().button_padding.y = 0.0;
         if model.has_started() {
