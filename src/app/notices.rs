@@ -168,7 +168,7 @@ impl Viewer {
     }
 }
 
-/// Returns the text as a sentence, with a capital letter at the start.
+/// Returns `text` as a sentence, with a capital letter at the start and a full stop at the end.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

@@ -88,7 +88,7 @@ impl Rig {
         self.apply(drag, Vec2::new(dx, dy));
     }
 
-    /// Ends a drag. A camera in motion keeps moving for a while.
+    /// Ends a drag. If the drag was still moving the camera, the camera coasts to a stop.
     pub(crate) fn release(&mut self, drag: Drag, now: Instant) {
         self.movements.retain(|(at, _)| now.saturating_duration_since(*at) < MEMORY);
         if let Some((first, _)) = self.movements.front() {

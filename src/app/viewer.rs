@@ -163,7 +163,7 @@ impl Viewer {
         }
     }
 
-    /// Runs the panel on a group of events and applies its edits.
+    /// Runs the panel on a group of events and applies the user's edits.
     fn run_pass(&mut self, events: Vec<egui::Event>) -> Result<Option<Output>> {
         let before = (self.sim.config.clone(), self.screen.look.clone());
         self.update_attractor();

@@ -171,7 +171,7 @@ fn contents(
     ui.add_enabled_ui(accepts_clicks, |ui| buttons(ui, out, message, more)).inner
 }
 
-/// Shows the buttons; returns whether the dialog must close.
+/// Shows the buttons for `message`; returns whether the dialog must close.
 fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str) -> bool {
     ui.horizontal(|ui| {
         let close = ui.button("Close").on_hover_text("Close this message (Escape)");

@@ -6,18 +6,18 @@ use super::keys::CONTROLS;
 use super::theme;
 use super::widgets::small;
 
-/// Preferred width of the window, in points.
+/// Preferred width of the help window, in points.
 const WIDTH: f32 = 820.0;
-/// Free space around the window, in points.
+/// Free space around the help window, in points.
 const AROUND: f32 = 100.0;
-/// Smallest width and height of the window, in points.
+/// Smallest width and height of the help window, in points.
 const MIN_SIZE: f32 = 40.0;
 /// Width of the column of keys, in points.
 const KEYS: f32 = 230.0;
 /// Gap between the columns, in points.
 const GAP: f32 = 24.0;
 
-/// Shows the help window while `open`.
+/// Shows the help window while `open` is true.
 pub(super) fn show(ctx: &egui::Context, open: &mut bool) {
     let window =
         egui::Window::new("Keys and mouse").open(open).collapsible(false).resizable(false).vscroll(true);

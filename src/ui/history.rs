@@ -89,7 +89,7 @@ fn length(v: [f64; 3]) -> f64 {
     v.iter().map(|c| c * c).sum::<f64>().sqrt()
 }
 
-/// Values of all quantities at one moment.
+/// Values of all plotted quantities at one moment.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     /// Real time since the first row, in seconds.
@@ -117,7 +117,7 @@ pub struct History {
 }
 
 impl History {
-    /// Adds a row at time `now`, in seconds, if the simulation has advanced and a row is due.
+    /// Records all quantities at time `now`, in seconds, if the simulation has advanced and a record is due.
     pub(super) fn update(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
         let scene = (stats.mode, stats.generation);
         if self.scene != scene {

@@ -37,7 +37,7 @@ pub(super) fn target(ctx: &egui::Context) -> Option<&'static str> {
     (ctx.input(|input| input.time) < jump.end).then_some(jump.key)
 }
 
-/// Scrolls to `control` and outlines it if the panel is scrolling to the control `key`. Returns whether this is the case.
+/// If the panel is scrolling to the control `key`, scrolls to `control`, outlines it and returns true.
 pub(super) fn reveal(key: &str, control: &Response) -> bool {
     let is_target = target(&control.ctx) == Some(key);
     if is_target {

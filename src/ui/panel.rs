@@ -21,7 +21,7 @@ const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// State that the panel's sections need in addition to the model.
+/// State that the panel's sections need in addition to the [`Model`].
 pub(super) struct Sections<'a> {
     pub measurement: &'a Measurement,
     pub brush: &'a mut Brush,
