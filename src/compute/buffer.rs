@@ -76,7 +76,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues and submits a copy of `bytes` to `offset`. Owns `bytes`, because a hanging device may read the bytes later.
+    /// Queues and submits a copy of `bytes` to `offset`. Owns `bytes`, because a hanging device may read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing device memory";
         self.device.check(Call::Write, DOING)?;

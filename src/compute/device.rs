@@ -14,7 +14,7 @@ use super::source::{KernelEdits, ProgramCache};
 use crate::base::error::{Error, Result};
 
 impl FoundDevice {
-    /// Opens the device: creates a context and in-order queues, with profiling if the driver supports profiling.
+    /// Opens the device: creates a context and in-order queues, with profiling if the driver supports it.
     ///
     /// # Errors
     /// Returns an error if the driver refuses, or the user's timeout is invalid.
@@ -74,7 +74,7 @@ pub struct Device {
     /// Properties of the device.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
-    /// Number of the device among devices of the same name, or of the part among the parts of a device, from 0.
+    /// Number, from 0, that distinguishes devices of the same name or the parts of a split device.
     pub(super) instance: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
@@ -92,7 +92,7 @@ pub struct Device {
 /// Identity of an opened device, and whether the device still answers.
 #[derive(Debug)]
 struct Health {
-    /// Number that is unique for each time that a device is opened.
+    /// Unique number, which changes each time a device is opened.
     key: u64,
     /// Whether a wait for the device timed out. The program then neither waits for the device nor releases its objects.
     lost: AtomicBool,
@@ -121,7 +121,7 @@ impl Device {
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
-    /// Returns a number that is unique for each time that a device is opened. [`Error::OpenCl`] contains this number.
+    /// Returns a unique number, which changes each time a device is opened and which [`Error::OpenCl`] contains.
     pub fn key(&self) -> u64 {
         self.health.key
     }
@@ -131,7 +131,7 @@ impl Device {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// For tests: makes the `nth` call of the kind `call` from now on fail, counted from 1.
+    /// Makes the `nth` call of the kind `call` from now on, counted from 1, fail with `fault`. Only for tests.
     pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
@@ -159,7 +159,7 @@ impl Device {
         lock(&self.edits).clone()
     }
 
-    /// Replaces kernel files by `edits` in programs built from now on.
+    /// Sets the texts that replace kernel files in programs built from now on.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         *lock(&self.edits) = edits.into();
     }
@@ -189,7 +189,7 @@ impl Device {
         lock(&self.built).extend(files);
     }
 
-    /// Submits the queued work, without which other queues could wait forever. Returns an event for the end of the work.
+    /// Submits the queued work, so that other queues cannot wait for it forever. Returns the event that marks its end.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;
@@ -200,12 +200,12 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device. Returns the time at which the event was seen to occur.
+    /// Waits for an event of the device. Returns the time at which the event was noticed.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
         self.finish_wait(self.start_wait(event), doing)
     }
 
-    /// Begins a wait without blocking, so that the program can wait for several devices at once.
+    /// Begins to wait for an event without blocking, so that the program can wait for several devices at once.
     pub(super) fn start_wait(&self, event: &core::Event) -> Wait {
         match self.is_lost() {
             true => Wait::Never,
@@ -213,7 +213,7 @@ impl Device {
         }
     }
 
-    /// Blocks until a wait ends. A timeout marks the device as lost.
+    /// Blocks until the event of `wait` occurs. A timeout marks the device as lost.
     pub(super) fn finish_wait(&self, wait: Wait, doing: &'static str) -> Result<Instant> {
         let hangs = self.injected_fault(Call::Wait, doing)? == Some(InjectedFault::Hangs);
         match if hangs { Wait::Never } else { wait }.finish(self.health.timeout) {

@@ -13,7 +13,7 @@ use crate::base::error::{Error, Result};
 /// Environment variable. The value `own` gives each device a separate context, to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// One or more open devices, and the pool from which the devices were chosen.
+/// One or more open devices, and the pool they were chosen from.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
@@ -36,7 +36,7 @@ impl Devices {
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all devices of `found`, the pool for later calls of [`Devices::choose`].
+    /// Opens all devices of `found`, from which [`Devices::choose`] can later choose.
     ///
     /// # Errors
     /// Returns an error if `found` is empty, or a driver refuses.
@@ -45,8 +45,8 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices with the indices `chosen` in the pool. Reuses open devices, unless another device must be
-    /// opened: then opens all chosen devices anew.
+    /// Returns the devices with the indices `chosen` in the pool. Reuses open devices, unless one of them is not open
+    /// yet: then opens all of them anew.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
@@ -62,8 +62,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Opens all devices anew except the device with this key, because a shared context may be lost with the device.
-    /// Returns `None` if no device would be left, or no device has this key.
+    /// Opens all devices again except the one with this key, because its failure may break a shared context. Returns
+    /// `None` if no device would be left, or no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
         let mut left = self.chosen.clone();

@@ -40,7 +40,7 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// Time at which an event was seen to occur, or the driver's error.
+/// Time at which an event was noticed, or the driver's error.
 type Outcome = Result<Instant, core::Error>;
 /// An event to wait for, and the channel for the outcome.
 type Job = (core::Event, Sender<Outcome>);
@@ -49,7 +49,7 @@ type Job = (core::Event, Sender<Outcome>);
 #[derive(Debug, Default)]
 pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
-/// A wait that has begun.
+/// A wait for an event, begun by [`Waiter::begin`].
 pub(super) enum Wait {
     /// The event occurred before the wait began, at this time or earlier.
     Over(Instant),
@@ -90,7 +90,7 @@ fn spawn() -> Option<Sender<Job>> {
 }
 
 impl Wait {
-    /// Blocks until the wait ends. Returns `None` if `timeout` has passed.
+    /// Blocks until the event occurs. Returns `None` if `timeout` has passed.
     pub(super) fn finish(self, timeout: Duration) -> Option<Outcome> {
         match self {
             Self::Over(at) => Some(Ok(at)),

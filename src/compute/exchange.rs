@@ -17,21 +17,21 @@ use super::pinned;
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
-/// A copy between a buffer of a device and the staging memory. Lengths and offsets are in bytes.
+/// A copy between a device's buffer and the staging memory on the host. Lengths and offsets are in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Transfer<'a> {
     /// Index of the device.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset of the first contiguous run in the buffer.
+    /// Offset in the buffer of the first contiguous run to copy, in bytes.
     offset: usize,
-    /// Length of each contiguous run.
+    /// Length of each contiguous run, in bytes.
     bytes: usize,
-    /// Number of runs. In the staging memory, the runs follow each other without gaps.
+    /// Number of contiguous runs to copy. In the staging memory on the host, there are no gaps between them.
     runs: usize,
-    /// Distance between the starts of consecutive runs in the buffer.
+    /// Distance between the starts of consecutive runs in the buffer, in bytes.
     pitch: usize,
-    /// Offset in the staging memory.
+    /// Offset in the staging memory on the host, in bytes.
     host: usize,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The copies of one exchange between devices. Each device is identified by its index.
+/// A set of copies between devices, which are identified by index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     /// For each device, whether the exchange waits for the device.
@@ -82,7 +82,7 @@ pub struct Exchange<'a> {
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange among a number of devices. The exchange waits for the devices in `participants`.
+    /// Returns an empty exchange between `devices` devices. The exchange waits only for those in `participants`.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
@@ -175,7 +175,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Waits for all copies and releases the current area, or leaks the area if a copy may still be running.
+    /// Waits for all copies and frees the current area of host memory, or leaks it if a copy may still be running.
     fn release_area(&mut self) {
         let area = mem::take(&mut self.areas[self.turn]);
         if !self.settle() {

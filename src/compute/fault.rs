@@ -48,7 +48,7 @@ impl FaultPlan {
         *self.plan() = Some((call, nth, fault));
     }
 
-    /// Counts a call, and returns the fault that is planned for the call.
+    /// Counts a call, and returns the fault planned for it, if any.
     pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
         let mut plan = self.plan();
         let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;

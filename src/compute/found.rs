@@ -4,7 +4,7 @@ use std::fmt;
 
 use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
 
-/// Kind of processor, in the order of preference.
+/// Kind of processor; preferred kinds come first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -38,13 +38,13 @@ pub struct DeviceInfo {
     pub platform: String,
     /// Kind of processor.
     pub kind: DeviceKind,
-    /// Number of cores, or of streaming multiprocessors.
+    /// Number of compute units: cores of a CPU or streaming multiprocessors of a GPU.
     pub compute_units: u32,
-    /// Global memory in bytes.
+    /// Size of the global memory, in bytes.
     pub memory_bytes: u64,
     /// Size of the largest possible buffer, in bytes.
     pub max_alloc_bytes: u64,
-    /// Local memory of a work-group in bytes.
+    /// Size of a work-group's local memory, in bytes.
     pub local_bytes: u64,
     /// Maximum number of work-items in a work-group.
     pub max_work_group: usize,
@@ -57,7 +57,7 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// Returns whether the platform is PoCL.
+    /// Returns whether the device belongs to the OpenCL platform PoCL.
     pub fn is_pocl(&self) -> bool {
         is_pocl_name(&self.platform)
     }
@@ -75,7 +75,7 @@ pub struct FoundDevice {
     pub info: DeviceInfo,
     pub(super) platform: core::PlatformId,
     pub(super) id: core::DeviceId,
-    /// Number of the device among devices of the same name, or of the part among the parts of a device, from 0.
+    /// Number, from 0, that distinguishes devices of the same name or the parts of a split device.
     pub(super) instance: usize,
 }
 

@@ -15,19 +15,19 @@ use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
 use crate::base::error::Result;
 
-/// Longest planned run time of a slice, in seconds.
+/// Longest planned run time of a slice (one launch of a kernel for a part of its work), in seconds.
 const SLICE_SECONDS: f64 = 0.05;
-/// Planned run time of a chunk, in seconds.
+/// Planned run time of a chunk (launches that are submitted together), in seconds.
 const CHUNK_SECONDS: f64 = 0.1;
-/// Maximum number of kernel launches in a chunk. With few bodies, launches take most of the time.
+/// Maximum number of kernel launches that are submitted together. With few bodies, launches take most of the time.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Minimum number of work-groups per compute unit in a slice.
+/// Minimum number of work-groups per compute unit in one launch of a kernel.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
-/// A chunk: slices that are submitted together.
+/// A chunk: kernel launches that are submitted together.
 #[derive(Debug)]
 struct Chunk {
-    /// Event of the first kernel.
+    /// Event of the first kernel in the chunk.
     first: core::Event,
     cost: f64,
     launches: u32,
@@ -39,11 +39,11 @@ pub struct Lane {
     device: Device,
     /// Estimated speed in pairs of bodies per second.
     rate: f64,
-    /// The chunk that is being filled with slices.
+    /// Kernel launches that are queued but not submitted yet.
     open: Option<Chunk>,
-    /// The submitted chunks, each with the event that occurs after its last kernel.
+    /// Submitted groups of launches, each with the event that occurs after its last kernel.
     under_way: VecDeque<(Chunk, core::Event)>,
-    /// Time at which the last chunk was seen to end. Used to time chunks if the device has no profiling.
+    /// Time at which the last submitted work was noticed to have ended. Used for timing if the device has no profiling.
     last_end: Instant,
     seconds: f64,
 }
@@ -59,7 +59,7 @@ pub struct Pass<'a> {
     pub items: usize,
     /// Number of work-items in a work-group.
     pub group: usize,
-    /// Number of pairs of bodies per work-item; 0 if the pass is too cheap to slice and to measure.
+    /// Cost of a work-item, in pairs of bodies; 0 for a pass that is too cheap to divide and time.
     pub cost: f64,
 }
 
@@ -85,7 +85,7 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the slice of `pass` that starts at work-item `from`. Returns the work-item after the slice.
+    /// Queues the next part of `pass`, from the work-item `from` on. Returns the first work-item after the part.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave the device partly idle.
@@ -104,7 +104,7 @@ impl Lane {
         Ok(from + range.count)
     }
 
-    /// Queues all slices of `pass`, and submits each chunk that becomes full.
+    /// Queues `pass` as a whole, divided into launches, and submits the launches whenever there are enough.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -116,19 +116,19 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns whether the open chunk is full and should be submitted with [`Lane::flush`].
+    /// Returns whether enough work is queued that it should be submitted with [`Lane::flush`].
     pub fn is_full(&self) -> bool {
         let cost = self.rate * CHUNK_SECONDS;
         self.open.as_ref().is_some_and(|chunk| chunk.cost > cost || chunk.launches >= CHUNK_LAUNCHES)
     }
 
-    /// Submits the open chunk, and waits while more than one earlier chunk is under way.
+    /// Submits the queued work, and waits while more than one earlier submission is still running.
     pub fn flush(&mut self) -> Result<()> {
         self.submit()?;
         self.throttle()
     }
 
-    /// Submits the open chunk without waiting.
+    /// Submits the queued work without waiting.
     pub fn submit(&mut self) -> Result<()> {
         let end = self.device.submit()?;
         if self.under_way.is_empty() {
@@ -138,7 +138,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until at most two submitted chunks are unfinished.
+    /// Waits until at most two submissions of work are unfinished.
     pub fn throttle(&mut self) -> Result<()> {
         while self.under_way.len() > 2 {
             self.retire()?;
@@ -182,7 +182,7 @@ impl Lane {
         std::mem::take(&mut self.seconds)
     }
 
-    /// Waits for the oldest chunk, and updates the estimate of the speed.
+    /// Waits for the oldest submitted work, and updates the estimate of the device's speed.
     fn retire(&mut self) -> Result<()> {
         let Some((Chunk { first, cost, .. }, last)) = self.under_way.pop_front() else { return Ok(()) };
         let end = self.device.wait(&last, "running a kernel")?;

@@ -11,7 +11,7 @@ use crate::base::error::Result;
 
 const DOING: &str = "copying between host and device";
 
-/// A function that owns the memory of a copy, and returns the result made from the memory.
+/// A function that owns the memory of a copy and turns it into the result.
 type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 
 /// Host memory with unfinished copies to or from a device. [`Pending::wait`] returns the memory.
@@ -28,7 +28,7 @@ pub struct Pending<M> {
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Wraps `memory`, which the commands that end with the events `copies` read or write.
+    /// Wraps `memory` until the copies that signal the events `copies` have ended.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }

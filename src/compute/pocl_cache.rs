@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Environment variable that names PoCL's cache folder. PoCL reads the variable at the first query for devices.
 const VARIABLE: &str = "POCL_CACHE_DIR";
 
-/// PoCL's usual cache folder; set only if PoCL cannot write to the folder.
+/// PoCL's usual cache folder; set only if PoCL cannot write to it.
 static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 
 /// A folder that PoCL cannot write to.
@@ -18,7 +18,7 @@ static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 struct Unusable {
     folder: PathBuf,
     reason: String,
-    /// The folder that PoCL uses instead.
+    /// The folder that PoCL uses instead, if one could be created.
     substitute: Option<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ pub unsafe fn prepare_cache() {
     UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
 }
 
-/// Returns a note that PoCL uses another folder, if [`prepare_cache`] had to choose one.
+/// Returns a note that PoCL uses another cache folder, if [`prepare_cache`] had to choose one.
 pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
@@ -81,7 +81,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs its kernels.
+/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs the kernels in it.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};

@@ -23,19 +23,19 @@ pub struct Program {
     program: core::Program,
 }
 
-/// Build options: a multiply-add may round once, but NaN must be respected. `-w` silences PoCL's message about each loop
-/// that is not unrolled. Options that a compiler rejects are omitted.
+/// Compiler options, which allow fused multiply-adds but respect NaN. `-w` silences PoCL's message about each loop that
+/// is not unrolled. Options that a compiler rejects are omitted.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
 /// The reason why a compiler refused a program.
 struct Refusal {
     log: String,
-    /// Whether the compiler rejects the options, not the program.
+    /// Whether the compiler rejects the build options rather than the program.
     is_for_options: bool,
 }
 
 impl Refusal {
-    /// Returns the index of the option to omit, if an option may have caused the refusal.
+    /// Returns the index of the build option that may have caused the refusal and should be omitted, if any.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));

@@ -16,7 +16,7 @@ use crate::base::error::{Error, Result};
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Length of a timing, in seconds: long compared with a launch and a clock's resolution, but too short for users to notice.
+/// Length of one timing, in seconds: long compared with a launch and a clock's resolution, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
 /// Number of timings. The best timing counts.
 const TIMINGS: u32 = 8;
@@ -39,7 +39,7 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// Measures a device in a few tenths of a second. Calls `failed` with each error.
+    /// Measures the peak rates of a device in a few tenths of a second. Calls `failed` with each error.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
@@ -69,11 +69,11 @@ pub struct MicroKernel {
 /// Work of a work-item in one round of a micro-kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Workload {
-    /// Several operations on each number in the columns, in registers.
+    /// Several arithmetic operations on numbers in registers.
     Chains,
-    /// A fetch of the widest vector for each column.
+    /// A fetch of the widest vector from a cache for each column of numbers.
     Fetch,
-    /// A copy of the widest vector; each round is a run of the kernel.
+    /// A copy of the widest vector in global memory; each round is a separate run of the kernel.
     Copy,
 }
 
@@ -91,9 +91,9 @@ impl MicroKernel {
         Self { sources: &[OPERATIONS], name, chains: [12; 2], turns: 16, counts: 1, work }
     }
 
-    /// Describes the kernel `pairs` in `sources`, which are built after `kernels/roofline.cl`. One operation evaluates a
-    /// pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates`
-    /// numbers of the other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
+    /// Returns the micro-kernel `pairs` from `sources`, which are built after `kernels/roofline.cl`. One operation evaluates a
+    /// pair of bodies and counts as `sides` pairs; CPUs use `chains` columns. Each operation rotates the `coordinates` numbers
+    /// of the other body, so unrolling a multiple of `coordinates` operations needs no moves between registers.
     pub const fn pairs(
         sources: &'static [KernelSource],
         chains: usize,
@@ -105,7 +105,7 @@ impl MicroKernel {
     }
 }
 
-/// A micro-kernel on a device, timed step by step.
+/// A micro-kernel on a device, with the results of its timings so far.
 #[derive(Debug)]
 pub struct Probe {
     device: Device,
@@ -127,7 +127,7 @@ impl Probe {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds the form of `micro` that suits devices of a kind. Any device can run this form.
+    /// Builds the form of `micro` that suits devices of this kind. Any device can run any form.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
         // Number of floats in a column, of columns per work-item, and of operations on each float in a round of `Chains`.
@@ -199,13 +199,13 @@ impl Probe {
         Ok(self.best)
     }
 
-    /// Returns the output of `rounds` rounds, so that tests can check the operation.
+    /// Returns the numbers that the kernel computes in `rounds` rounds, so that tests can check them.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
     }
 
-    /// Runs `rounds` rounds. Returns their time in seconds.
+    /// Runs `rounds` rounds of the kernel. Returns their time in seconds.
     fn run(&self, rounds: u32) -> Result<f64> {
         let [out, from] = self.buffers.each_ref().map(Arg::from);
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];
@@ -224,7 +224,7 @@ impl Probe {
     }
 }
 
-/// Returns the size of a copy: much larger than the caches, and a small part of the memory.
+/// Returns the number of bytes to copy in a round: much more than the caches hold, and a small part of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
         DeviceKind::Cpu => 64 << 20,

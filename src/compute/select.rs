@@ -51,7 +51,7 @@ fn has_platform() -> bool {
     status == core::Status::CL_SUCCESS as i32 && count > 0
 }
 
-/// Returns the device whose number in [`list`] is `wanted`, or whose name or platform contains `wanted` in any case.
+/// Returns the device whose number in [`list`] is `wanted`, or whose name or platform contains `wanted`, ignoring case.
 /// Without `wanted`, returns the first device.
 ///
 /// # Errors

@@ -63,7 +63,7 @@ impl ProgramCache {
         self.0.insert(key, (sources.to_vec(), program));
     }
 
-    /// Removes programs that were built from edits other than `edits`.
+    /// Removes programs that were built from other kernel edits than `edits`.
     pub(super) fn forget_edits_except(&mut self, edits: &KernelEdits) {
         let original = KernelEdits::new();
         self.0.retain(|(text, _), (sources, _)| {

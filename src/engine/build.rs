@@ -86,7 +86,7 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds the simulation of `state` on `devices`, in the time direction of the configuration.
+/// Builds the simulation of `state` on `devices`. Time runs in the direction that `config` sets.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,
@@ -134,7 +134,7 @@ pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) ->
     [Ok(first)].into_iter().chain(others).collect()
 }
 
-/// Returns the mode with time running forwards or backwards.
+/// Returns the mode of `config`, with time running forwards or backwards.
 pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
     match backwards {
         false => Ok(config.mode.clone()),

@@ -13,7 +13,7 @@ use crate::modes::{self, MODES, Mode, ModeInfo, Variant};
 use crate::scene::Scene;
 use crate::scene::file::{self, SceneFile};
 
-/// A configuration of the simulation. `None` means `auto`.
+/// A configuration of the simulation. In optional fields, `None` stands for `auto`.
 ///
 /// Snapshots store the fields that serde does not skip; the snapshot's manifest stores mode, scene and variant by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,26 +24,26 @@ pub struct Config {
     /// The scene, which provides the initial state.
     #[serde(skip, default = "first_scene")]
     pub start: Arc<Scene>,
-    /// Number of bodies, or approximate number of cells, unless the scene fixes the number.
+    /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the computing devices in the list of available devices. Empty: the devices of the command line.
+    /// Indices of the computing devices in the list of available devices. If empty, the devices of the command line compute.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
     #[serde(serialize_with = "write_seed", deserialize_with = "read_seed")]
     pub seed: u64,
-    /// The kernel variant that computes the steps.
+    /// The kernel variant that computes the steps; `None` for `auto`.
     #[serde(skip)]
     pub variant: Option<&'static Variant>,
-    /// Number of work-items in a work-group.
+    /// Number of work-items in a work-group; `None` for `auto`.
     pub work_group: Option<usize>,
     /// Values of compile-time parameters by name, including parameters of other variants.
     #[serde(deserialize_with = "read_knobs")]
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Measured recipes. `auto` prefers measured recipes to guessed recipes.
+    /// The fastest kernel settings found by measurements, which `auto` prefers to guesses.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps between two displayed frames, called a burst.
+    /// Number of steps between two displayed frames, called a burst; `None` for `auto`.
     pub steps_per_frame: Option<u32>,
     /// Whether the simulation runs.
     pub running: bool,
@@ -82,7 +82,7 @@ fn read_knobs<'de, D: Deserializer<'de>>(
 }
 
 impl Config {
-    /// Returns a configuration with the first scene of a mode, and `auto` for every choice.
+    /// Returns a configuration with the mode's first scene and with `auto` for every choice.
     pub fn new(info: &'static ModeInfo) -> Self {
         let mut config = Self {
             mode: (info.default)(),

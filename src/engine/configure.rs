@@ -13,9 +13,9 @@ use crate::compute::{DeviceInfo, Devices};
 use crate::modes::Extra;
 
 impl Engine {
-    /// Applies `config`: sets live parameters at once, rebuilds kernels, and generates new bodies only if necessary. A
-    /// suspended mode continues. Returns the effect on the simulation, or `None` if nothing changed. On an error nothing
-    /// changes.
+    /// Applies `config`: sets live parameters at once, rebuilds kernels, and generates new bodies only if necessary.
+    /// Continues a suspended mode where it stopped. Returns the effect on the simulation, or `None` if nothing changed.
+    /// On an error nothing changes.
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
@@ -68,8 +68,8 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Replaces every `auto` of `config` by a value for a device. An `auto` number of bodies stays unchanged on another
-    /// device.
+    /// Replaces every `auto` of `config` by a value for a device. Keeps an `auto` number of bodies when the device
+    /// changes.
     fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
         let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
         let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
@@ -86,7 +86,7 @@ impl Engine {
         !config.devices.is_empty() && config.devices != self.devices.chosen()
     }
 
-    /// Suspends the current mode in the state `left`, and continues or starts the mode of `config`.
+    /// Suspends the current mode, whose state is `left`, and continues or starts the mode of `config`.
     fn switch_mode(
         &mut self,
         devices: Devices,

@@ -34,16 +34,16 @@ pub struct Engine {
     pub(super) is_resumed: bool,
     /// Number of edits, parameter changes and undos so far.
     pub(super) changes: u64,
-    /// Reference energy for the drift; `None` after a change that does not conserve energy.
+    /// Energy from which the drift is measured; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
-    /// Step and time at the start of the last planned burst.
+    /// Step and time at the start of the last planned burst of steps.
     pub(super) burst_start: Clock,
     /// Whether something other than a step changed the state since the checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Whether a burst was planned but none of its steps is queued yet.
+    /// Whether a burst of steps was planned but none of them is queued yet.
     pub(super) burst_is_new: bool,
-    /// Whether steps since the checkpoint are computed again after the loss of a device.
+    /// Whether the steps since the last checkpoint are being repeated after the loss of a device.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
     /// Number of passes over all pairs or cells in all calls of [`Engine::run`].
@@ -51,7 +51,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Generates the scene of `config` and uploads the scene to the devices.
+    /// Generates the scene of `config` and uploads it to the devices.
     ///
     /// # Errors
     /// Returns an error if the configuration is not possible or a kernel does not build.
@@ -135,8 +135,8 @@ impl Engine {
         }
     }
 
-    /// Queues the next slice of the burst (see [`Simulation::advance`]), and returns whether more slices remain. If one of
-    /// several devices fails, the other devices repeat the steps since the last checkpoint.
+    /// Queues the next part of the planned steps (see [`Simulation::advance`]). Returns whether more parts remain. If
+    /// one of several devices fails, the other devices repeat the steps since the last checkpoint.
     pub fn advance(&mut self) -> Result<bool> {
         let outcome = self.update_checkpoint().and_then(|()| self.simulation.advance());
         let remains = self.or_recover(outcome)?.unwrap_or(true);
@@ -170,7 +170,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the last step of the bodies with the indices `chosen` (see [`Simulation::sample`]). Waits for the device.
+    /// Returns the effect of the last step on the bodies `chosen` (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }
@@ -214,7 +214,7 @@ impl Engine {
         self.rounds_run
     }
 
-    /// Queues the read-back of the drawn points into the memory of `points` (see [`Simulation::publish`]).
+    /// Queues a copy of the points to draw from the device into `points` (see [`Simulation::publish`]).
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
@@ -235,7 +235,7 @@ impl Engine {
         self.resolved
     }
 
-    /// Returns the first device. The values for `auto` suit this device.
+    /// Returns the first device, for which the `auto` values are chosen.
     pub fn device(&self) -> &Device {
         &self.devices[0]
     }

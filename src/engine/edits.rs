@@ -116,7 +116,7 @@ impl Engine {
         SelectedBody { acceleration: field.acceleration.into(), energy, ..body }
     }
 
-    /// Replaces the state of the current mode with `next`. If a device fails, repeats this on the remaining devices.
+    /// Replaces the state of the current mode with `next`. If a device fails, tries again on the remaining devices.
     fn put(&mut self, next: &SceneState) -> Result<()> {
         loop {
             let (config, resolved) = (self.config.clone(), self.resolved);

@@ -11,8 +11,8 @@ use crate::compute::{Device, KernelEdits};
 
 impl Engine {
     /// Replaces built-in kernels by `edits`. First runs one step on a copy of the simulation. If this step fails, or
-    /// `goes_on` returns false between two slices of the step, nothing changes. Kernels of other variants are built on first
-    /// use. Returns the names of the built files, or `None` if `goes_on` returned false.
+    /// `goes_on` returns false between two slices of the step, nothing changes. Kernels of other variants are built on
+    /// first use. Returns the names of the kernel files that were built, or `None` if `goes_on` returned false.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel does not build, or an error if the device fails.
@@ -33,12 +33,12 @@ impl Engine {
         Ok(Some(self.devices.iter().flat_map(Device::take_built).collect()))
     }
 
-    /// Replaces built-in kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
+    /// Replaces built-in kernels by `edits` like [`Engine::set_edits_unless`], but cannot be interrupted.
     pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the current kernels on a copy, then continues with these kernels. Returns false if interrupted.
+    /// Tests the current kernels on a copy of the simulation, then switches to them. Returns false if interrupted.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let (state, mut extra) = self.state_and_extra()?;
         let (config, resolved) = (self.config.clone(), self.resolved);

@@ -16,7 +16,7 @@ static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
 /// Largest length of a kernel file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Time between two checks of a folder. Polling is cheap for a few files and works on every file system.
+/// Time between two checks of a folder for changes. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
 /// Name of the new kernel folder inside a folder that contains other files.
 const FOLDER: &str = "gravitile-kernels";
@@ -97,7 +97,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Calls `news` with the edited kernels in `folder`, now and after each change.
+    /// Starts watching `folder`. Calls `news` with the edited kernels now and after each change.
     pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();

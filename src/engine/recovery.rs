@@ -13,14 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of a checkpoint at the start of a burst, with one device and with several. With one device, only a crash save
-/// uses the checkpoint; with several, the remaining devices continue from it.
+/// Maximum age of a checkpoint at the start of a burst of steps, with one device and with several. With one device,
+/// only a crash save uses the checkpoint; with several, the remaining devices continue from it.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Checkpoints take at most 1/`CHECKPOINT_SHARE` of the time.
+/// Inverse of the largest fraction of time that checkpoints may take.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a checkpoint before a new burst if the last checkpoint is too old.
+    /// Takes a new checkpoint before a burst of steps if the last checkpoint is too old.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -110,7 +110,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Computes the steps that are repeated after the loss of a device.
+    /// Computes the rest of the steps that are repeated after the loss of a device.
     pub(super) fn finish_replay(&mut self) -> Result<()> {
         while self.is_replaying {
             self.advance()?;
@@ -118,7 +118,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Completes repeated steps, then calls `work`. Calls `work` again if a device fails and other devices remain.
+    /// Completes steps that are being repeated, then calls `work`, again if a device fails and others remain.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;

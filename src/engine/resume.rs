@@ -79,7 +79,7 @@ impl Engine {
     }
 }
 
-/// Returns the name and the driver of a device, which identify the device.
+/// Returns the name and the driver of a device, which identify it.
 fn signature(device: &DeviceInfo) -> [String; 2] {
     [device.name.clone(), device.driver.clone()]
 }

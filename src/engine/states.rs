@@ -21,7 +21,7 @@ pub(super) struct Clock {
     pub time: f64,
 }
 
-/// A complete state between two bursts, from which a simulation continues after the failure of a device.
+/// A complete state between two bursts of steps, from which a simulation continues after a device failed.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     /// The bodies or the flow at the checkpoint.
@@ -64,7 +64,7 @@ pub(super) struct SceneState {
 }
 
 impl SceneState {
-    /// Converts a run of a snapshot for `device`. The run keeps its recipe if `device` wrote the snapshot (`is_same`).
+    /// Converts a scene of a snapshot for use on `device`. Keeps its recipe if `device` wrote the snapshot (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
@@ -109,7 +109,7 @@ impl SceneState {
         Ok(Self { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns the size in memory, in bytes.
+    /// Returns the amount of memory that the state takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let state = match &self.state {
             State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
@@ -118,7 +118,7 @@ impl SceneState {
         state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
     }
 
-    /// Converts the state into a run of a snapshot.
+    /// Converts the state into a scene of a snapshot.
     pub(super) fn into_run(self, baseline: Option<f64>) -> Run {
         let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited } = self;
         let Resolved { bodies, recipe } = resolved;

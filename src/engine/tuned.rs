@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tuned(Arc<Vec<Winner>>);
 
-/// A recipe of [`Tuned`], as stored in the file.
+/// The fastest recipe of one combination in [`Tuned`], as stored in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Winner {
     device: String,
@@ -31,7 +31,7 @@ struct Winner {
     /// Middle of the size class, in bodies or cells.
     bodies: usize,
     variant: String,
-    /// Hash of the kernel. A changed kernel is tuned again.
+    /// Hash of the kernel's source, so that a changed kernel is tuned again.
     fingerprint: u64,
     work_group: usize,
     knobs: BTreeMap<String, u32>,

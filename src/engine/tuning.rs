@@ -11,19 +11,19 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Time limit of a search. A measurement that has started when the time is up is completed.
+/// Time limit of a search for the fastest settings. A measurement that has started is completed.
 const SEARCH: Duration = Duration::from_secs(25);
-/// Minimum length of a timing, in seconds. Shorter timings are too inaccurate.
+/// Minimum length of a speed measurement, in seconds. Shorter ones are too inaccurate.
 const TIMING: f64 = 0.03;
-/// Length of the first, rough timing of a recipe, in seconds.
+/// Length of the first, rough timing of a variant's settings, in seconds.
 const LOOK: f64 = TIMING / 4.0;
-/// Number of timings of a recipe. The shortest timing counts.
+/// Number of timings of each recipe (variant with settings). The shortest timing counts.
 const TIMINGS: u32 = 3;
-/// Recipes that reach less than this fraction of the highest speed are timed only roughly.
+/// Variants and settings below this fraction of the highest speed are timed only roughly.
 const CUT_OFF: f64 = 0.8;
-/// Smallest ratio of speeds that counts as an improvement.
+/// Smallest ratio of a new speed to the highest speed so far that counts as an improvement.
 const GAIN: f64 = 1.01;
-/// Steps longer than this, in seconds, are timed only once.
+/// Longest step that is timed more than once, in seconds.
 const LONGEST_STEP: f64 = 1.0;
 /// Smallest number of bodies in [`Study::Bodies`].
 const FEWEST: usize = 256;
@@ -64,8 +64,8 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
     }
 }
 
-/// Callback that receives the progress, from 0 to 1, and each measurement. Returning [`ControlFlow::Break`] stops the
-/// measurements.
+/// Callback that receives the progress of measurements, from 0 to 1, and each measurement. Returning
+/// [`ControlFlow::Break`] stops the measurements.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
 /// A series of measurements of the device's speed.
@@ -185,7 +185,7 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// A number in a recipe that the search varies.
+/// A number among the kernel settings that the search for the fastest settings varies.
 enum Axis {
     WorkGroup,
     Knob(&'static Knob),
@@ -260,7 +260,7 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     Ok(())
 }
 
-/// Returns the elapsed fraction of the time limit [`SEARCH`].
+/// Returns the fraction of the time limit [`SEARCH`] that has passed since `start`.
 fn share(start: Instant) -> f32 {
     (start.elapsed().as_secs_f32() / SEARCH.as_secs_f32()).min(1.0)
 }

@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub runs: Vec<Run>,
 }
 
-/// A scene of a snapshot, with its configuration and state.
+/// A scene in a snapshot, with its configuration and state.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The configuration of the scene.
@@ -35,7 +35,7 @@ pub struct Run {
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
-    /// Reference energy for the drift.
+    /// Energy from which the drift is measured, if any.
     pub baseline: Option<f64>,
     /// The bodies or the flow of the scene.
     pub state: State,

@@ -36,7 +36,7 @@ use crate::base::files::{self, OutputFile};
 /// Version of the file format. The version increases when older programs cannot read newer files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
-/// Offsets of the checksum, of the checksummed bytes, and of the compressed data.
+/// Size of the magic bytes and the version, in bytes. The checksum follows.
 const HEAD: usize = MAGIC.len() + 2;
 const COVERED: usize = HEAD + 4;
 const HEADER: usize = COVERED + 8;

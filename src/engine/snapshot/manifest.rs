@@ -49,7 +49,7 @@ struct RunManifest {
     #[serde(flatten)]
     config: Config,
     recipe: RecipeRecord,
-    /// Number of bodies, or approximate number of cells, that the scene was generated with.
+    /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
     #[serde(rename = "made", default, skip_serializing_if = "Option::is_none")]
     generated: Option<usize>,
     #[serde(rename = "touched", default, skip_serializing_if = "std::ops::Not::not")]
@@ -63,7 +63,7 @@ struct RunManifest {
     grid: Option<GridManifest>,
     /// Grid of a scene with its own walls, if any.
     walls: Option<GridManifest>,
-    /// Refuses all other keys. Serde cannot combine `deny_unknown_fields` with `flatten`.
+    /// Makes reading fail on unknown keys. Serde cannot combine `deny_unknown_fields` with `flatten`.
     #[serde(flatten, skip_serializing, deserialize_with = "refuse_unknown")]
     _unknown: (),
 }
@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density at rest, which the list `deviations` refers to. Old files hold whole populations in a list `cells` instead.
+    /// Density at rest, on which the list `deviations` is based; `None` in old files with a list `cells` of whole populations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }
@@ -92,7 +92,7 @@ impl GridManifest {
         Self { nx: walls.nx, ny: walls.ny, length: walls.length, step, rest }
     }
 
-    /// Returns the number of cells, or `None` for more cells than possible.
+    /// Returns the number of cells, or `None` if the number is too large.
     fn cells(&self) -> Option<usize> {
         self.nx.checked_mul(self.ny).filter(|cells| *cells <= MAX_CELLS)
     }
@@ -111,19 +111,19 @@ impl GridManifest {
     }
 }
 
-/// Reads a list, given its name and its number of bytes, into a `Vec` of its rows.
+/// Reads a list, given its name and its number of bytes, into a boxed `Vec` of its elements.
 type ReadList = fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>;
 
-/// Length that a list must have for its scene, and the function that reads its rows.
+/// Length that a list in a snapshot must have, and the function that reads it.
 struct Expected {
     bytes: RangeInclusive<u64>,
     read: ReadList,
-    /// Whether [`Room::flows`] limits the list; otherwise [`Room::bodies`] does.
+    /// Whether [`Room::flows`] limits the length of the list; otherwise [`Room::bodies`] does.
     is_flow: bool,
 }
 
 impl Expected {
-    /// Describes a list whose number of rows of type `T` lies in `count`.
+    /// Describes a list of values of type `T`, whose number must lie in `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
@@ -150,7 +150,7 @@ fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box
     Ok(Box::new(list))
 }
 
-/// The lists of one scene by name, each a `Vec` of its rows.
+/// The lists of one scene by name, each a boxed `Vec` of its elements.
 type Lists = HashMap<String, Box<dyn Any>>;
 
 /// Removes the list `name` from `lists`.
@@ -171,7 +171,7 @@ fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(format!("the snapshot is invalid: {}", what.into()))
 }
 
-/// Name and contents of a list, in bytes.
+/// Name of a list, and its contents as bytes.
 type List<'a> = (String, Cow<'a, [u8]>);
 
 impl Manifest {

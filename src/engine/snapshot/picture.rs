@@ -16,7 +16,7 @@ use crate::scene::{Scene, file as scene_file};
 
 /// File name extension of pictures.
 pub const PICTURE: &str = "png";
-/// Maximum size of the simulation in a picture, in bytes: about 500 000 bodies.
+/// Maximum size of the simulation embedded in a picture, in bytes: enough for about 500 000 bodies.
 pub const MOST_CARRIED: usize = 1 << 24;
 /// Maximum size of a picture file, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
@@ -26,22 +26,22 @@ const MOST_UNPACKED: u64 = 1 << 26;
 const MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
 const SNAPSHOT: &[u8; 4] = b"gvSt";
 const SCENE: &[u8; 4] = b"gvSc";
-/// Length of the last chunk, which is empty: length, name and checksum.
+/// Length of the last chunk of a PNG, in bytes. The chunk is empty except for length, name and checksum.
 const END: usize = 12;
 
-/// How much of the simulation a picture carries.
+/// How much of a simulation is embedded in a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// The picture carries the complete state.
+    /// The picture contains the complete state of the simulation.
     All,
-    /// The picture carries only the scene and its parameters, because the state is too large.
+    /// The picture contains only the scene and its parameters, because the state is too large.
     Scene,
-    /// The picture carries nothing, because even the scene is too large.
+    /// The picture contains no simulation, because even the scene is too large.
     Nothing,
 }
 
 impl Extent {
-    /// Returns the message for a picture that does not carry the complete state.
+    /// Returns a message about what the picture lacks, or `None` if it contains the complete state.
     pub fn note(self) -> Option<&'static str> {
         match self {
             Self::All => None,
@@ -53,7 +53,7 @@ impl Extent {
     }
 }
 
-/// Contents of a snapshot file or a picture.
+/// The simulation read from a snapshot file or a picture.
 #[derive(Debug, Clone)]
 pub enum Carried {
     /// A complete state from which a simulation can continue.
@@ -63,7 +63,7 @@ pub enum Carried {
 }
 
 impl Carried {
-    /// Reads a snapshot file, or the contents of a picture.
+    /// Reads a snapshot file, or a picture with an embedded simulation.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, carries nothing, or is damaged or wrong.
@@ -75,7 +75,7 @@ impl Carried {
         Self::read(file).map_err(|error| in_file(path, &error))
     }
 
-    /// Reads the snapshot or the scene that a picture carries.
+    /// Reads the snapshot or the scene that is embedded in a PNG picture.
     pub fn read(png: impl Read + Seek) -> Result<Self> {
         let mut png = BufReader::new(png);
         let cut_off = |_| wrong("the picture is cut off");
@@ -156,7 +156,7 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     }
 }
 
-/// Returns the run with file names instead of full paths, because folder names are private.
+/// Returns the scene with file names instead of full paths, because folder names are private.
 fn anonymous(run: &Run) -> Run {
     let mut run = run.clone();
     let scene = &run.config.start;

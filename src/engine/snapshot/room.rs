@@ -8,7 +8,7 @@ const MOST_MANIFEST: u64 = 1 << 26;
 /// Largest compression ratio of deflate (zlib's technical notes, "Maximum Compression Factor").
 const MOST_RATIO: u64 = 1032;
 
-/// Limits on the bytes that compressed data may unpack to.
+/// Limits on the number of bytes that compressed data may unpack to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// Number of compressed bytes.
@@ -16,17 +16,17 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the limit for the manifest. Text shrinks to about a tenth.
+    /// Returns the maximum length of the unpacked manifest, in bytes. Text shrinks to about a tenth.
     pub(super) fn manifest(self) -> u64 {
         (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_MANIFEST)
     }
 
-    /// Returns the limit for lists of bodies. Positions hardly shrink, but equal velocities or masses do.
+    /// Returns the maximum length of unpacked lists of bodies, in bytes. Positions hardly shrink, equal masses do.
     pub(super) fn bodies(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
     }
 
-    /// Returns the limit for lists of flows. Flows at rest shrink to almost nothing, so the constant admits usual sizes.
+    /// Returns the maximum length of unpacked lists of a flow, in bytes. Flows at rest shrink to almost nothing.
     pub(super) fn flows(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }
