@@ -9,12 +9,12 @@ pub struct Effect {
     pub position: [f64; 4],
 }
 
-/// Effect of a step on a body, as computed by a kernel and in f64.
+/// Effect of a step on a body, computed by a kernel and exactly in f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
     /// Effect that the kernel computed.
     pub computed: Effect,
-    /// Effect in double precision.
+    /// Exact effect, computed in double precision.
     pub right: Effect,
 }
 
@@ -22,11 +22,11 @@ pub struct Judged {
 /// costs the evaluation of one body against all others.
 pub type Sample = Box<dyn Iterator<Item = Judged> + Send>;
 
-/// Largest relative error that passes `check`.
+/// Largest relative error of a kernel that the command `check` accepts.
 pub const TOLERANCE: f64 = 1e-4;
 /// Relative error of an exact variant above which the window shows a warning.
 pub const WORRYING: f64 = 1e-3;
-/// Number of bodies in a sample, unless there are fewer bodies or too little time.
+/// Number of bodies whose errors are computed, unless there are fewer bodies or too little time.
 pub const SAMPLE: usize = 256;
 
 /// Returns the indices of `most` random bodies out of `count`, without repetition. Returns all indices if `most` ≥ `count`.

@@ -26,7 +26,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     Ok(())
 }
 
-/// Result of a check. The error text says what is wrong and what is expected.
+/// Result of checking a list from a file. The error says what is wrong and what is expected.
 pub(crate) type Checked = Result<(), String>;
 
 /// Returns an error with the text `what`, unless `is_right`.
@@ -34,7 +34,7 @@ pub(super) fn ensure(is_right: bool, what: impl FnOnce() -> String) -> Checked {
     if is_right { Ok(()) } else { Err(what()) }
 }
 
-/// Checks that a list has `expected` numbers.
+/// Checks that a list from a file has `expected` numbers.
 pub(super) fn has(list: &[f32], expected: usize) -> Checked {
     ensure(list.len() == expected, || format!("it has {} numbers; expected {expected}", list.len()))
 }

@@ -11,9 +11,9 @@ use crate::scene::{Scene, Setup};
 
 /// Numbers of bodies for `check`. Many are next to powers of two, where errors at the ends of arrays show.
 const BODIES: [usize; 9] = [1, 2, 3, 63, 64, 65, 255, 257, 1000];
-/// Numbers of bodies for quick checks, which reveal most errors.
+/// Numbers of bodies for quick checks. These few reveal most errors.
 const TELLING: [usize; 3] = [1, 65, 1000];
-/// Number of steps from each initial state.
+/// Number of steps that `check` takes from each initial state.
 const STEPS: u32 = 3;
 const SEED: u64 = 7;
 
@@ -35,8 +35,8 @@ const EXTENTS: [Extent; 4] = [
     Extent { name: "tiny", length: 1e-15, mass: 2.5e-12, bodies: &[2, 65] },
 ];
 
-/// Returns initial states of the scenes named `scenes`, with each number of bodies and each combination of switches and
-/// choices.
+/// Returns initial states of the scenes named `scenes`, with each number of bodies and each combination of the mode's
+/// switches and choices.
 ///
 /// # Errors
 /// Returns an error if the mode has no such scene.
@@ -120,7 +120,7 @@ fn start(
     Ok(Start { name, mode: mode.boxed(), state, steps: STEPS, telling })
 }
 
-/// Changes masses and velocities, since a scene at rest would hide mistakes.
+/// Sets different masses and velocities, since a scene at rest would hide mistakes.
 fn stir(bodies: &mut Bodies, masses: Masses) {
     let mean = bodies.positions.iter().map(|x| x[3]).sum::<f32>() / bodies.len() as f32;
     for (i, (x, v)) in bodies.positions.iter_mut().zip(&mut bodies.velocities).enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::base::format;
 
-/// Sums over all bodies whose values are finite, or over all free cells.
+/// Conserved quantities, summed over all bodies with finite values or over all free cells.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Diagnostics {
     /// Kinetic energy Σ ½ m v².
@@ -34,7 +34,7 @@ pub struct Reading {
     /// Unit to display after the number, with a leading space; empty for a number without a unit.
     #[serde(skip)]
     pub unit: &'static str,
-    /// Explanation for the tooltip.
+    /// Explanation of the reading, shown in a tooltip.
     #[serde(skip)]
     pub help: &'static str,
     /// Whether the value requires a warning.

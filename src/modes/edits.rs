@@ -89,7 +89,7 @@ fn set_group(bodies: &mut Bodies, newest: usize, group: f32) {
 pub(super) struct AttractKernel(Option<Kernel>);
 
 impl AttractKernel {
-    /// Queues a change of the velocities `v` of bodies at `x`: the effect of an attractor over some time.
+    /// Queues the effect of an attractor, over some time, on the velocities `v` of the bodies at `x`.
     pub(super) fn queue(
         &mut self,
         lane: &mut Lane,

@@ -3,7 +3,7 @@
 use super::Recipe;
 use crate::compute::{MicroKernel, Roofline};
 
-/// The hardware limit of a mode's speed.
+/// The hardware limit of a simulation mode's speed.
 #[derive(Debug)]
 pub enum Limit {
     /// The limit is the arithmetic of a pair of bodies.

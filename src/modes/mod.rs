@@ -37,7 +37,7 @@ pub use self::work::{Series, Sizes, Work};
 /// Table of all modes. The panel, the command line, `check`, `bench` and the tests iterate over the table.
 pub static MODES: &[&ModeInfo] = &[&gravity::INFO, &asteroids::INFO, &fluid::INFO];
 
-/// Returns the mode called `name`.
+/// Returns the mode called `name`, if there is one.
 pub fn find(name: &str) -> Option<&'static ModeInfo> {
     MODES.iter().copied().find(|info| info.name == name)
 }

@@ -17,7 +17,7 @@ use crate::base::state::State;
 use crate::compute::{Device, DeviceInfo, KernelSource, Pending};
 use crate::scene::Scene;
 
-/// A row of [`MODES`](super::MODES), which describes a mode.
+/// Description of a simulation mode, a row of the table [`MODES`](super::MODES).
 #[derive(Debug)]
 pub struct ModeInfo {
     /// Name of the mode in `--mode` and the panel.
@@ -56,7 +56,7 @@ impl PartialEq for ModeInfo {
 }
 
 impl ModeInfo {
-    /// Returns the variant called `name`.
+    /// Returns the variant called `name`, if there is one.
     pub fn variant(&self, name: &str) -> Option<&'static Variant> {
         self.variants.iter().find(|variant| variant.name == name)
     }
@@ -86,12 +86,12 @@ impl ModeInfo {
         Ok(mode)
     }
 
-    /// Returns the scene called `name`.
+    /// Returns the built-in scene called `name`, if there is one.
     pub fn scene(&self, name: &str) -> Option<&'static Arc<Scene>> {
         self.scenes.iter().find(|scene| scene.name == name)
     }
 
-    /// Returns the row of the carried list `name`.
+    /// Returns the description of the list `name` in snapshots, if there is one.
     pub fn carried(&self, name: &str) -> Option<&'static CarriedList> {
         self.carries.iter().find(|list| list.name == name)
     }
@@ -134,7 +134,7 @@ pub struct Carries<'a> {
 }
 
 impl<'a> Carries<'a> {
-    /// Returns the bodies.
+    /// Returns the bodies, or an error if the state is a flow.
     ///
     /// # Errors
     /// Returns an error if the state is a flow.
@@ -208,7 +208,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns whether the total energy should be constant with the current parameters.
     fn conserves_energy(&self) -> bool;
 
-    /// Returns the size of the device memory for one body or cell, in bytes.
+    /// Returns the device memory that one body or cell takes, in bytes.
     fn bytes_per_body(&self) -> usize;
 
     /// Returns the size of one body or cell in the largest buffer, in bytes.
@@ -224,7 +224,7 @@ pub trait Mode: Params + Any + Send + Sync {
 }
 
 impl dyn Mode {
-    /// Returns the parameters of the mode `M`.
+    /// Returns the mode as the type `M`, which holds its parameters.
     ///
     /// # Errors
     /// Returns an error if the parameters belong to another mode.
@@ -278,8 +278,8 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies changed live parameters from the next burst on.
-    /// Fails if `mode` is not the mode that built this simulation.
+    /// Applies changed parameters that need no rebuild from the next burst on. Fails if `mode` is not the mode that
+    /// built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.
@@ -295,8 +295,8 @@ pub trait Simulation {
     /// Waits for all queued work.
     fn finish(&mut self) -> Result<()>;
 
-    /// Returns the mean number of evaluations of [`Work::in_step`] per step of the last burst: more than one if steps are
-    /// divided into substeps.
+    /// Returns how often a step of the last burst did the work [`Work::in_step`], on average: more than once if steps
+    /// are divided into substeps.
     fn rounds(&self) -> f64 {
         1.0
     }
@@ -324,7 +324,7 @@ pub trait Simulation {
         None
     }
 
-    /// Returns the quantity of [`ModeInfo::series`] for each step of the last burst. Waits for the device.
+    /// Returns the recorded quantity [`ModeInfo::series`] for each step of the last burst. Waits for the device.
     fn series(&mut self) -> Result<Vec<f64>> {
         Ok(Vec::new())
     }

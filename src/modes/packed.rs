@@ -12,7 +12,7 @@ pub(super) struct PackedPoints {
 }
 
 impl PackedPoints {
-    /// Number of bytes of device memory per body.
+    /// Size of the output buffers in device memory, in bytes per body.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4]>() + size_of::<f32>();
 
     pub(super) fn new(device: &Device, kernel: Kernel, bodies: usize) -> Result<Self> {

@@ -7,12 +7,12 @@ use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Prog
 
 const REDUCE: KernelSource = source!("reduce.cl");
 
-/// Number of work-items in a work-group.
+/// Number of work-items in a work-group of the kernel `measure`.
 const GROUP: usize = Pass::CHEAP_GROUP;
 /// Number of work-groups of the kernel `measure`. Each work-group writes one row of sums. The number is large enough to
 /// fill a device, and small enough to add up the rows on the host.
 const ROWS: usize = 256;
-/// Number of sums in a row. `kernels/reduce.cl` lists the sums in their order.
+/// Number of sums that a work-group writes. `kernels/reduce.cl` lists the sums in their order.
 const SUMS: usize = 13;
 
 /// The reduction kernel with its scratch memory.

@@ -3,12 +3,12 @@
 use super::Recipe;
 use crate::compute::{Device, DeviceInfo};
 
-/// A device, and the recipe for the device.
+/// A device and its recipe, which is a kernel variant with settings.
 #[derive(Debug, Clone)]
 pub struct DeviceRecipe {
-    /// The device.
+    /// The device that runs the kernels.
     pub device: Device,
-    /// The recipe.
+    /// The kernel variant and its settings for the device.
     pub recipe: Recipe,
 }
 

@@ -28,9 +28,9 @@ pub struct Variant {
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
-    /// Number of bodies of a pair for which one reciprocal root is used: 2 if both bodies of a pair are updated at once.
+    /// Number of bodies updated for each reciprocal root: 2 if both bodies of a pair are updated at once.
     pub sides: f64,
-    /// Largest relative error that passes `check`.
+    /// Largest relative error of the variant that the command `check` accepts.
     pub tolerance: f64,
     /// Usual relative error of an approximate variant; `None` for a variant that is exact up to rounding.
     pub normal_error: Option<f64>,
@@ -52,7 +52,7 @@ impl PartialEq for Variant {
 }
 
 impl Variant {
-    /// Values that most variants share: one body per work-item, and no local memory.
+    /// Default values of a variant's fields: one body per work-item, and no local memory.
     pub(super) const BASE: Self = Self {
         name: "",
         summary: "",
@@ -76,7 +76,7 @@ impl Variant {
         relative_error > self.normal_error.map_or(WORRYING, |normal| 2.0 * normal)
     }
 
-    /// Returns whether the normal error is small enough for `auto` to select the variant.
+    /// Returns whether the variant's usual error is small enough for `auto` to select it.
     pub fn is_accurate(&self) -> bool {
         self.normal_error.is_none_or(|normal| normal <= WORRYING)
     }
@@ -184,7 +184,7 @@ pub(super) fn common_multiple(a: usize, b: usize) -> usize {
     a / divisor(a, b).max(1) * b
 }
 
-/// Maximum number of knobs of a variant.
+/// Maximum number of compile-time parameters (knobs) of a variant.
 pub const MAX_KNOBS: usize = 5;
 
 /// A variant with a work-group size and values for all knobs.
@@ -227,12 +227,12 @@ impl Recipe {
         (fits && knobs.len() == variant.knobs.len()).then(|| recipe.with_work_group(work_group))
     }
 
-    /// Returns the value of the knob `name`, or 0 if the variant has no such knob.
+    /// Returns the value of the compile-time parameter `name`, or 0 if the variant does not have it.
     pub fn knob(&self, name: &str) -> u32 {
         self.knobs().find(|(knob, _)| knob.name == name).map_or(0, |(_, value)| value)
     }
 
-    /// Returns the recipe with another value of the knob `name`. Without such a knob, returns an unchanged recipe.
+    /// Returns the recipe with another value of the compile-time parameter `name`, or unchanged if there is no such parameter.
     #[must_use]
     pub fn with_knob(mut self, name: &str, value: u32) -> Self {
         if let Some(at) = self.variant.knobs.iter().position(|knob| knob.name == name) {
@@ -247,7 +247,7 @@ impl Recipe {
         Self { work_group, ..self }
     }
 
-    /// Returns every knob with its value.
+    /// Returns every compile-time parameter (knob) with its value.
     pub fn knobs(&self) -> impl Iterator<Item = (&'static Knob, u32)> + use<> {
         self.variant.knobs.iter().zip(self.values)
     }
@@ -257,7 +257,7 @@ impl Recipe {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
 
-    /// Returns the knobs in the syntax of `--knob`.
+    /// Returns the compile-time parameters in the syntax of `--knob`.
     pub fn words(&self) -> String {
         self.knobs().map(|(knob, value)| format!("{}={value}", knob.name)).collect::<Vec<_>>().join(" ")
     }

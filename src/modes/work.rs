@@ -31,20 +31,20 @@ pub struct Work {
     pub name: Option<&'static str>,
     /// Number of floating-point operations that the literature counts for a unit of work.
     pub flops: Option<f64>,
-    /// Least and greatest number of steps in a burst of `auto` length.
+    /// Smallest and largest number of steps that `auto` chooses for a burst.
     pub burst: (u32, u32),
     /// Maximum number of bodies or cells on any device. Kernels count in `uint`, with room to round up.
     pub most: usize,
-    /// Sizes for CPUs and for other devices.
+    /// Numbers of bodies or cells for CPUs and for other devices.
     sizes: [Sizes; 2],
 }
 
-/// Numbers of bodies or cells that suit a kind of device.
+/// Numbers of bodies or cells that suit one kind of device, such as CPUs.
 #[derive(Debug)]
 pub struct Sizes {
     /// Number of bodies or cells that `auto` selects.
     pub auto: usize,
-    /// Largest number of bodies or cells worth tuning for. Larger numbers have the same speed.
+    /// Largest number of bodies or cells worth tuning kernels for. Larger numbers have the same speed.
     pub telling: usize,
     /// Numbers of bodies or cells that `bench` measures by default.
     pub bench: &'static [usize],
@@ -105,7 +105,7 @@ impl Work {
         }
     }
 
-    /// Returns the sizes for a kind of device.
+    /// Returns the numbers of bodies or cells that suit a kind of device.
     pub fn sizes(&self, kind: DeviceKind) -> &Sizes {
         &self.sizes[usize::from(kind != DeviceKind::Cpu)]
     }
@@ -123,8 +123,8 @@ pub struct Series {
     pub key: &'static str,
     /// Label of the quantity on the screen.
     pub label: &'static str,
-    /// Explanation for the tooltip.
+    /// Explanation of the quantity, shown in a tooltip.
     pub help: &'static str,
-    /// Message for a value that is no longer a number: the meaning, and what to do.
+    /// Message shown when a value is no longer a number: what this means, and what to do.
     pub broken: &'static str,
 }

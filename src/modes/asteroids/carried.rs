@@ -7,18 +7,18 @@ use crate::base::bodies::{FINITE_LIMIT, is_quarantined};
 use crate::modes::carried::{Checked, each_body, ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Radius of each body, divided by the parameter `radius`.
+/// Name of the list with the radius of each body, divided by the parameter `radius`.
 pub(super) const SIZES: &str = "sizes";
-/// Mass of each body, including bodies that are excluded because they are not finite.
+/// Name of the list with the mass of each body, including bodies that are excluded as not finite.
 pub(super) const MASSES: &str = "masses";
-/// For each body: number of hits, deepest overlap, and number of steps since the last hit.
+/// Name of the list with the number of hits, deepest overlap, and steps since the last hit of each body.
 pub(super) const CONTACT: &str = "contact";
-/// Smallest and largest size.
+/// Name of the list with the smallest and the largest size.
 pub(super) const RADII: &str = "radii";
-/// Schedule of substeps.
+/// Name of the list with the schedule of substeps.
 pub(super) const SUBSTEPS: &str = "substeps";
 
-/// Number of steps since the last hit, for a body that has not been hit yet.
+/// Value that stands for the number of steps since the last hit if a body has not been hit yet.
 pub(super) const NEVER: f32 = 1e9;
 
 /// Largest relative deviation of a size from the cube root of the mass; allows for a few rounding errors.

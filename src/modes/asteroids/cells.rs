@@ -6,7 +6,7 @@ use super::solver::{Advance, ContactPass, Setup, Solver};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Kernel, Lane, Pass};
 
-/// Work-group size of the prefix sum: `SCAN_GROUP` of `kernels/asteroids/grid.cl`.
+/// Work-group size of the prefix sum, the same as `SCAN_GROUP` in `kernels/asteroids/grid.cl`.
 const SCAN_GROUP: usize = 256;
 /// Number of counts that a work-group of the prefix sum adds up.
 const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
@@ -14,19 +14,19 @@ const SCAN_BLOCK: usize = 4 * SCAN_GROUP;
 /// cell apart.
 const SLACK: f32 = 1.01;
 
-/// Approximate cost of a work-item: the number of bodies that one body is tested against.
+/// Approximate cost of a work-item: the number of bodies that a body is tested against.
 const COST: f64 = 64.0;
 
-/// Solver that sorts bodies into cells.
+/// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
 pub(super) struct Cells {
     advance: Advance,
     bodies: usize,
     kernels: [Kernel; 7],
     buckets: usize,
-    /// Differences of bucket numbers between neighbouring cells along y and along z.
+    /// Differences between the bucket numbers of cells that are neighbours along y and along z.
     strides: [u32; 2],
     count: Buffer<u32>,
-    /// Start of each bucket, followed by the end of the last bucket.
+    /// Index of the first body in each bucket, followed by the end of the last bucket.
     start: Buffer<u32>,
     block: Buffer<u32>,
     place: Buffer<[u32; 2]>,
@@ -62,7 +62,7 @@ impl Cells {
         }))
     }
 
-    /// Queues the sorting of the bodies.
+    /// Queues the kernels that sort the bodies into cells.
     fn fill(&self, lane: &mut Lane, pass: &ContactPass) -> Result<()> {
         let ([x, v], n) = (pass.from, self.bodies);
         let [clear, count_cells, scan_blocks, scan_sums, scan_add, queue_up, sort_bodies] = &self.kernels;
@@ -90,14 +90,14 @@ impl Cells {
         lane.whole(Pass::cheap(sort_bodies, &args, n))
     }
 
-    /// Returns the arguments of a pass over the sorted bodies.
+    /// Returns the kernel arguments of a pass over the sorted bodies.
     fn args<'a>(&'a self, pass: &ContactPass<'a>) -> Vec<Arg<'a>> {
         let sorted = [&self.x, &self.v].map(Arg::from);
         let lists = [(&self.start).into(), (&self.number).into()];
         [&pass.args(sorted)[..], &self.hash(pass.largest), &lists].concat()
     }
 
-    /// Returns the arguments of the hash: cells per unit of length, both strides, and the number of buckets.
+    /// Returns the kernel arguments that map positions to buckets: cells per unit of length, strides, number of buckets.
     fn hash(&self, radius: f32) -> [Arg<'_>; 4] {
         let [p, q] = self.strides;
         let per_cell = 1.0 / (2.0 * radius * SLACK).max(f32::MIN_POSITIVE);

@@ -15,7 +15,7 @@ type Vector = glam::DVec3;
 const CARRIED: f64 = 50.0;
 /// Mass ratio above which the heavier body takes part in any number of impacts at once.
 const HEAVIER: f64 = 16.0;
-/// Relative distance to a threshold below which single precision may give another decision.
+/// Relative distance to a threshold below which single precision may decide differently.
 const DOUBT: f64 = 1e-5;
 
 /// A step of all bodies. The result of each body is computed separately, on demand.
@@ -24,11 +24,11 @@ pub(super) struct Step<T> {
     bodies: Bodies<T>,
     radii: Vec<f64>,
     cells: Cells,
-    /// Cached results of the first pass.
+    /// Cached results of the first pass, by index of the body.
     roles: RefCell<HashMap<usize, Role>>,
 }
 
-/// Partner of a contact.
+/// What a body touches: another body or the planet.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 enum Partner {
     Body(usize),
@@ -41,15 +41,15 @@ struct Contact {
     /// Unit vector from the body to the partner.
     n: Vector,
     overlap: f64,
-    /// Speed of approach.
+    /// Speed at which the body and its partner approach each other.
     u: f64,
-    /// Relative velocity along the surfaces.
+    /// Relative velocity of the touching surfaces, without its normal part.
     slip: Vector,
-    /// T0: the change of u after which the speed of approach is −e·u.
+    /// T0: the change of the speed of approach u after which it is −e·u, where e is the restitution.
     bounce: f64,
-    /// T: the change of u that also keeps the overlap from growing.
+    /// T: the change of the speed of approach u that also keeps the overlap from growing.
     hold: f64,
-    /// Larger one of the two partners' accelerations.
+    /// The larger of the accelerations of the two partners.
     gravity: f64,
     is_impact: bool,
     /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
@@ -58,7 +58,7 @@ struct Contact {
     margin: f64,
 }
 
-/// Result of the first pass for a body.
+/// Result of the first pass for a body: its contacts, counted by kind.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     /// M: number of contacts.
@@ -87,7 +87,7 @@ impl Role {
 }
 
 impl<T: Copy + Into<f64>> Step<T> {
-    /// Prepares a step that starts from `bodies`.
+    /// Prepares a step from the state `bodies`, without computing it yet.
     pub(super) fn new(params: &Asteroids, bodies: Bodies<T>, radii: Vec<f64>) -> Self {
         let cells = Cells::new(&bodies, &radii);
         Self { params: params.clone(), bodies, radii, cells, roles: RefCell::default() }
@@ -98,7 +98,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         body(&self.bodies, i)
     }
 
-    /// Returns the acceleration of a body by the planet.
+    /// Returns the acceleration of a body due to the planet's gravity.
     pub(super) fn pull(&self, i: usize) -> Vector {
         self.params.field_of(self.body(i).0).acceleration
     }
@@ -367,7 +367,7 @@ impl Cells {
 }
 
 impl Asteroids {
-    /// Takes `steps` steps with the substeps that the devices also use.
+    /// Takes `steps` steps, divided into as many substeps as on devices.
     pub(super) fn reference_steps(&self, bodies: &mut Bodies<f64>, steps: u32) {
         let mut schedule = Schedule::default();
         for _ in 0..steps {
@@ -390,7 +390,7 @@ impl Asteroids {
         }
     }
 
-    /// Returns the number of substeps that the bodies need.
+    /// Returns the number of substeps that the motion of the bodies requires.
     fn substeps_for(&self, bodies: &Bodies<f64>) -> u32 {
         let radii = self.radii(bodies);
         let least = radii.iter().copied().filter(|radius| *radius > 0.0).fold(f64::INFINITY, f64::min);
@@ -459,7 +459,7 @@ pub(super) fn body<T: Copy + Into<f64>>(bodies: &Bodies<T>, i: usize) -> (Vector
     (Vector::new(x, y, z), Vector::new(vx, vy, vz), m)
 }
 
-/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m), or 1 for all bodies without any mass.
+/// Returns the radius of each body divided by the parameter `radius`: ∛(m / mean m), or 1 if no body has mass.
 pub(super) fn unit_radii(masses: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
     let (sum, count) = masses.clone().fold((0.0, 0.0), |(sum, count), m| (sum + m, count + 1.0));
     masses.map(|m| if sum > 0.0 { (m * count / sum).cbrt() } else { 1.0 }).collect()

@@ -27,9 +27,9 @@ pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     device: Device,
     pub(super) params: Asteroids,
-    /// Parameters of the current substep, or of the last substep between steps.
+    /// Parameters of the current substep; between steps, those of the last substep.
     substep: Asteroids,
-    /// Number of substeps of the current step, or of the last step between steps.
+    /// Number of substeps of the current step; between steps, that of the last step.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the motion of the bodies. The number of substeps depends on the result.
@@ -40,20 +40,20 @@ pub(super) struct AsteroidSimulation {
     motion_memory: Memory<u32>,
     pub(super) count: usize,
     pub(super) recipe: Recipe,
-    /// The second pass of a step, under the contact law `match`.
+    /// The second pass of a step, which only the contact law `match` needs.
     pub(super) second: Option<SecondPass>,
     /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
     pub(super) solver: Box<dyn Solver>,
     reduction: Reduction,
     /// Positions with sizes: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
     pub(super) x: [Buffer<[f32; 4]>; 2],
-    /// Velocities with masses. Swapped like the positions.
+    /// Velocities with masses: `[0]` is current and `[1]` is the destination of the next substep. Swapped after each substep.
     pub(super) v: [Buffer<[f32; 4]>; 2],
-    /// Whether a step was taken with the current parameters. If so, the last substep went from `[1]` to `[0]`.
+    /// Whether a step was taken with the current parameters. If so, buffers `[1]` hold the state before the last substep.
     pub(super) stepped: bool,
     /// Whether the attract tool has changed velocities since the last step.
     was_attracted: bool,
-    /// For each body: number of hits, deepest overlap, and number of steps since the last hit.
+    /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
     /// Group that each body started in.
     origin: Buffer<f32>,
@@ -71,19 +71,19 @@ pub(super) struct AsteroidSimulation {
 pub(super) enum Measurement {
     /// The measurement is queued, and its result has not been read yet.
     Queued(Pending<Memory<u32>>),
-    /// The largest rate, and a flag: 1 if a body may touch the planet, otherwise 0.
+    /// The largest ratio of a body's speed to its radius, and 1 if a body may touch the planet, otherwise 0.
     Done([f32; 2]),
 }
 
-/// Progress of a burst.
+/// Progress of a burst of steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// Index of the current step, or of the next step between steps.
+    /// Index of the current step; between steps, that of the next step.
     pub(super) step: u32,
     /// Index of the next substep in the step.
     pub(super) substep: u32,
-    /// Number of substeps so far.
+    /// Number of substeps in the burst of steps so far.
     pub(super) substeps: u64,
 }
 
@@ -208,7 +208,7 @@ impl AsteroidSimulation {
         Ok(Measurement::Queued(self.motion_bits.read_into(std::mem::take(&mut self.motion_memory))?))
     }
 
-    /// Returns the result of the last measurement, or `None` if the result applies already. Waits for a queued measurement.
+    /// Returns the result of the last measurement, or `None` if it is in use already. Waits for a queued measurement.
     pub(super) fn last_measurement(&mut self) -> Result<Option<[f32; 2]>> {
         let result = match self.schedule.measurement.take() {
             None => return Ok(None),
@@ -224,7 +224,7 @@ impl AsteroidSimulation {
         Ok(Some(result))
     }
 
-    /// Returns the largest displacement in a substep, divided by the radius, with a warning if too large.
+    /// Returns the largest displacement of a body in a substep, divided by its radius, with a warning if it is too large.
     fn longest_move(&self, reach: f64) -> Reading {
         let is_long = reach > LONGEST_MOVE;
         let (warns, advice) = match self.params.substeps {
@@ -318,7 +318,7 @@ impl Simulation for AsteroidSimulation {
         Ok(Bodies { positions: x, velocities: v }.into())
     }
 
-    /// Returns sizes and masses, including those of bodies excluded as not finite, contacts, and the schedule of substeps.
+    /// Returns sizes, masses, contacts and the schedule of substeps. Includes bodies that are excluded as not finite.
     fn extra(&mut self) -> Result<Extra> {
         let measured = self.last_measurement()?.unwrap_or_default();
         let fourth = |rows: Vec<[f32; 4]>| rows.into_iter().map(|row| row[3]).collect();

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Recipe};
 
-/// Finds the contacts of bodies and takes a step with the contacts. Each group of related kernels has one implementation.
+/// Finds the contacts of bodies and takes a step. Each group of related kernels has one implementation.
 pub(super) trait Solver {
     /// Returns the kernel `advance`, which makes the first pass.
     fn advance(&self) -> &Advance;
@@ -17,8 +17,8 @@ pub(super) trait Solver {
         recipe.items(assignment.own.start)..recipe.items(assignment.own.end)
     }
 
-    /// Queues the next slice of the work-items `range` of the first pass, without waiting for the device. Returns the
-    /// work-item after the slice.
+    /// Queues the first part of the work-items `range` of the first pass, without waiting for the device. Returns the
+    /// first work-item after that part.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ContactPass, range: Range<usize>) -> Result<usize>;
 
     /// Returns the name of the kernel of the second pass.
@@ -32,7 +32,7 @@ pub(super) trait Solver {
     }
 }
 
-/// A pass over the bodies.
+/// A pass of a kernel over all bodies, with its inputs and outputs.
 pub(super) struct ContactPass<'a> {
     pub bodies: usize,
     /// Coefficients of the contact law, in the layout of `kernels/asteroids/contact.cl`.
@@ -45,9 +45,9 @@ pub(super) struct ContactPass<'a> {
     pub from: [&'a Buffer<[f32; 4]>; 2],
     /// Buffers of positions and velocities after the step, and of contacts.
     pub to: [Arg<'a>; 3],
-    /// The second pass, under the contact law `match`.
+    /// The second pass of the step, which only the contact law `match` needs.
     pub second: Option<&'a SecondPass>,
-    /// The part of the pass that this device computes.
+    /// The part of the pass over all bodies that this device computes.
     pub assignment: &'a Assignment,
 }
 
@@ -80,7 +80,7 @@ impl SecondPass {
     const PARTNERS: usize = 16;
     /// Device memory of the second pass per body, in bytes: the roles and the list of partners.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
-    /// Cost of a body in the second pass, in pairs of bodies.
+    /// Cost of a body in the second pass, as a number of pairs of bodies.
     pub(super) const COST: f64 = 16.0;
 
     /// Returns the macros that the kernels of both passes are compiled with.
@@ -97,7 +97,7 @@ impl SecondPass {
     }
 }
 
-/// Inputs for building a solver.
+/// Inputs for building a solver, which finds and resolves contacts.
 pub(super) struct Setup<'a> {
     pub device: &'a Device,
     pub program: &'a Program,
@@ -126,7 +126,7 @@ impl Advance {
         bodies as f64 * self.recipe.bodies_per_item()
     }
 
-    /// Queues the next slice of a pass. `cost` is the cost of a work-item in pairs of bodies.
+    /// Queues the next part of a pass. `cost` is the cost of a work-item, as a number of pairs of bodies.
     pub(super) fn slice(
         &self,
         lane: &mut Lane,

@@ -9,7 +9,7 @@ use crate::base::params::Choice;
 
 /// Number of steps from one measurement of the bodies to the next.
 const PERIOD: u32 = 8;
-/// Number of steps after which a measurement takes effect.
+/// Number of steps after which a measurement of the bodies' motion takes effect.
 const LAG: u32 = 4;
 /// Largest displacement of a body in a substep, as a fraction of its radius.
 pub(super) const LONGEST_MOVE: f64 = 0.5;
@@ -28,7 +28,7 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    /// Returns the simulated time for which a measurement must be valid.
+    /// Returns the simulated time for which a measurement of the bodies' motion must be valid.
     pub(super) fn ahead(params: &Asteroids) -> f64 {
         f64::from(PERIOD + LAG) * f64::from(params.dt)
     }
@@ -45,7 +45,7 @@ impl Motion {
     }
 }
 
-/// Work to do before a step.
+/// Work to do before a step: measuring the bodies' motion, or applying a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Due {
     /// Whether to measure the motion of the bodies.
@@ -54,11 +54,11 @@ pub(super) struct Due {
     pub apply: bool,
 }
 
-/// Schedule of the measurements. `M` is the type of a measurement.
+/// Schedule of the measurements of the bodies' motion. `M` is the type of a measurement.
 pub(super) struct Schedule<M> {
     /// Current number of substeps; 0 if the motion of the bodies must be measured first.
     pub substeps: u32,
-    /// Number of steps since the last measurement.
+    /// Number of steps since the bodies' motion was last measured.
     pub phase: u32,
     /// The last measurement; `None` after the measurement has taken effect.
     pub measurement: Option<M>,

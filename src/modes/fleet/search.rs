@@ -5,17 +5,17 @@ use super::shares::Speeds;
 
 /// Environment variable that controls the search. With the value `always`, every device takes part without a search.
 const SHARE_VARIABLE: &str = "GRAVITILE_SHARE";
-/// Number of bursts with all devices at the start of a search. These bursts measure the speed of each device.
+/// Number of bursts of steps with all devices at the start of a search, which measure each device's speed.
 const WARM: u32 = 4;
-/// Number of bursts to measure for each number of devices; the fastest burst counts. More than one, because the shares
-/// still change during the first burst.
+/// Number of bursts of steps to measure for each number of devices; the fastest burst counts. More than one, because
+/// the shares still change during the first burst.
 const TRIES: u32 = 3;
 /// A number of devices is not tried if the computation alone would take more than `HOPELESS` times the shortest step.
 const HOPELESS: f64 = 1.25;
 /// More devices are chosen only if the time of a step falls below this fraction of the time with fewer devices.
 const GAIN: f64 = 0.98;
 
-/// State and result of the search.
+/// Search for the devices that together make a step shortest.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     phase: Phase,
@@ -42,7 +42,7 @@ impl Search {
         }
     }
 
-    /// Returns whether all devices take part without a search.
+    /// Returns whether the user made all devices take part without a search.
     pub(super) fn is_off() -> bool {
         std::env::var_os(SHARE_VARIABLE).is_some_and(|value| value == "always")
     }

@@ -9,23 +9,23 @@ use crate::modes::Simulation;
 /// The part of a pass that one device computes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assignment {
-    /// Range of units of work that the device computes.
+    /// Units of work that the device computes.
     pub work: Range<usize>,
-    /// Bodies or rows that the device updates. Only this device has current data of these rows.
+    /// Bodies or grid rows that the device updates. Only this device has their current data.
     pub own: Range<usize>,
-    /// Position of the device among the participants, and number of participants.
+    /// Position of the device among the `of` participating devices, from 0.
     pub nth: usize,
     pub of: usize,
 }
 
-/// The stage of a pass in progress.
+/// Progress of the current stage of a pass over all bodies or cells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cursor {
     pub stage: usize,
-    /// Whether the stage has begun.
+    /// Whether the current stage of the pass has begun.
     pub begun: bool,
     pub assignment: Assignment,
-    /// Work-items of the stage that are not queued yet.
+    /// Work-items of the current stage that are not queued yet.
     pub items: Range<usize>,
 }
 
@@ -39,37 +39,37 @@ impl Cursor {
 /// How the work of a step can be divided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Number of units of work.
+    /// Number of units of work in a step.
     pub units: usize,
-    /// Number of bodies or rows.
+    /// Number of bodies or grid rows.
     pub count: usize,
-    /// Number of bodies or rows in a unit that their owner must compute; `None` if any device can compute any unit.
+    /// Number of bodies or rows in a unit of work that only their owner can compute; `None` if any device can.
     pub grain: Option<usize>,
-    /// Number of neighbouring rows on each side whose data an owner needs.
+    /// Number of neighbouring grid rows on each side whose data a device needs.
     pub edge: usize,
-    /// Bursts are cut only into multiples of this number of steps.
+    /// Bursts of steps are divided only at multiples of this number of steps.
     pub cut: u32,
 }
 
 /// Data that devices exchange after a stage.
 pub(crate) enum Traffic<'a> {
-    /// Each device receives the rows of all owners.
+    /// Each device receives the rows that the other devices computed.
     All(Vec<Rows<'a>>),
-    /// Each owner receives the edge rows of its two neighbours. The last owner and the first owner are neighbours.
+    /// Each device receives the edge rows of its two neighbours. The first and the last device are neighbours.
     Edges(Rows<'a>),
-    /// The first participant receives the rows of all owners.
+    /// The first device receives the rows of all other devices.
     ToFirst(Rows<'a>),
-    /// No exchange.
+    /// The devices exchange no data.
     Nothing,
-    /// Each device has partial sums for all bodies. Each owner receives the partial sums for its bodies from all other
-    /// devices. The sums of two devices start `stride` bodies apart.
+    /// Each device receives the other devices' partial sums for its own bodies. The sums of two devices start `stride`
+    /// bodies apart.
     Sums { parts: Rows<'a>, into: Rows<'a>, stride: usize },
 }
 
 /// A complete simulation on one device that can step a part of its bodies or rows. A pass over the bodies or rows has
 /// stages. Devices exchange data after each stage. A simulation on a single device computes all parts.
 pub(crate) trait SharedSimulation: Simulation {
-    /// State that is not stored in buffers.
+    /// Simulation state on the host, as opposed to state in device buffers.
     type HostState;
 
     /// Returns the simulation state that is not stored in buffers. May wait for the device.
@@ -78,19 +78,19 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Restores the state of another simulation, whose buffers are already copied.
     fn adopt(&mut self, host_state: Self::HostState);
 
-    /// Returns the queue of the device.
+    /// Returns the work queue of the simulation's device.
     fn lane(&mut self) -> &mut Lane;
 
-    /// Returns the stage in progress, or the default value before the first pass of a burst.
+    /// Returns the progress of the current stage, or the default value before the first pass of a burst of steps.
     fn cursor(&mut self) -> &mut Cursor;
 
-    /// Returns how a step can be divided.
+    /// Returns how a step can be divided among devices.
     fn plan(&self) -> Plan;
 
-    /// Returns whether the burst has passes that are not complete.
+    /// Returns whether passes of the current burst of steps remain.
     fn remains(&self) -> bool;
 
-    /// Returns the number of stages of the pass in progress.
+    /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
     /// Makes the decisions before a pass that must be equal on all participants. The first participant decides.
@@ -101,14 +101,14 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Begins a stage and returns its work-items. A cheap stage is queued as a whole, and the returned range is empty.
     fn begin(&mut self, stage: usize, assignment: &Assignment) -> Result<Range<usize>>;
 
-    /// Queues the next slice of the work-items `range` of a stage, without waiting for the device. Returns the work-item
-    /// after the slice.
+    /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
+    /// work-item after that part.
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize>;
 
-    /// Ends the pass.
+    /// Completes a pass over all bodies or cells, for instance by swapping buffers.
     fn end_pass(&mut self) -> Result<()>;
 
-    /// Begins the stage at the cursor.
+    /// Begins the current stage of the pass, as far as `assignment` requires.
     fn begin_stage(&mut self, assignment: &Assignment) -> Result<()> {
         let stage = self.cursor().stage;
         let items = self.begin(stage, assignment)?;
@@ -116,7 +116,7 @@ pub(crate) trait SharedSimulation: Simulation {
         Ok(())
     }
 
-    /// Queues parts of the stage until the lane is full. Returns whether the whole stage is queued.
+    /// Queues parts of the current stage until the device has enough work. Returns whether the whole stage is queued.
     fn feed(&mut self) -> Result<bool> {
         let Cursor { stage, assignment, mut items, .. } = self.cursor().clone();
         while !items.is_empty() && !self.lane().is_full() {
@@ -159,24 +159,24 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the data that devices exchange after a stage.
     fn traffic(&self, stage: usize) -> Traffic<'_>;
 
-    /// Returns the buffers required by `need` that are current only on the device of their owner.
+    /// Returns the buffers needed for `need` whose rows are current only on the device that owns them.
     fn kept(&self, need: Need) -> Vec<Rows<'_>>;
 
-    /// Returns the buffers that all participants keep up to date.
+    /// Returns the buffers whose whole content is current on every participating device.
     fn shared(&self) -> Vec<Rows<'_>>;
 
-    /// Returns a buffer that only the first participant keeps, and the number of rows in the buffer.
+    /// Returns the buffer that only the first device keeps, with its number of rows, if any.
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
         None
     }
 
-    /// Prepares the device's own rows before the rows are gathered for `need`.
+    /// Prepares the device's own rows before they are gathered for `need`.
     fn show(&mut self, _need: Need, _own: &Range<usize>) -> Result<()> {
         Ok(())
     }
 
-    /// Combines the series of the participants after a burst. `goes_on` tells whether the burst continues the previous
-    /// burst, and `is_whole` whether the burst is the complete requested burst.
+    /// Combines the values that the devices recorded for each step of a burst. `goes_on` tells whether the burst
+    /// continues the previous burst, and `is_whole` whether the burst is the complete requested burst.
     fn sum_up(_participants: &mut [&mut Self], _goes_on: bool, _is_whole: bool) -> Result<()> {
         Ok(())
     }
@@ -185,12 +185,12 @@ pub(crate) trait SharedSimulation: Simulation {
 /// Purpose for which data is gathered, in ascending order of the required data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
-    /// Drawing.
+    /// Drawing the bodies or the flow.
     Picture,
-    /// Drawing and measuring.
+    /// Drawing, and measuring sums such as the energy.
     Sums,
-    /// Saving or continuing.
+    /// Saving or continuing the simulation.
     State,
-    /// Saving, with the state before the last step.
+    /// Saving the simulation, with the state before the last step.
     LastStep,
 }

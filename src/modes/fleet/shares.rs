@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Shares do not change while uneven shares cost less than this fraction of a step.
+/// Largest fraction of a step's time that uneven shares may cost before they are changed.
 const TOLERANCE: f64 = 0.02;
 
 /// Speeds of the devices, in units of work per second.
@@ -59,7 +59,7 @@ impl Speeds {
         shares.into_iter().zip(0..).map(|(share, nth)| share.start + nth..share.end + nth + 1).collect()
     }
 
-    /// Returns whether other shares would be noticeably faster.
+    /// Returns whether other shares would be noticeably faster than `shares`.
     pub(super) fn is_uneven(&self, devices: &[usize], shares: &[Range<usize>]) -> bool {
         let units: usize = shares.iter().map(ExactSizeIterator::len).sum();
         let best = units as f64 / self.together(devices);

@@ -15,9 +15,9 @@ use crate::compute::{Device, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
-/// Length of a burst while speeds are measured, in seconds. Long compared with the launch of a kernel.
+/// Length of a burst of steps while speeds are measured, in seconds. Long compared with the launch of a kernel.
 const MEASURED_SECONDS: f64 = 0.01;
-/// Length of a burst after the search, in seconds. Shares follow a change of speed after this time.
+/// Length of a burst of steps after the search for the best devices, in seconds. Shares follow a change of speed this fast.
 const BURST_SECONDS: f64 = 0.25;
 /// Longest time to queue work before commands are read, in seconds.
 const LOOK_SECONDS: f64 = 0.1;
@@ -37,31 +37,31 @@ pub(super) struct Fleet<P> {
     pub(super) staging: Staging,
     speeds: Speeds,
     search: Search,
-    /// Slow kinds of devices, which are timed before they take part.
+    /// Slow devices, such as a CPU beside GPUs, which are timed before they take part.
     trials: Trials,
     /// Indices of the devices that take part, in the order of their shares.
     pub(super) participants: Vec<usize>,
-    /// One assignment for each of `participants`.
+    /// The part of the work that is assigned to each of `participants`.
     pub(super) assignments: Vec<Assignment>,
-    /// Devices that take part in the next burst, if the shares or the participants will change.
+    /// Devices that take part in the next burst of steps; `None` if nothing will change.
     wanted: Option<Vec<usize>>,
-    /// Data that the first participant has received from the other participants since the last step.
+    /// Kind of data that the first device has received from the others since the last step, if any.
     pub(super) gathered: Option<Need>,
-    /// Number of steps of the requested burst, and number of steps that have not begun.
+    /// Number of steps of the requested burst; `left` of them have not begun.
     requested: u32,
     left: u32,
     burst: Option<Burst>,
-    /// Sum of `rounds` over all steps of the requested burst so far.
+    /// Number of passes over all pairs or cells in the requested burst of steps so far.
     rounds: f64,
     /// Whether the next call of `advance` may wait for devices.
     may_wait: bool,
-    /// Time of a step in seconds; 0 if unknown.
+    /// Duration of a step in seconds; 0 if unknown.
     step_seconds: f64,
     seconds: f64,
     sharing: Sharing,
 }
 
-/// A burst in progress on all participants.
+/// A number of steps in progress on all participating devices.
 struct Burst {
     steps: u32,
     start: Instant,
@@ -139,7 +139,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes `participants` take part, with shares by the known speeds. Sends missing data to each participant.
+    /// Makes `participants` take part, with shares in proportion to their speeds. Sends missing data to each participant.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = self.arranged(participants);
         let owned =
@@ -155,7 +155,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Begins the next burst. Several bursts make up the requested burst.
+    /// Begins the next part of the requested burst of steps.
     fn begin_burst(&mut self) -> Result<Burst> {
         if let Some(participants) = self.wanted.take() {
             self.assign(participants)?;
@@ -197,7 +197,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(!self.lead().remains())
     }
 
-    /// Queues parts of the stage on each participant. Returns whether the whole stage is queued.
+    /// Queues parts of the current stage on each participating device. Returns whether the whole stage is queued.
     fn feed_stage(&mut self) -> Result<bool> {
         let Cursor { stage, begun, .. } = *self.lead().cursor();
         if !begun {
@@ -216,7 +216,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the speeds of a burst, and plans changes of shares or participants.
+    /// Records the speeds of the devices in a burst of steps, and plans changes of shares or participants.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {

@@ -67,7 +67,7 @@ impl<P: SharedSimulation> Fleet<P> {
         staging.run(&exchange)
     }
 
-    /// Exchanges data after a stage.
+    /// Exchanges data between the devices after a stage of a pass.
     pub(super) fn exchange(&mut self, stage: usize) -> Result<()> {
         let Self { parts, participants, assignments, staging, plan, .. } = self;
         let mut exchange = Exchange::new(parts.len(), participants);

@@ -5,7 +5,7 @@ use super::shared::{Assignment, Cursor, Plan, SharedSimulation, Traffic};
 use super::shares::Speeds;
 use crate::base::error::Result;
 
-/// The number of parts into which a step is divided. A device on trial computes one part.
+/// Number of parts into which a step is divided. A device on trial computes one part.
 const SLIVER: usize = 32;
 /// Devices with a guessed speed below this fraction of the fastest guess are tried before they take part.
 const SLOWER: f64 = 0.2;
@@ -25,7 +25,7 @@ impl Trials {
         (begin, Self(tried.into_iter().map(|device| (device, 0)).collect()))
     }
 
-    /// Checks the trials without waiting. Returns devices that should take part.
+    /// Checks without waiting which trials have ended. Returns devices that should take part.
     pub(super) fn check<P: SharedSimulation>(
         &mut self,
         parts: &mut [P],

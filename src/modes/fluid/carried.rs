@@ -6,17 +6,18 @@ use crate::base::flow::{Flow, MAX_TRACERS, SPEEDS};
 use crate::modes::carried::{ensure, has};
 use crate::modes::{CarriedList, Carries};
 
-/// Maximum number of mean speeds that are kept, one per step: a multiple of every `FluidSimulation::summed_steps`.
+/// Maximum number of mean speeds that are kept, one per step; a multiple of every `FluidSimulation::summed_steps`.
 pub(super) const SERIES: usize = 1 << 20;
 
-/// Positions of the tracers.
+/// Name of the list with the positions of the tracers.
 pub(super) const TRACERS: &str = "tracers";
-/// Mean speeds after the steps of the last burst.
+/// Name of the list with the mean speed of the fluid after each step of the last burst.
 pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
-/// Packed cells of the variant `half`, in old snapshots. Whole populations in f32 cannot represent every 16-bit deviation.
+/// Name of the list with the packed cells of the variant `half` in old snapshots, which `f32` populations cannot
+/// represent.
 pub(super) const HALVES: &str = "halves";
 
-/// Descriptions of the carried lists, with the check of each list.
+/// Lists that a snapshot of a fluid contains besides the state, each with its check.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: TRACERS,

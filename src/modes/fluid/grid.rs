@@ -13,13 +13,13 @@ pub(super) const GRID: KernelSource = source!("fluid/grid.cl");
 /// Memory layout of the populations of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Layout {
-    /// The nine populations of a cell lie together.
+    /// The nine populations of a cell lie together in memory.
     Cells,
-    /// One plane per population.
+    /// Each of the nine populations has a plane of its own.
     Planes,
-    /// One plane per population, in 16-bit numbers.
+    /// Each population has a plane of its own, in 16-bit numbers.
     Halves,
-    /// One plane per population, with ghost columns around each row, so that neighbours are always adjacent.
+    /// Each population has a plane, with ghost columns around each row, so that neighbours are always adjacent.
     Haloed,
 }
 

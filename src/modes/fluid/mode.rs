@@ -53,7 +53,7 @@ impl Mode for Fluid {
         Box::new(self.clone())
     }
 
-    /// Uses the tracers of the flow. Removes or adds tracers to reach the number in the parameters.
+    /// Builds a simulation that keeps the flow's tracers, but adds or removes some to match the parameters.
     fn build_together(&self, device_recipes: &[DeviceRecipe], state: &State) -> Result<Box<dyn Simulation>> {
         let flow = state.flow()?;
         let mut tracers = flow.tracers.clone();

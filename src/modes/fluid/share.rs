@@ -22,14 +22,14 @@ impl FluidSimulation {
         }
     }
 
-    /// Returns the rows of the grid with the index `grid`.
+    /// Returns the layout in rows of the grid buffer with the index `grid`.
     fn rows(&self, grid: usize) -> Rows<'_> {
         let (each, planes, pitch) = self.grid.rows();
         Rows::new(&self.f[grid], each, planes, pitch)
     }
 }
 
-/// The stages of a pass are the kernels of a launch, and two further stages if the tracers move.
+/// Shares steps between devices. Stages are the kernels of a launch, and two more if the tracers move.
 impl SharedSimulation for FluidSimulation {
     /// Number of steps so far, and the mean speeds of the burst so far.
     type HostState = (u32, Option<Vec<f32>>);

@@ -45,11 +45,11 @@ pub struct FluidSimulation {
     pub(super) carry: Kernel,
     pub(super) image: Kernel,
     pub(super) reduction: Reduction,
-    /// The current cells, and the destination of the next step. Swapped after each step, except in the variant `split`,
-    /// whose second buffer holds the populations that arrived.
+    /// Buffers of the current cells and of the cells after the next step. Swapped after each step, except in the
+    /// variant `split`, whose second buffer holds the populations that arrived.
     pub(super) f: [Buffer<u32>; 2],
     pub(super) solid: Buffer<u8>,
-    /// Σ |u| over each work-group, for each step since the sums were last added up.
+    /// Sum of the speeds |u| in each work-group, for each step since the sums were last added up.
     pub(super) sums: Buffer<f32>,
     /// Mean |u| after each step, for this burst and for the previous burst, whose copy to the host may still be pending.
     pub(super) series: [Buffer<f32>; 2],
@@ -76,7 +76,7 @@ pub(super) struct Share {
     pub(super) grain: usize,
     /// Number of rows on each side of the own rows that a launch reads.
     pub(super) edge: usize,
-    /// Smallest `FluidSimulation::summed_steps` of all devices.
+    /// Smallest `FluidSimulation::summed_steps` of all devices, if there are several.
     pub(super) summed_steps: Option<u32>,
     /// Number of steps of the launch in progress.
     pub(super) steps: u32,
@@ -88,15 +88,15 @@ pub(super) struct Share {
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 
-/// Progress of a burst.
+/// Progress of a burst of steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// Index of the next step.
+    /// Index of the next step in the burst.
     pub(super) step: u32,
-    /// Number of steps whose speeds have been added up.
+    /// Number of steps in the burst whose sums of speeds have been added up.
     pub(super) summed: u32,
-    /// Number of steps over which the tracers have moved.
+    /// Number of steps in the burst that the tracers have followed.
     pub(super) moved: u32,
 }
 
@@ -228,8 +228,8 @@ impl FluidSimulation {
         row.div_ceil(rows) * self.walls.nx.div_ceil(columns) * self.recipe.work_group
     }
 
-    /// Queues the push before a step. In variants with one kernel, only the first step of a burst needs this push, because
-    /// each step ends with the push of the next step.
+    /// Queues the push of the fluid before a step. In variants with one kernel, only the first step of a burst needs
+    /// this push, because each step ends with the push of the next step.
     pub(super) fn before_step(&mut self) -> Result<()> {
         let is_split = self.kernels.len() > 1;
         if self.burst.step == 0 {
@@ -363,7 +363,7 @@ impl Simulation for FluidSimulation {
         Ok(self.flow()?.into())
     }
 
-    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
+    /// Returns the current positions of the tracers, and the mean speeds of the last burst of steps.
     fn extra(&mut self) -> Result<Extra> {
         let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
         let tracers = self.tracers.read()?.into_flattened();

@@ -18,7 +18,7 @@ pub(super) struct AllPairs {
     bodies: usize,
     /// Number of bodies in a unit of work that devices share: a multiple of every device's work-group size.
     grain: usize,
-    /// Mass of all bodies with mass, if they have equal masses and the sum is multiplied by the mass afterwards.
+    /// Common mass of all bodies that have mass, if forces are summed without it and multiplied by it afterwards.
     common_mass: Option<f32>,
 }
 
@@ -68,7 +68,7 @@ impl Solver for AllPairs {
     }
 }
 
-/// Returns the mass of all bodies with mass, if their masses are equal.
+/// Returns the common mass of all bodies that have mass, or `None` if their masses differ.
 fn common_mass(bodies: &Bodies) -> Option<f32> {
     let mut masses = bodies.positions.iter().map(|x| x[3]).filter(|mass| *mass != 0.0);
     let first = masses.next()?;

@@ -6,11 +6,11 @@ use crate::base::error::{Error, Result};
 use crate::modes::CarriedList;
 use crate::modes::carried::{Checked, each_body, ensure, has};
 
-/// List of the acceleration and the energy error of each body.
+/// Name of the list with the acceleration and the energy error of each body.
 pub(super) const ACCELERATION: &str = "acceleration";
 pub(super) const COMMON_MASS: &str = "common_mass";
 
-/// Descriptions of the carried lists, with the check of each list.
+/// Lists that a snapshot of gravity contains besides the state, each with its check.
 pub(super) const CARRIES: &[CarriedList] = &[
     CarriedList {
         name: ACCELERATION,
@@ -59,12 +59,12 @@ pub(super) const CARRIES: &[CarriedList] = &[
     },
 ];
 
-/// List of the size of each body's last acceleration, without G. The tree opens cells depending on this size.
+/// Name of the list with the magnitude of each body's last acceleration, without G, on which the tree's accuracy depends.
 #[cfg(feature = "tree")]
 pub(super) const LAST_SIZES: &str = "tree_accelerations";
 
-/// List of the low parts of all positions, then of all velocities, if `compensated` is on. Each body has four numbers, as
-/// in [`Bodies`]; the fourth is 0.
+/// Name of the list with the low parts (rounding errors) of all positions, then of all velocities, if `compensated` is
+/// on. Each body has four numbers, as in [`Bodies`]; the fourth is 0.
 pub(super) const LOW_PARTS: &str = "low_parts";
 
 /// Updates the low parts after an edit that changed the number of bodies from `before` to `after`. A velocity that the user

@@ -12,19 +12,19 @@ use crate::modes::{Assignment, Plan, Recipe, Traffic, common_multiple, source, s
 
 const SHARES: KernelSource = source!("gravity/shares.cl");
 
-/// Maximum number of block distances whose tiles run at the same time.
+/// Maximum number of distances between blocks of bodies whose pairs are evaluated at the same time.
 const DEPTH: usize = 64;
-/// Inverse of the part of device memory that slots may take, unless one block distance needs more.
+/// Inverse of the fraction of device memory for partial forces, unless the minimum is larger.
 const SHARE: u64 = 16;
-/// Least number of bytes per body: position, mass and two slots for one block distance.
+/// Minimum device memory per body, in bytes: position, mass and two partial forces.
 pub(super) const BYTES_PER_BODY: usize = size_of::<[f32; 4 + 6]>();
 
-/// Returns the number of work-items that share a tile, as in `kernels/gravity/mutual.cl`.
+/// Returns the number of work-items that share a tile of pairs, as in `kernels/gravity/mutual.cl`.
 fn team(recipe: &Recipe) -> usize {
     if recipe.knob("lanes") > 1 { 1 } else { recipe.work_group }
 }
 
-/// Returns the number of bodies that the work-items of a tile hold at once.
+/// Returns the number of bodies that the work-items of a tile of pairs hold at once.
 fn own(recipe: &Recipe) -> usize {
     team(recipe) * (recipe.knob("lanes") * recipe.knob("k")) as usize
 }
@@ -45,7 +45,7 @@ pub(super) fn local_bytes(recipe: &Recipe) -> usize {
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
-    /// Buffers and kernels for sharing the tiles with other devices.
+    /// Buffers and kernels for sharing the pairs with other devices, if there are several devices.
     sums: Option<Sums>,
 }
 
@@ -102,7 +102,7 @@ impl Solver for Mutual {
     }
 }
 
-/// All tiles of pairs, with their buffers.
+/// The tiles into which all pairs of bodies are divided, with their kernels and buffers.
 struct Tiles {
     spread: Kernel,
     meet: Kernel,
@@ -112,7 +112,7 @@ struct Tiles {
     length: usize,
     side: usize,
     blocks: usize,
-    /// Number of block distances whose tiles run at the same time.
+    /// Number of distances between blocks of bodies whose pairs are evaluated at the same time.
     depth: usize,
     places: Buffer<f32>,
     slots: Buffer<f32>,
@@ -132,7 +132,7 @@ fn mass_unit(bodies: &Bodies) -> f32 {
     }
 }
 
-/// Returns the length of the blocks: a multiple that all of `recipes` can use, near the block size of the first recipe.
+/// Returns the number of bodies in a block: a multiple that suits all of `recipes`, near the block size of the first recipe.
 fn side(recipes: &[Recipe], bodies: usize) -> usize {
     // Blocks have equal lengths, so that the last block is not half empty.
     let blocks = bodies.div_ceil((recipes[0].knob("block") as usize).max(1));
@@ -167,7 +167,7 @@ impl Tiles {
         })
     }
 
-    /// Returns the number of tiles.
+    /// Returns the number of tiles into which the pairs of bodies are divided.
     fn count(&self) -> usize {
         self.blocks * (self.blocks + 1) / 2
     }
@@ -176,14 +176,14 @@ impl Tiles {
         [self.bodies, self.length, self.depth].map(|count| Arg::Uint(count as u32))
     }
 
-    /// Copies the bodies into columns.
+    /// Queues the copy of the bodies into columns, one per coordinate.
     fn prepare(&self, lane: &mut Lane, x: Arg) -> Result<()> {
         let [n, length, _] = self.sizes();
         let args = [n, length, Arg::Float(1.0 / self.mass_unit), x, (&self.places).into()];
         lane.whole(Pass::cheap(&self.spread, &args, self.length))
     }
 
-    /// Queues the next slice of the work-items `range`. Returns the work-item after the slice.
+    /// Queues the first part of the work-items `range`, which evaluate pairs. Returns the first work-item after that part.
     fn meet(&self, lane: &mut Lane, eps2: Arg, range: &Range<usize>) -> Result<usize> {
         let [_, length, depth] = self.sizes();
         let team = team(&self.recipe);
@@ -232,8 +232,8 @@ impl Sums {
         })
     }
 
-    /// Queues the next slice of the work-items `range`, and after the last slice the sum. Returns the work-item after the
-    /// slice.
+    /// Queues the first part of the work-items `range`, and after the last part the sum of the forces. Returns the
+    /// first work-item after that part.
     fn meet(&self, lane: &mut Lane, tiles: &Tiles, pass: &ForcePass, range: Range<usize>) -> Result<usize> {
         let [n, length, depth] = tiles.sizes();
         if range.start == pass.assignment.work.start * team(&tiles.recipe) {

@@ -8,7 +8,7 @@ use crate::modes::Diagnostics;
 type Vector = glam::DVec3;
 
 impl Gravity {
-    /// Returns s(r), the factor of the force law, for a squared distance.
+    /// Returns the factor s(r) of the acceleration m·d·s(r), for the squared distance `r2`.
     fn fade(&self, r2: f64) -> f64 {
         let eps2 = f64::from(self.eps).powi(2);
         let r2 = match self.softening {

@@ -29,14 +29,14 @@ pub(super) struct GravitySimulation {
     pub(super) drift: Kernel,
     reduction: Reduction,
     potential: Kernel,
-    /// Positions before and after the pass. Swapped after each pass.
+    /// Positions before and after a pass over all bodies. Swapped after each pass.
     pub(super) x: [Buffer<[f32; 4]>; 2],
     /// Velocities, followed by the low parts of positions and velocities if the parameter `compensated` is on.
     pub(super) v: Buffer<[f32; 4]>,
     /// Accelerations; the fourth number is the body's largest energy error in a step so far (`missed` in
     /// `kernels/gravity/force.cl`).
     pub(super) a: Buffer<[f32; 4]>,
-    /// Kinetic energy plus the absolute potential energy at the first measurement with the current parameters.
+    /// Kinetic energy plus absolute potential energy when first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
     packed: PackedPoints,
     /// Potential at each body: a double, or a pair of floats.
@@ -47,25 +47,25 @@ pub(super) struct GravitySimulation {
     attract: AttractKernel,
 }
 
-/// Validity of the accelerations, from the steps so far.
+/// Which accelerations are valid after the steps so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     /// Whether `a` contains the accelerations at the positions `x[0]` with the current parameters.
     pub a_is_current: bool,
-    /// Whether accelerations have been computed.
+    /// Whether accelerations have been computed since the simulation was built.
     pub a_is_there: bool,
     /// Whether the last step used the current parameters. The last pass of a burst evaluates the force at the positions
     /// before the pass, so that `a` then belongs to `x[1]`.
     pub stepped: bool,
 }
 
-/// A burst in progress: consecutive passes, each over all bodies.
+/// Progress of a burst of steps: consecutive passes, each over all bodies.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Burst {
     pub(super) steps: u32,
-    /// Index of the next pass.
+    /// Index of the next pass in the burst of steps.
     pub(super) pass: u64,
-    /// Number of passes; may exceed `u32` for the largest number of steps.
+    /// Number of passes in the burst; may exceed `u32` for the largest number of steps.
     pub(super) passes: u64,
     /// Whether the first pass only evaluates the force, for the drift at the start or for the first step's energy error.
     pub(super) evaluates: bool,

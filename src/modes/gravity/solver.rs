@@ -9,14 +9,14 @@ use crate::base::error::Result;
 use crate::compute::{Arg, Device, Kernel, Lane, Pass, Program};
 use crate::modes::{Assignment, Define, Extra, Mode, Plan, Recipe, Traffic, flags};
 
-/// Evaluates the forces of a pass and takes a step with the forces. Each group of related kernels has one implementation.
+/// Evaluates the forces between bodies and takes a step with them. Each group of related kernels has one implementation.
 pub(super) trait Solver {
-    /// Queues the next slice of the work-items `range` of a stage of a pass, without waiting for the device. Returns the
-    /// work-item after the slice.
+    /// Queues the first part of the work-items `range` of a stage, without waiting for the device. Returns the first
+    /// work-item after that part.
     fn evaluate(&mut self, lane: &mut Lane, pass: &ForcePass, range: Range<usize>) -> Result<usize>;
 
-    /// Queues a sum for each body: mass × potential over all other bodies, from which the energy is computed. The kernel
-    /// `all_pairs` with `args` can compute this sum.
+    /// Queues the computation of the potential at each body due to all others, from which the energy follows. The
+    /// kernel `all_pairs` with `args` can compute it.
     fn potential(&mut self, lane: &mut Lane, all_pairs: &Kernel, args: &[Arg], bodies: usize) -> Result<()> {
         let (group, cost) = (Pass::CHEAP_GROUP, bodies as f64);
         lane.whole(Pass { kernel: all_pairs, args, items: bodies, group, cost })
@@ -54,16 +54,16 @@ pub(super) trait Solver {
     }
 }
 
-/// A pass that evaluates forces.
+/// A pass over all bodies that evaluates forces, with its inputs and outputs.
 pub(super) struct ForcePass<'a> {
     /// Square of the softening length.
     pub eps2: Arg<'static>,
-    /// Coefficients of the step that the pass takes.
+    /// Coefficients of the step that the kernel takes with the forces.
     pub step: Step,
     /// Buffers of positions before the step, positions after the step, velocities, and accelerations.
     pub state: [Arg<'a>; 4],
     pub stage: usize,
-    /// The part of the pass that this device computes.
+    /// The part of the pass over all bodies that this device computes.
     pub assignment: &'a Assignment,
 }
 

@@ -36,12 +36,12 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Returns coefficients that change only the acceleration.
+    /// Returns coefficients of a step that computes accelerations but moves no body.
     pub(super) fn still(p: &Gravity) -> Self {
         Self { flat: false, ..Self::none(p) }
     }
 
-    /// Returns coefficients without motion, except onto the plane z = 0 if `flat` is on.
+    /// Returns coefficients that move no body, except onto the plane z = 0 if `flat` is on.
     fn none(p: &Gravity) -> Self {
         Self { damp: 1.0, loss: 1.0, flat: p.flat, g: p.g, ..Self::default() }
     }
@@ -52,7 +52,7 @@ impl Step {
         [self.closing, self.opening, self.drift] == [0.0; 3]
     }
 
-    /// Returns a whole step of `euler` or `taylor`.
+    /// Returns the coefficients of a whole step of `euler` or `taylor`.
     ///
     /// `taylor` moves by the old velocity: x + dt·(v + a·dt) − ½a·dt² = x + v·dt + ½a·dt².
     pub(super) fn whole(p: &Gravity) -> Self {

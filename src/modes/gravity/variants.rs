@@ -45,7 +45,7 @@ variants! {
         local_bytes: mutual::local_bytes;
 }
 
-/// All variants with the unfinished one.
+/// All variants, including the unfinished `tree`.
 #[cfg(feature = "tree")]
 pub static WITH_TREE: [Variant; 8] =
     [NAIVE, PRIVATE, TILED, UNROLLED, VECTOR, BLOCKED, MUTUAL, super::tree::TREE];
@@ -59,7 +59,7 @@ pub(super) fn auto_variant(device: &DeviceInfo, bodies: usize) -> &'static Varia
     }
 }
 
-/// Returns the size of one body per work-item in local memory, in bytes.
+/// Returns the size of local memory for one body per work-item, in bytes.
 fn tile(recipe: &Recipe) -> usize {
     size_of::<[f32; 4]>() * recipe.work_group
 }
