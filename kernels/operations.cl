@@ -52,7 +52,7 @@ __kernel void fetches(const uint rounds, const float seed, __global float *out, 
     out[get_global_id(0)] = FETCH_TOTAL(all);
 }
 
-// One pass, regardless of `rounds`: the host queues the kernel that many times.
+// Copies each element once and ignores `rounds`: the host queues this kernel `rounds` times.
 __kernel void copies(const uint rounds, const float seed, __global FETCH *out, __global const FETCH *from)
 {
     out[get_global_id(0)] = from[get_global_id(0)];

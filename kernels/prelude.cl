@@ -16,7 +16,7 @@ bool is_finite(float x)
     return (as_uint(x) & 0x7fffffffu) <= as_uint(FINITE_LIMIT);
 }
 
-// Indices of the options of the parameter `colour`, and the value of a body that is held out.
+// Indices of the options of the parameter `colour`, and the value that marks a body excluded as not finite.
 #define COLOUR_MASS 1
 #define COLOUR_ACCELERATION 2
 #define COLOUR_ORIGIN 3

@@ -9,6 +9,6 @@ __kernel void pull(const uint n, const float8 c, __global const float4 *x, __glo
         return;
     float3 d = c.s012 - x[i].xyz;
     float root = rsqrt(dot(d, d) + c.s4);
-    // A body that is held out keeps its NaN velocity.
+    // A body that is excluded as not finite keeps its NaN velocity.
     v[i].xyz += d * (c.s3 * root * root * root);
 }

@@ -77,7 +77,8 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of SUMS sums: ½mv², the mode's potential, mv (3), m|v|, m x×v (3), bodies held out, three of the mode's own.
+// A row of SUMS sums: ½mv², potential, mv (3), m|v|, m x×v (3), number of excluded bodies, three that depend on the
+// mode.
 #define POTENTIAL 1
 #define EXTRA 10
 
@@ -87,7 +88,7 @@ void clear_sums(real *s)
         s[k] = real_of(0.0f);
 }
 
-// Adds a body at p with velocity u unless it is held out; returns whether it was added.
+// Adds a body at p with velocity u unless it is excluded as not finite; returns whether it was added.
 bool add_body(real *s, float3 p, float3 u, float m)
 {
     if (!all_finite(u)) {

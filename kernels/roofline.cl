@@ -7,7 +7,7 @@
 
 // Explicit vectors, for CPU compilers that do not vectorise over work-items.
 #if LANES == 16
-typedef float16 FETCH; // the widest that is fetched at once
+typedef float16 FETCH; // the widest vector that is fetched at once
 #define FETCH_TOTAL(all) total(all)
 #define RAMP (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #else
@@ -16,7 +16,7 @@ typedef float4 FETCH;
 #define RAMP 0.0f
 #endif
 
-// Written out for each column: arrays of vectors would be kept in memory.
+// The code is repeated for each column, because arrays of vectors would be kept in memory.
 #define EACH_3(DO) DO(0) DO(1) DO(2)
 #define EACH_4(DO) EACH_3(DO) DO(3)
 #define EACH_8(DO) EACH_4(DO) DO(4) DO(5) DO(6) DO(7)
@@ -25,7 +25,7 @@ typedef float4 FETCH;
 #define PASTE(a, b) PASTE_(a, b)
 #define EACH PASTE(EACH_, CHAINS)
 
-// Differs between items, so that no item's work can be shared.
+// Returns a number that differs between items, so that no item's work can be shared.
 float item_share(void)
 {
     return (float)(get_global_id(0) & 15) * 0.0625f;

@@ -2,7 +2,7 @@
 // pairs.
 //
 // On the device a body is x = (x, y, z, ρ) and v = (vx, vy, vz, m); its radius is ρ times the parameter `radius`. A
-// body that is held out has ρ = NaN, so that it touches no body.
+// body that is excluded as not finite has ρ = NaN, so that it touches no body.
 //
 // There are two laws. With `simple` a step is one pass: every body adds the whole impulse of each of its contacts.
 // With `match` (the define MATCH) a step is two passes: the first classifies and counts the contacts of every body

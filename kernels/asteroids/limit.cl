@@ -19,7 +19,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
 #pragma unroll
         for (uint turn = 0; turn < TURNS; ++turn) {
             EACH(LOOK)
-            // A single addition changes the operands from turn to turn.
+            // Changes the operands of the next turn with one addition.
             const wide moved = x - 0.0009765625f;
             x = y;
             y = z;

@@ -60,12 +60,12 @@ typedef struct {
 void take(Few *few, uint first, uint n, __global const float4 *x_in, COEFFICIENTS c)
 {
     for (uint b = 0; b < BODIES; ++b) {
-        // Past the end the last body is repeated; results of the copies are not used.
+        // Repeats the last body beyond the end; results of the copies are not used.
         const float4 x = x_in[min(first + b, n - 1)];
         const float4 scaled = (float4)(x.xyz, x.w * c.s5);
         few->own[b] = x;
         few->twice[b] = -2.0f * scaled;
-        // A held-out body is near to no body. NaN instead of infinity would hide the other bodies.
+        // An excluded body (ρ is NaN) is near no body. A threshold of NaN instead of infinity would hide other bodies.
         few->h[b] = isnan(x.w) ? INFINITY : threshold(scaled);
     }
 }

@@ -92,7 +92,7 @@ __kernel void survey(GRID, const COEFFICIENTS c, __global const uchar *solid, __
     field[i] = (float4)(momentum_x(&cell) / rho, momentum_y(&cell) / rho, rho, (2.0f / rate - 1.0f) / 6.0f);
 }
 
-// Returns the column that x means: beyond the ends of a row the nearest column with INLET, else the wrapped column.
+// Returns the column of the coordinate x: beyond the ends of a row the nearest column with INLET, else the wrapped one.
 uint column(uint nx, int x)
 {
 #ifdef INLET

@@ -25,7 +25,7 @@ typedef struct {
 #define GRID const uint nx, const uint ny, const uint stride, const uint plane, const float rest
 #define THE_GRID { nx, ny, stride, plane, rest }
 
-// Index into buffers with one number per cell.
+// Returns the index of a cell in buffers with one number per cell.
 INLINED uint single(const Grid *g, uint x, uint y)
 {
     return y * g->stride + GHOST + x;

@@ -28,8 +28,8 @@ INLINED void put_near(__local float *near, const Cell *c)
     near[8 * WORK_GROUP] = c->f8;
 }
 
-// As `pull`, from the work-group's cells in local memory. `east` is the offset of the neighbour to the east: 1, or 0 at
-// the last column of a grid with an inlet.
+// Like `pull`, but reads the populations from the work-group's cells in local memory. `east` is the offset of the
+// neighbour to the east: 1, or 0 at the last column of a grid with an inlet.
 INLINED void pull_near(Cell *n, __local const float *near, int east)
 {
     n->f0 = near[0 * WORK_GROUP];
@@ -58,7 +58,7 @@ __kernel WHOLE_GROUPS void advance(GRID, const COEFFICIENTS c, const uint first,
     const uint x = wrapped(x_, nx), y = wrapped(y_, ny);
     bool is_cell = row < OWN_ROWS + EDGE;
 #ifdef INLET
-    // With an inlet, rows do not wrap around.
+    // With an inlet, there are no cells beyond the left and right edges of the grid.
     is_cell = is_cell && x == x_;
     const int east = x + 1 < nx ? 1 : 0;
 #else

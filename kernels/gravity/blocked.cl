@@ -1,4 +1,4 @@
-// For GPUs: a work-item sums over the others for K bodies at once, so that each body read from the tile serves K
+// For GPUs: a work-item sums over all other bodies for K bodies at once, so that each body read from the tile serves K
 // pairs. SPLIT items share the tile: each sums its part of the tile for the same K bodies, so that few bodies fill a
 // large device too. The partial sums are added in local memory.
 #if SPLIT < WORK_GROUP
@@ -9,7 +9,7 @@
 // Adjacent items with the same part of the tile read the same body at the same time. If SHARES does not divide the
 // work-group, the remaining items only help to load; their sums are ignored.
 #define SLOTS (WORK_GROUP / SHARES)
-// The tile is padded with bodies of no effect to a whole number of turns of the unrolled loop.
+// The tile is padded with bodies without effect to a whole number of turns of the unrolled loop.
 #define TURN (SHARES * UNROLL)
 #define TILE ((WORK_GROUP + TURN - 1) / TURN * TURN)
 

@@ -25,8 +25,8 @@ float3 attract(float3 sum, float3 own, float4 other, float eps2)
 
 // The update of a body by its acceleration a, for all integrators (see Step in modes/gravity/step.rs):
 //   v ← (v + closing·a)·damp; v ← v + opening·a; x ← x + drift·v + drift2·a; v ← v·loss
-// with c = (closing, damp, opening, drift, drift2, loss, flat, G). Explicit fma: whether two steps are queued
-// as one burst or two does not change a bit of the result.
+// with c = (closing, damp, opening, drift, drift2, loss, flat, G). Uses explicit fma, so that dividing the steps into
+// bursts differently does not change a bit of the result.
 #define COEFFICIENTS float8
 
 float3 gravity(float3 sum, COEFFICIENTS c)

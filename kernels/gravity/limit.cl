@@ -27,7 +27,7 @@ __kernel void pairs(const uint rounds, const float seed, __global float *out)
 #pragma unroll
         for (uint turn = 0; turn < TURNS; ++turn) {
             EACH(PULL)
-            // One addition moves the other body, which costs as much as fetching it.
+            // Changes the other body with one addition, which costs as much as fetching a new body.
             const wide moved = x + 0.0009765625f;
             x = y;
             y = z;

@@ -17,9 +17,9 @@
 #define TEAM_ID 0
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-// Bodies that the items of one tile hold at once.
+// Number of bodies that the items of one tile hold at once.
 #define OWN (TEAM * LANES * K)
-// Other bodies in local memory at once.
+// Number of other bodies that local memory holds at once.
 #define TILE ((128 + TEAM - 1) / TEAM * TEAM)
 
 #if LANES == 16
@@ -60,7 +60,7 @@ void meet(Columns *own, wide m, float4 other, Pulls *caused, float eps2)
 }
 
 // Writes the bodies as columns of `length`, with positions in UNIT and masses multiplied by `per_mass`, padded with
-// bodies of no effect.
+// bodies without effect.
 __kernel void spread(const uint n, const uint length, const float per_mass, __global const float4 *x_in,
                      __global float *places)
 {
@@ -144,7 +144,7 @@ __kernel WHOLE_GROUPS void meet_blocks(const uint length, const uint side, const
             __global float *felt = slot + 3 * length + column * side + start + j;
             const Pulls all = pulls[TEAM_ID][j];
             float3 sum = (float3)(total(all.x), total(all.y), total(all.z));
-            // A block with itself already covers both sides.
+            // The tile of a block with itself already covers both sides of each pair.
             if (distance == 0)
                 sum = 0.0f;
             if (distance >= depth)

@@ -1,4 +1,4 @@
-// The own body and its sum stay in registers; the others are still read from global memory one by one.
+// The work-item's own body and its sum stay in registers; other bodies are still read from global memory one by one.
 __kernel WHOLE_GROUPS void advance(const uint n, const float eps2, const COEFFICIENTS c,
                                    __global const float4 *x_in, __global float4 *x_out, __global float4 *v,
                                    __global float4 *a)

@@ -1,7 +1,7 @@
 // For CPUs: a work-item steps VECTORS vectors of LANES bodies, and broadcasts each other body to all lanes in turn.
 // Explicit vectors serve compilers that do not vectorise over work-items.
 //
-// The sum runs over CHUNK others at a time, so that small forces are not lost in a large sum.
+// The sum runs over CHUNK other bodies at a time, so that small forces are not lost in a large sum.
 #define CHUNK 1024
 
 typedef union {

@@ -134,7 +134,7 @@ pub struct Carries<'a> {
 }
 
 impl<'a> Carries<'a> {
-    /// Returns the bodies, or an error if the state is a flow.
+    /// Returns the bodies of the state to check.
     ///
     /// # Errors
     /// Returns an error if the state is a flow.

@@ -46,7 +46,7 @@ fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, 
         params::set(config.mode.as_mut(), key, value).unwrap();
     }
     if info.work.matter == Matter::Bodies {
-        // One is held out from the start, one leaves all bounds on the way, and one alone has another mass.
+        // One body is excluded from the start, one leaves all bounds on the way, and one alone has another mass.
         let mut bodies = engine(config.clone()).bodies().unwrap();
         for (i, v) in bodies.velocities.iter_mut().enumerate() {
             v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
@@ -363,7 +363,7 @@ fn a_large_flow_at_rest_is_saved_and_read_again() {
     assert!(again.runs[0].state.flow().unwrap() == &flow);
 }
 
-/// Each list that a mode carries has a row, and a body that is held out is no reason to refuse the others: see
+/// Each list that a mode carries has a row, and an excluded body is no reason to refuse the others: see
 /// [`every_variant_goes_on_as_if_it_had_never_stopped`]. Bodies of a scene are checked like those of a state.
 #[test]
 fn bodies_of_a_scene_are_checked_too() {

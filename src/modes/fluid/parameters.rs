@@ -29,7 +29,7 @@ parameters! {
         inlet: f32 = 0.1, "Inlet speed" [0.0..=0.3, Linear] unit("cells/step"),
         /// Mass in each cell at the start. The force of the push is proportional to this mass.
         density: f32 = 0.1, "Density" [DENSITY, Log] effect(Reseed),
-        // A whole number.
+        // The number of tracers is a whole number.
         /// Number of dots that move with the flow.
         tracers: f32 = 16_384.0, "Tracers" [0.0..=MAX_TRACERS as f32, Log] effect(Rebuild),
         /// Quantity that the colour of a tracer shows.

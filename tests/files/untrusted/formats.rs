@@ -178,7 +178,7 @@ fn check_loaded(bodies: &Bodies) -> u64 {
     size
 }
 
-/// Bodies are within bounds or held out, one by one.
+/// Checks that each body is within bounds or excluded.
 fn check_bodies(bodies: &Bodies) -> u64 {
     assert!(!bodies.is_empty() && bodies.positions.len() == bodies.velocities.len());
     for ([x, y, z, m], v) in bodies.positions.iter().zip(&bodies.velocities) {
@@ -230,7 +230,7 @@ fn check_scene(config: &Config) -> u64 {
     check_scene_of(&config.start);
     match config.to_file() {
         Ok(text) => 4 * text.len() as u64,
-        // Bodies that are held out stand in no scene file.
+        // A scene file cannot contain excluded bodies.
         Err(error) => {
             check_error(&error);
             0
