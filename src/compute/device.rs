@@ -121,7 +121,7 @@ impl Device {
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
-    /// Returns a unique number, which changes each time a device is opened and which [`Error::OpenCl`] contains.
+    /// Returns a unique number that changes each time a device is opened. [`Error::OpenCl`] contains this number.
     pub fn key(&self) -> u64 {
         self.health.key
     }

@@ -45,8 +45,8 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices with the indices `chosen` in the pool. Reuses open devices, unless one of them is not open
-    /// yet: then opens all of them anew.
+    /// Returns the devices with the indices `chosen` in the pool. Reuses them if all are open; otherwise opens all of
+    /// them anew.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.

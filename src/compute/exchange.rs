@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
 /// A set of copies between devices, which are identified by index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// For each device, whether the exchange waits for the device.
+    /// Whether the exchange waits for each device, by index of the device.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,

@@ -74,7 +74,7 @@ impl<'a> Pass<'a> {
 }
 
 impl Lane {
-    /// Creates a lane for an idle device.
+    /// Creates an empty work queue for an idle device.
     pub fn new(device: &Device) -> Self {
         // A low first guess only makes the slices of the first step shorter.
         let rate = match device.info.kind {
@@ -158,7 +158,7 @@ impl Lane {
         Ok(true)
     }
 
-    /// Returns the device that the lane feeds.
+    /// Returns the device whose work the lane queues.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-/// Compiles a source. The outer error comes from the device, the inner one from the compiler.
+/// Compiles OpenCL source. The outer error comes from the device, the inner one from the compiler.
 fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
     use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
     const DOING: &str = "building a program";

@@ -16,7 +16,7 @@ use crate::base::error::{Error, Result};
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Length of one timing, in seconds: long compared with a launch and a clock's resolution, but too short for users to notice.
+/// Length of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
 /// Number of timings. The best timing counts.
 const TIMINGS: u32 = 8;

@@ -11,7 +11,7 @@ use crate::compute::{Device, KernelEdits};
 
 impl Engine {
     /// Replaces built-in kernels by `edits`. First runs one step on a copy of the simulation. If this step fails, or
-    /// `goes_on` returns false between two slices of the step, nothing changes. Kernels of other variants are built on
+    /// `goes_on` returns false between two parts of the step, nothing changes. Kernels of other variants are built on
     /// first use. Returns the names of the kernel files that were built, or `None` if `goes_on` returned false.
     ///
     /// # Errors

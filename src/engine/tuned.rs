@@ -18,11 +18,11 @@ const VERSION: u32 = 1;
 /// Largest length of the file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The fastest recipes for each device, driver, mode, variant and size class.
+/// The fastest kernel settings for each device, driver, mode, variant and size class.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tuned(Arc<Vec<Winner>>);
 
-/// The fastest recipe of one combination in [`Tuned`], as stored in the file.
+/// The fastest kernel settings for one combination in [`Tuned`], as stored in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Winner {
     device: String,
@@ -38,7 +38,7 @@ struct Winner {
     pairs_per_second: f64,
 }
 
-/// Contents of the file with the tuned recipes.
+/// Contents of the file with the fastest kernel settings.
 #[derive(Serialize, Deserialize)]
 struct Contents {
     version: u32,
@@ -64,7 +64,7 @@ impl Winner {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
     }
 
-    /// Returns the recipe for `device`, or `None` if the kernel changed or the device does not support it.
+    /// Returns the stored kernel settings, or `None` if the kernel changed or the device does not support them.
     fn recipe(&self, device: &DeviceInfo, mode: &'static ModeInfo) -> Option<Recipe> {
         let variant =
             mode.variant(&self.variant).filter(|variant| fingerprint(mode, variant) == self.fingerprint)?;
@@ -78,7 +78,7 @@ impl Tuned {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
 
-    /// Reads the file `path`. A missing file counts as empty.
+    /// Reads the kernel settings stored in the file `path`. A missing file counts as empty.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or has another format. The program also works without the file.
@@ -96,7 +96,7 @@ impl Tuned {
         Ok(Self(Arc::new(contents.winners)))
     }
 
-    /// Writes the file `path` and its folder. Keeps other recipes in the file, because another process may have written them.
+    /// Writes the file `path` and its folder. Keeps other entries of the file, which another process may have written.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -115,7 +115,8 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores a recipe and its speed with `bodies` bodies, in pairs per second. Replaces the variant's older recipe.
+    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second. Replaces the variant's old
+    /// ones.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -139,7 +140,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known recipe for `bodies` bodies, for one variant or for any variant.
+    /// Returns the fastest known kernel settings for `bodies` bodies, for one variant or for any variant.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

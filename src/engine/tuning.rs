@@ -25,19 +25,19 @@ const CUT_OFF: f64 = 0.8;
 const GAIN: f64 = 1.01;
 /// Longest step that is timed more than once, in seconds.
 const LONGEST_STEP: f64 = 1.0;
-/// Smallest number of bodies in [`Study::Bodies`].
+/// Smallest number of bodies that [`Study::Bodies`] measures.
 const FEWEST: usize = 256;
 
-/// The measured speed of a recipe.
+/// The measured speed of a kernel variant with certain settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trial {
-    /// The recipe that was measured.
+    /// The kernel variant and settings that were measured.
     pub recipe: Recipe,
     /// Number of bodies or cells in the measurement.
     pub bodies: usize,
     /// Pairs or cells per second, as [`crate::modes::Work`] counts them.
     pub pairs_per_second: f64,
-    /// Whether the timing is rough, because another recipe is much faster or a step takes very long.
+    /// Whether the timing is rough, because another variant is much faster or a step takes very long.
     pub is_rough: bool,
 }
 
@@ -56,7 +56,7 @@ impl Trial {
     }
 }
 
-/// Stores the fastest recipe of each variant in `tuned`, without rough measurements.
+/// Stores the fastest settings of each kernel variant in `tuned`, without rough measurements.
 pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
     let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
     for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
@@ -71,7 +71,7 @@ pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 /// A series of measurements of the device's speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Study {
-    /// Searches for the fastest recipe.
+    /// Searches for the fastest kernel variant and settings.
     Tune,
     /// Measures each variant with several work-group sizes.
     WorkGroups,
@@ -80,7 +80,7 @@ pub enum Study {
 }
 
 impl Study {
-    /// Measures recipes for the mode and the scene of `config`, until `report` stops the measurements.
+    /// Measures kernel variants and settings for the mode and the scene of `config`, until `report` stops the measurements.
     ///
     /// # Errors
     /// Returns an error if the configuration is not possible.
@@ -105,7 +105,7 @@ impl Study {
     }
 }
 
-/// The mode, the bodies and the device of a measurement.
+/// The mode, bodies and device whose speed is measured.
 struct Subject<'a> {
     device: &'a Device,
     mode: Box<dyn Mode>,
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
         Self { device, mode, state }
     }
 
-    /// Returns the guessed recipe of each variant that is accurate enough for `auto`, slowest first.
+    /// Returns the guessed settings of each kernel variant that is accurate enough for `auto`, slowest first.
     fn guesses(&self) -> Vec<Recipe> {
         let guess = |variant| Recipe::guess(variant, &self.device.info, self.state.len());
         let variants = self.mode.info().variants.iter();
@@ -197,8 +197,8 @@ impl Axis {
         knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
     }
 
-    /// Returns the recipes that differ from `recipe` only in the number on this axis. Work-group sizes change by at most a
-    /// factor of four.
+    /// Returns the recipes that differ from `recipe` only in the number that this axis varies. Work-group sizes change
+    /// by at most a factor of four.
     fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
         let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
         let mut all: Vec<Recipe> = match self {

@@ -135,8 +135,8 @@ fn stir(bodies: &mut Bodies, masses: Masses) {
     }
 }
 
-/// Returns how strongly the state changes. For bodies: the RMS change of velocity divided by the RMS speed at the end. For
-/// a fluid: the largest speed.
+/// Returns how strongly the state changes: for bodies, the RMS change of velocity divided by the RMS speed at the end;
+/// for a fluid, the largest speed.
 ///
 /// # Errors
 /// Returns an error if one state holds bodies and the other a fluid.

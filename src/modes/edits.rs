@@ -10,8 +10,8 @@ use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Program};
 
 const PULL: KernelSource = source!("pull.cl");
 
-/// Applies `edit`. A launched cluster has at least the radius `wide`, and rotates at the rate `spin(mass, radius)`, at
-/// which gravity holds the cluster together.
+/// Applies an edit by the user to the bodies. A launched cluster has at least the radius `wide`, and rotates at the
+/// rate `spin(mass, radius)`, at which gravity holds the cluster together.
 pub(super) fn apply(
     bodies: &mut Bodies,
     edit: &Edit,

@@ -32,7 +32,7 @@ impl Limit {
         }
     }
 
-    /// Returns an explanation for the tooltip.
+    /// Returns an explanation of the limit for a tooltip.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pair(_) => {

@@ -32,7 +32,7 @@ pub struct ModeInfo {
     pub limit: Limit,
     /// Kernel sources that each variant is built with, between the prelude and the variant's own file.
     pub kernels: &'static [KernelSource],
-    /// Variants, slowest first.
+    /// Kernel variants of the mode, slowest first.
     pub variants: &'static [Variant],
     /// Built-in scenes; the first is the default.
     pub scenes: &'static LazyLock<Vec<Arc<Scene>>>,

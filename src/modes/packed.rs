@@ -4,7 +4,7 @@ use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
 use crate::compute::{Arg, Buffer, Device, Kernel, Lane, Pass, Pending};
 
-/// The kernel `pack` of a mode, with its output buffers.
+/// The kernel `pack`, which prepares the points to draw, with its output buffers.
 pub(super) struct PackedPoints {
     kernel: Kernel,
     positions: Buffer<[f32; 4]>,

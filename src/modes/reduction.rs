@@ -15,7 +15,7 @@ const ROWS: usize = 256;
 /// Number of sums that a work-group writes. `kernels/reduce.cl` lists the sums in their order.
 const SUMS: usize = 13;
 
-/// The reduction kernel with its scratch memory.
+/// The kernel `measure`, which sums over all bodies or cells, with its scratch memory.
 pub(super) struct Reduction {
     /// Queue for the kernel `measure`, and for kernels that prepare the input of `measure`.
     pub lane: Lane,

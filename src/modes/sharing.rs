@@ -25,7 +25,7 @@ pub struct Sharing {
     pub is_settled: bool,
 }
 
-/// A device's part of the work.
+/// A device that shares the work, and its part of the work.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Member {
     /// Number of the device.

@@ -24,7 +24,7 @@ pub struct Variant {
     pub knobs: &'static [Knob],
     /// Returns a good work-group size for a device.
     pub work_group: fn(&DeviceInfo) -> usize,
-    /// Name of the knob for the width of a work-group, if a work-group covers a rectangle of cells.
+    /// Name of the compile-time parameter for the width of a work-group, if a work-group covers a rectangle of cells.
     pub width_knob: Option<&'static str>,
     /// Returns the number of bodies or cells that a work-group steps.
     pub bodies_per_group: fn(&Recipe) -> usize,
@@ -137,22 +137,22 @@ pub enum Together {
 /// A compile-time parameter of a variant's kernels. It changes only the speed.
 #[derive(Debug)]
 pub struct Knob {
-    /// Name of the knob in `--knob` and the panel.
+    /// Name of the compile-time parameter in `--knob` and the panel.
     pub name: &'static str,
     /// Name of the macro in the kernel; empty if only the host uses the value.
     pub define: &'static str,
-    /// Description of the knob in one line.
+    /// Description of the compile-time parameter in one line.
     pub summary: &'static str,
     /// Allowed values.
     pub options: &'static [u32],
-    /// Whether the guessed value is always the fastest, so that tuning can skip the knob.
+    /// Whether the guessed value is always the fastest, so that tuning tries no other values.
     pub never_hurts: bool,
-    /// Returns a good value of the knob for a device and a number of bodies.
+    /// Returns a good value of the compile-time parameter for a device and a number of bodies.
     pub guess: fn(&DeviceInfo, usize) -> u32,
 }
 
 impl Knob {
-    /// Creates a knob without a summary. Tuning does not skip the knob.
+    /// Creates a compile-time parameter without a summary. Tuning does not skip it.
     pub(super) const fn new(
         name: &'static str,
         define: &'static str,
@@ -162,12 +162,12 @@ impl Knob {
         Self { name, define, summary: "", options, never_hurts: false, guess }
     }
 
-    /// Sets the summary of the knob.
+    /// Sets the summary of the compile-time parameter.
     pub(super) const fn summary(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// Returns whether the knob is an on/off switch.
+    /// Returns whether the compile-time parameter is an on/off switch.
     pub fn is_switch(&self) -> bool {
         self.options == [0, 1]
     }
@@ -187,19 +187,19 @@ pub(super) fn common_multiple(a: usize, b: usize) -> usize {
 /// Maximum number of compile-time parameters (knobs) of a variant.
 pub const MAX_KNOBS: usize = 5;
 
-/// A variant with a work-group size and values for all knobs.
+/// A kernel variant with a work-group size and values for all of its compile-time parameters (knobs).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recipe {
     /// The kernel variant.
     pub variant: &'static Variant,
     /// Number of work-items in a work-group.
     pub work_group: usize,
-    /// Values of the variant's knobs, in the order of `Variant::knobs`. Unused entries are 0.
+    /// Values of the compile-time parameters, in the order of `Variant::knobs`. Unused entries are 0.
     values: [u32; MAX_KNOBS],
 }
 
 impl Recipe {
-    /// Returns a good recipe for a device and a number of bodies.
+    /// Returns a good recipe (settings of `variant`) for a device and a number of bodies.
     pub fn guess(variant: &'static Variant, device: &DeviceInfo, bodies: usize) -> Self {
         let mut values = [0; MAX_KNOBS];
         for (value, knob) in values.iter_mut().zip(variant.knobs) {
@@ -210,8 +210,8 @@ impl Recipe {
         recipe
     }
 
-    /// Parses a recipe. Returns `None` if a knob is missing, unknown or out of range, or if the work-group is too large for
-    /// the device.
+    /// Parses a recipe. Returns `None` if a compile-time parameter is missing, unknown or out of range, or if the
+    /// work-group is too large for the device.
     pub fn of_words(
         variant: &'static Variant,
         device: &DeviceInfo,
@@ -252,7 +252,7 @@ impl Recipe {
         self.variant.knobs.iter().zip(self.values)
     }
 
-    /// Returns the values of the knobs by name.
+    /// Returns the values of the compile-time parameters by name.
     pub fn values(&self) -> BTreeMap<&'static str, u32> {
         self.knobs().map(|(knob, value)| (knob.name, value)).collect()
     }
@@ -284,7 +284,7 @@ impl Recipe {
         self.bodies_per_group() as f64 / self.work_group as f64
     }
 
-    /// Returns the largest work-group size that the device supports with the current knobs.
+    /// Returns the largest work-group size that the device supports with the recipe's other settings.
     pub fn max_work_group(&self, device: &DeviceInfo) -> usize {
         let fits = |size: &usize| {
             (self.variant.local_bytes)(&self.with_work_group(*size)) as u64 <= device.local_bytes
@@ -302,7 +302,7 @@ impl Recipe {
         sizes
     }
 
-    /// Returns recipes with every combination of values of the size knobs, and recipes with one switch flipped.
+    /// Returns recipes with every combination of compile-time sizes, and recipes with one compile-time switch flipped.
     pub fn relatives(&self) -> Vec<Self> {
         let sizes = self.variant.knobs.iter().filter(|knob| !knob.is_switch());
         let sizes: Vec<_> = sizes.map(|knob| (knob.name, knob.options.to_vec())).collect();

@@ -25,7 +25,7 @@ pub struct Snapshot {
 pub struct Run {
     /// The configuration of the scene.
     pub config: Config,
-    /// Recipe that the device used for the scene.
+    /// Kernel variant and settings that the device used for the scene.
     pub recipe: RecipeRecord,
     /// Number of bodies, or approximate number of cells, that the scene was generated with; `None` in old files.
     pub generated: Option<usize>,
@@ -45,7 +45,7 @@ pub struct Run {
     pub series: Vec<f64>,
 }
 
-/// A recipe, stored as names and numbers. Another device may not support the recipe.
+/// A kernel variant and its settings, stored as names and numbers, which another device may not support.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeRecord {

@@ -54,7 +54,7 @@ struct Contact {
     is_impact: bool,
     /// f: weight of a rest contact, 0 to 1; 0 for impacts and inactive rest contacts.
     weight: f64,
-    /// Smallest relative distance between a compared value and its threshold.
+    /// Smallest relative distance of a compared value from its threshold, where rounding may change a decision.
     margin: f64,
 }
 
@@ -71,7 +71,7 @@ struct Role {
     light: u32,
     /// Partner and speed of the fastest impact with a partner that is not much lighter.
     best: Option<(Partner, f64)>,
-    /// Smallest relative distance between a compared value and its threshold.
+    /// Smallest relative distance of a compared value from its threshold, where rounding may change a decision.
     margin: f64,
 }
 
@@ -272,7 +272,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns the changes of velocity and position from the second pass, each divided by the counts of both sides.
+    /// Returns the changes of a body's velocity and position from its contacts, as shared with its partners.
     fn second_pass(&self, i: usize) -> (Vector, Vector) {
         let [dt, friction, push] = [self.params.dt, self.params.friction, self.params.push].map(f64::from);
         let (own, is_hit) = (self.role(i), self.is_hit(i));

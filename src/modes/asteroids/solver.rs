@@ -43,7 +43,7 @@ pub(super) struct ContactPass<'a> {
     pub largest: f32,
     /// Buffers of positions and velocities before the step.
     pub from: [&'a Buffer<[f32; 4]>; 2],
-    /// Buffers of positions and velocities after the step, and of contacts.
+    /// Buffers for the positions and velocities after the step, and for contacts.
     pub to: [Arg<'a>; 3],
     /// The second pass of the step, which only the contact law `match` needs.
     pub second: Option<&'a SecondPass>,

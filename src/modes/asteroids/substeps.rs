@@ -50,7 +50,7 @@ impl Motion {
 pub(super) struct Due {
     /// Whether to measure the motion of the bodies.
     pub measure: bool,
-    /// Whether the last measurement takes effect in this step. A measurement due in this step comes first.
+    /// Whether the last measurement takes effect in this step. A measurement that is due in this step is made first.
     pub apply: bool,
 }
 

@@ -33,7 +33,7 @@ enum Phase {
 }
 
 impl Search {
-    /// Starts a search among `participants`.
+    /// Starts a search for the best devices among `participants`.
     pub(super) fn new(participants: Vec<usize>) -> Self {
         Self {
             phase: if Self::is_off() { Phase::Settled } else { Phase::Warm(0) },
@@ -58,7 +58,7 @@ impl Search {
         matches!(self.phase, Phase::Settled)
     }
 
-    /// Records that a step with `units` units of work took `seconds`. Returns the new participants if they change.
+    /// Records that a step with `units` units of work took `seconds`. Returns the devices to use if they change.
     pub(super) fn note(&mut self, seconds: f64, speeds: &Speeds, units: usize) -> Option<Vec<usize>> {
         match &mut self.phase {
             Phase::Settled => None,

@@ -93,7 +93,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Returns the number of stages of the current pass. Devices exchange data after each stage.
     fn stages(&self) -> usize;
 
-    /// Makes the decisions before a pass that must be equal on all participants. The first participant decides.
+    /// Makes the decisions before a pass that must be equal on all participating devices. The first device decides.
     fn agree(_participants: &mut [&mut Self]) -> Result<()> {
         Ok(())
     }

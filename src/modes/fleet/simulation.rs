@@ -104,7 +104,7 @@ impl<P: SharedSimulation> Fleet<P> {
         fleet
     }
 
-    /// Divides the work of a step among `participants`. Removes devices that would get no work.
+    /// Divides the work of a step among the devices `participants`. Removes devices that would get no work.
     fn arranged(&self, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
         participants.truncate(self.plan.units.max(1));
         let work = self.speeds.shares(&participants, self.plan.units.max(1));
@@ -123,18 +123,18 @@ impl<P: SharedSimulation> Fleet<P> {
         (participants, assignments)
     }
 
-    /// Returns the simulation of the first participant, whose results are those of the fleet.
+    /// Returns the simulation on the first participating device, whose results are those of the fleet.
     fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
 
-    /// Returns the simulations of the participants, in order.
+    /// Returns the simulations on the participating devices, in order.
     fn participating(&mut self) -> Vec<&mut P> {
         let mut places: Vec<Option<&mut P>> = self.parts.iter_mut().map(Some).collect();
         self.participants.iter().filter_map(|&device| places[device].take()).collect()
     }
 
-    /// Applies `act` to the simulation of each participant, in order.
+    /// Applies `act` to the simulation on each participating device, in order.
     fn each(&mut self, mut act: impl FnMut(&mut P) -> Result<()>) -> Result<()> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
@@ -179,7 +179,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(Burst { steps, start: Instant::now() })
     }
 
-    /// Queues work for all participants. Returns whether the burst has ended.
+    /// Queues work for all participating devices. Returns whether the burst has ended.
     fn feed(&mut self) -> Result<bool> {
         if self.participants.len() == 1 {
             return Ok(!self.lead().advance()?);
@@ -216,7 +216,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(all)
     }
 
-    /// Records the speeds of the devices in a burst of steps, and plans changes of shares or participants.
+    /// Records the speeds of the devices in a burst of steps, and plans changes of the division of work.
     fn end_burst(&mut self, burst: &Burst) -> Result<()> {
         let Self { trials, parts, plan, speeds, participants, .. } = self;
         if let Some(joins) = trials.check(parts, plan, speeds, participants)? {
@@ -265,7 +265,7 @@ impl<P: SharedSimulation> Fleet<P> {
         (self.sharing.exchange_ms, self.sharing.efficiency) = (0.0, 1.0);
     }
 
-    /// Records the time of each participant for its share of a burst of `steps` steps that has ended.
+    /// Records the time of each participating device for its share of a burst of `steps` steps that has ended.
     fn measure(&mut self, steps: f64, rounds: f64) {
         let is_alone = self.participants.len() == 1;
         let mut slowest = 0.0f64;

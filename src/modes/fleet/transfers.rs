@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::compute::Exchange;
 
 impl<P: SharedSimulation> Fleet<P> {
-    /// Sends new participants the data that their assignments need.
+    /// Sends the participating devices the data that their new assignments of work need.
     pub(super) fn spread(&mut self, participants: &[usize], new: &[Assignment]) -> Result<()> {
         let Self { parts, participants: old, assignments, staging, plan, .. } = self;
         let members: Vec<usize> = old.iter().chain(participants).copied().collect();
@@ -43,7 +43,7 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the first participant the data of the other participants that `need` requires.
+    /// Sends the data that `need` requires from the other participating devices to the first device.
     pub(super) fn gather(&mut self, need: Need) -> Result<()> {
         if self.gathered >= Some(need) || self.participants.len() == 1 {
             return Ok(());

@@ -26,7 +26,7 @@ pub(super) enum Layout {
 /// Number of ghost columns before the first column, and least number after the last: a whole vector, which aligns rows.
 const GHOST: usize = 16;
 
-/// Factor on deviations relative to the rest density before rounding to 16 bits, so that slow flows are resolved.
+/// Factor by which deviations, relative to the rest density, are multiplied before rounding to 16 bits.
 const FINENESS: f32 = 32768.0;
 
 /// A grid with its layout in device memory.
@@ -92,7 +92,7 @@ impl Grid {
         }
     }
 
-    /// Returns whether the layout has 16-bit numbers.
+    /// Returns whether the layout stores numbers in 16 bits.
     pub(super) fn has_halves(&self) -> bool {
         self.layout == Layout::Halves
     }

@@ -4,7 +4,7 @@ use super::parameters::{Collision, Drive, Fluid};
 use crate::base::flow::{DIRECTIONS, Flow, SPEEDS, WEIGHTS, Walls, deviations, macroscopic};
 use crate::modes::Diagnostics;
 
-/// For each direction, the index of the opposite direction.
+/// Index of the direction opposite to each direction.
 const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
 /// Indices of the three directions with a component to the right.
 const EAST: [usize; 3] = [1, 5, 8];

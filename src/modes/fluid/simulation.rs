@@ -36,7 +36,7 @@ pub struct FluidSimulation {
     pub(super) free: usize,
     pub(super) recipe: Recipe,
     pub(super) grid: Grid,
-    /// The kernels of a launch, in order.
+    /// The kernels of a launch, which takes one or more steps, in order.
     pub(super) kernels: Vec<Kernel>,
     open_burst: Kernel,
     add_sums: Kernel,
@@ -74,7 +74,7 @@ pub struct FluidSimulation {
 pub(super) struct Share {
     /// Number of rows in a unit of work.
     pub(super) grain: usize,
-    /// Number of rows on each side of the own rows that a launch reads.
+    /// Number of neighbouring rows on each side that a device reads to step its own rows.
     pub(super) edge: usize,
     /// Smallest `FluidSimulation::summed_steps` of all devices, if there are several.
     pub(super) summed_steps: Option<u32>,
@@ -84,7 +84,7 @@ pub(super) struct Share {
     pub(super) moves_tracers: bool,
     /// Whether the field of all devices is gathered on this device.
     pub(super) has_all_fields: bool,
-    /// Mean speeds of the burst, if several devices computed the sums.
+    /// Mean speed of the fluid after each step of the burst, if several devices shared the steps.
     pub(super) mean_speeds: Option<Vec<f32>>,
 }
 

@@ -53,7 +53,7 @@ impl Integrator {
         if self == Self::Yoshida { 3 } else { 1 }
     }
 
-    /// Returns whether a step with a negative time step undoes a step, except for rounding.
+    /// Returns whether a step of −dt undoes a step of dt, except for rounding.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Self::Leapfrog | Self::Yoshida)
     }
