@@ -77,8 +77,7 @@ real group_sum(real x, __local real *scratch)
     return sum;
 }
 
-// A row of SUMS sums: ½mv², potential, mv (3), m|v|, m x×v (3), number of excluded bodies, three that depend on the
-// mode.
+// A row of SUMS sums: ½mv², potential, mv (3), m|v|, m x×v (3), number of excluded bodies, three of each mode.
 #define POTENTIAL 1
 #define EXTRA 10
 

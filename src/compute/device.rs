@@ -89,12 +89,12 @@ pub struct Device {
     built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
-/// Identity of an opened device, and whether the device still answers.
+/// Identity of an opened device, and whether it still answers.
 #[derive(Debug)]
 struct Health {
     /// Unique number, which changes each time a device is opened.
     key: u64,
-    /// Whether a wait for the device timed out. The program then neither waits for the device nor releases its objects.
+    /// Whether a wait for the device timed out. The program then neither waits for it nor releases its objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,

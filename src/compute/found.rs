@@ -27,7 +27,7 @@ impl fmt::Display for DeviceKind {
     }
 }
 
-/// Properties of a device that can be read without opening the device.
+/// Properties of a device that can be read without opening it.
 #[derive(Debug, Default, Clone, serde::Serialize)]
 pub struct DeviceInfo {
     /// Number of the device in the output of `gravitile devices` and for `--device`.

@@ -168,7 +168,7 @@ impl Lane {
         self.rate
     }
 
-    /// Submits all work and waits until the work has ended.
+    /// Submits all queued work and waits until it has ended.
     pub fn finish(&mut self) -> Result<()> {
         self.flush()?;
         while !self.under_way.is_empty() {

@@ -1,4 +1,4 @@
-//! The folder in which PoCL caches compiled kernels. If PoCL cannot write to the folder, PoCL offers no device.
+//! The folder in which PoCL caches compiled kernels. If PoCL cannot write to the folder, it offers no device.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Environment variable that names PoCL's cache folder. PoCL reads the variable at the first query for devices.
+/// Environment variable that names PoCL's cache folder. PoCL reads it at the first query for devices.
 const VARIABLE: &str = "POCL_CACHE_DIR";
 
 /// PoCL's usual cache folder; set only if PoCL cannot write to it.

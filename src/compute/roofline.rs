@@ -20,7 +20,7 @@ const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 const TIMING_SECONDS: f64 = 0.01;
 /// Number of timings. The best timing counts.
 const TIMINGS: u32 = 8;
-/// Input of the kernels. The compiler does not know the value, so the kernels cannot be precomputed.
+/// Input of the micro-kernels. The compiler does not know it, so it cannot compute results in advance.
 const SEED: f32 = 0.75;
 /// Number of rounds after which the same data is fetched again, so small that the data stays in the first-level cache.
 const FETCHED: usize = 32;

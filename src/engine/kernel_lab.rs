@@ -1,4 +1,4 @@
-//! The kernel lab: writes the built-in kernels to a folder, and watches the folder for edits.
+//! The kernel lab: writes the built-in kernels to a folder, and watches it for edits.
 
 use std::fs;
 use std::path::{Path, PathBuf};

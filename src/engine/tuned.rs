@@ -116,7 +116,7 @@ impl Tuned {
     }
 
     /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second. Replaces the variant's old
-    /// ones.
+    /// entry.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,

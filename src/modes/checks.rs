@@ -26,8 +26,8 @@ struct Extent {
     bodies: &'static [usize],
 }
 
-/// Extreme systems. In large systems, the cubes of most distances exceed the range of f32. In the tiny system, all bodies
-/// are within the softening length.
+/// Extreme systems of bodies for `check`. In large systems, the cubes of most distances exceed the range of f32. In the
+/// tiny system, all bodies are within the softening length.
 const EXTENTS: [Extent; 4] = [
     Extent { name: "far apart", length: 1e15, mass: 1e18, bodies: &[2, 65] },
     Extent { name: "as far apart as possible", length: 5e16, mass: 1e18, bodies: &[65] },

@@ -6,7 +6,7 @@ use crate::compute::{MicroKernel, Roofline};
 /// The hardware limit of a simulation mode's speed.
 #[derive(Debug)]
 pub enum Limit {
-    /// The limit is the arithmetic of a pair of bodies.
+    /// The limit is the rate at which the device can compute pairs of bodies.
     Pair(Pair),
     /// The limit is the memory bandwidth, as measured by a copy.
     Copies {
@@ -48,9 +48,9 @@ impl Limit {
 /// Minimum cost of a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
-    /// Micro-kernel of the arithmetic of a pair of bodies on operands in registers, with equal masses, and both bodies
-    /// updated at once where cheaper. The measured rate is the limit of variants that evaluate all pairs. Devices differ in
-    /// which operations overlap.
+    /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once
+    /// where that is cheaper. Its rate is the limit of variants that evaluate all pairs. Devices differ in which
+    /// operations overlap.
     pub micro: MicroKernel,
     /// Number of reciprocal roots in the arithmetic of a pair.
     pub roots: f64,

@@ -123,13 +123,13 @@ pub struct CarriedList {
     pub check: fn(&Carries, &[f32]) -> Result<(), String>,
 }
 
-/// The mode, the state and the lists with which a carried list must be consistent.
+/// The mode, the state and the lists with which a list in a snapshot must be consistent.
 pub struct Carries<'a> {
     /// The mode with its parameters.
     pub mode: &'a dyn Mode,
     /// The bodies or the flow, already checked.
     pub state: &'a State,
-    /// All carried lists; some may not be checked yet.
+    /// All lists in the snapshot; some may not be checked yet.
     pub extra: &'a Extra,
 }
 
@@ -278,8 +278,8 @@ pub type Extra = BTreeMap<String, Vec<f32>>;
 /// A simulation on one or several devices. Each method that returns a [`Result`] fails if a device fails.
 #[allow(clippy::missing_errors_doc, reason = "the trait says it for all methods")]
 pub trait Simulation {
-    /// Applies changed parameters that need no rebuild from the next burst on. Fails if `mode` is not the mode that
-    /// built this simulation.
+    /// From the next burst on, uses the parameters of `mode` that changed without requiring a rebuild. Fails if `mode`
+    /// is not the mode that built this simulation.
     fn set(&mut self, mode: &dyn Mode) -> Result<()>;
 
     /// Starts a burst of `steps` steps, which [`Simulation::advance`] carries out.

@@ -17,7 +17,7 @@ const SUMS: usize = 13;
 
 /// The kernel `measure`, which sums over all bodies or cells, with its scratch memory.
 pub(super) struct Reduction {
-    /// Queue for the kernel `measure`, and for kernels that prepare the input of `measure`.
+    /// Queue for the kernel `measure`, and for kernels that prepare its input.
     pub lane: Lane,
     /// The program that contains `measure` and the other kernels of its source files.
     pub program: Program,

@@ -57,7 +57,7 @@ pub struct RecipeRecord {
     pub knobs: BTreeMap<String, u32>,
 }
 
-/// A short description of a snapshot, shown before the snapshot is opened.
+/// A short description of a snapshot, shown before it is opened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// Name of the mode.

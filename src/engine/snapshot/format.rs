@@ -33,7 +33,7 @@ use super::room::{MOST_BYTES, Room};
 use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 
-/// Version of the file format. The version increases when older programs cannot read newer files.
+/// Version of the file format. It increases when older programs cannot read newer files.
 pub const VERSION: u16 = 1;
 const MAGIC: &[u8; 14] = b"\x89GRAVITILE\r\n\x1a\n";
 /// Size of the magic bytes and the version, in bytes. The checksum follows.

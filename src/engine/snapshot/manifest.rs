@@ -153,13 +153,13 @@ fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box
 /// The lists of one scene by name, each a boxed `Vec` of its elements.
 type Lists = HashMap<String, Box<dyn Any>>;
 
-/// Removes the list `name` from `lists`.
+/// Removes the list `name` from `lists` and returns it.
 fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     let list = lists.remove(name).and_then(|list| list.downcast().ok());
     list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
 }
 
-/// Removes the lists of bodies, whose names start with `prefix`, from `lists`.
+/// Removes the lists of bodies, whose names start with `prefix`, from `lists`, and returns them.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };

@@ -1,4 +1,4 @@
-//! Row of the asteroids mode in the table of modes.
+//! The asteroids mode, as listed in the table of modes.
 
 use super::carried::CARRIES;
 use super::columns::Columns;
@@ -19,7 +19,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// Row of the asteroids mode in the table of modes.
+/// The asteroids mode, as listed in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "asteroids",
     summary: "Solid bodies orbit a planet and collide.",

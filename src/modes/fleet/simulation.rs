@@ -139,7 +139,7 @@ impl<P: SharedSimulation> Fleet<P> {
         self.participants.iter().try_for_each(|&device| act(&mut self.parts[device]))
     }
 
-    /// Makes `participants` take part, with shares in proportion to their speeds. Sends missing data to each participant.
+    /// Makes the devices `participants` take part, with shares in proportion to their speeds. Sends them missing data.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
         let (participants, assignments) = self.arranged(participants);
         let owned =

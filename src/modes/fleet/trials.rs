@@ -12,7 +12,7 @@ const SLOWER: f64 = 0.2;
 /// Fraction that a device must add to the speed of the other devices to take part.
 const WORTH: f64 = 0.03;
 
-/// Indices of the devices on trial, each with the number of parts that the device has received.
+/// Indices of the devices on trial, each with the number of parts of steps that it has received.
 #[derive(Debug, Default)]
 pub(super) struct Trials(Vec<(usize, u32)>);
 

@@ -13,8 +13,7 @@ pub(super) const SERIES: usize = 1 << 20;
 pub(super) const TRACERS: &str = "tracers";
 /// Name of the list with the mean speed of the fluid after each step of the last burst.
 pub(super) const MEAN_SPEEDS: &str = "mean_speeds";
-/// Name of the list with the packed cells of the variant `half` in old snapshots, which `f32` populations cannot
-/// represent.
+/// Name of the list with the packed 16-bit cells of the variant `half`, which only old snapshots contain.
 pub(super) const HALVES: &str = "halves";
 
 /// Lists that a snapshot of a fluid contains besides the state, each with its check.

@@ -1,4 +1,4 @@
-//! Row of the fluid mode in the table of modes.
+//! The fluid mode, as listed in the table of modes.
 
 use super::carried::CARRIES;
 use super::grid::{CELL, GRID};
@@ -15,7 +15,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// Row of the fluid mode in the table of modes.
+/// The fluid mode, as listed in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "fluid",
     summary: "A fluid flows around obstacles.",

@@ -63,7 +63,7 @@ pub struct FluidSimulation {
     pub(super) cursor: Cursor,
     /// Whether the second buffer holds the state before the last step, with unchanged parameters and walls.
     pub(super) stepped: bool,
-    /// Number of steps so far. The number seeds the random numbers of the tracers.
+    /// Number of steps so far, which seeds the random numbers of the tracers.
     pub(super) now: u32,
     /// State for sharing the work with other devices.
     pub(super) share: Share,

@@ -1,4 +1,4 @@
-//! Row of the gravity mode in the table of modes.
+//! The gravity mode, as listed in the table of modes.
 
 use super::carried::{CARRIES, LOW_PARTS, edit_low_parts};
 use super::mutual;
@@ -22,7 +22,7 @@ use crate::modes::{
 };
 use crate::scene;
 
-/// Row of the gravity mode in the table of modes.
+/// The gravity mode, as listed in the table of modes.
 pub static INFO: ModeInfo = ModeInfo {
     name: "gravity",
     summary: "Every body attracts every other body.",
