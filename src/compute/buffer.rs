@@ -92,7 +92,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(pending)
     }
 
-    /// Returns the number of values.
+    /// Returns the number of values in the buffer.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len

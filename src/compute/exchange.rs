@@ -45,7 +45,7 @@ impl Transfer<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Number of bytes of a row in one plane.
+    /// Number of bytes of one row in one plane of the buffer.
     bytes: usize,
     planes: usize,
     /// Number of bytes from the start of a plane to the start of the next plane.

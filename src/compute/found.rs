@@ -13,7 +13,7 @@ pub enum DeviceKind {
     Gpu,
     /// An accelerator other than a GPU.
     Accelerator,
-    /// The cores of the host.
+    /// The processor cores of the host.
     Cpu,
 }
 

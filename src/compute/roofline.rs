@@ -18,7 +18,7 @@ const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
 /// Length of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Number of timings. The best timing counts.
+/// Number of timings of a micro-kernel. The best one counts.
 const TIMINGS: u32 = 8;
 /// Input of the micro-kernels. The compiler does not know it, so it cannot compute results in advance.
 const SEED: f32 = 0.75;
@@ -66,7 +66,7 @@ pub struct MicroKernel {
     work: Workload,
 }
 
-/// Work of a work-item in one round of a micro-kernel.
+/// What a work-item does in one round of a micro-kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Workload {
     /// Several arithmetic operations on numbers in registers.

@@ -43,7 +43,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
     }
 }
 
-/// Returns whether there is a platform. Without one, `ocl` would retry for ten seconds.
+/// Returns whether there is an OpenCL platform. Without one, `ocl` would retry for ten seconds.
 fn has_platform() -> bool {
     let mut count = 0;
     // SAFETY: no room for platforms is offered, and `count` outlives the call.

@@ -55,7 +55,7 @@ impl ProgramCache {
         self.0.get(key).map(|(_, program)| program.clone())
     }
 
-    /// Adds a program. Empties a full cache first.
+    /// Adds a program to the cache. Empties the cache first if it is full.
     pub(super) fn insert(&mut self, key: Key, sources: &[KernelSource], program: core::Program) {
         if self.len() >= MOST_PROGRAMS {
             self.0.clear();

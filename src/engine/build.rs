@@ -44,7 +44,7 @@ impl Resolved {
     }
 }
 
-/// Returns the number of bodies, or approximate number of cells, of `config` on `device`.
+/// Returns the number of bodies, or approximate number of cells, that `config` sets on `device`.
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
     let auto = work.sizes(device.kind).auto;
@@ -60,8 +60,8 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Bytes of host memory per body on a CPU device: f64 bodies while a scene is generated or a sample is checked, f32 bodies,
-/// and three frames.
+/// Host memory in bytes per body on a CPU device: f64 bodies while a scene is generated or checked, f32 bodies, and
+/// three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
 /// Returns the largest number of bodies or cells that fit on a device. Uses at most half of the memory, because a change

@@ -160,7 +160,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the step and the time. No steps may have run since the last checkpoint.
+    /// Sets the current step and the simulated time. No steps may have run since the last checkpoint.
     pub(super) fn set_clock(&mut self, clock: Clock) {
         (self.clock, self.burst_start, self.checkpoint.clock) = (clock, clock, clock);
     }

@@ -13,7 +13,7 @@ use crate::compute::{Device, Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Sharing, Simulation};
 
-/// A simulation that follows a [`Config`].
+/// A running simulation on its devices, set up and changed by a [`Config`].
 pub struct Engine {
     pub(super) devices: Devices,
     pub(super) config: Config,
@@ -23,7 +23,7 @@ pub struct Engine {
     pub(super) size: usize,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
-    /// Number of times that a scene was generated or restored.
+    /// Number of times that a scene was generated or restored so far.
     pub(super) seedings: u64,
     /// Saved states of the other modes.
     pub(super) suspended: Vec<SceneState>,

@@ -61,7 +61,7 @@ impl Engine {
         self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns a snapshot of `shown` and of the suspended modes.
+    /// Returns a snapshot with the visible scene `shown` and the suspended modes.
     fn snapshot_of(&self, shown: SceneState) -> Snapshot {
         let suspended = self.suspended.iter().map(|scene| scene.clone().into_run(None));
         Snapshot {

@@ -47,7 +47,7 @@ pub struct LostDevice {
     pub error: Error,
     /// Index of the device in the list of available devices.
     pub place: usize,
-    /// Step of the checkpoint from which the other devices continued.
+    /// Number of the step from which the other devices continued, using a checkpoint.
     pub step: u64,
 }
 

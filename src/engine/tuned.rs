@@ -73,7 +73,7 @@ impl Winner {
 }
 
 impl Tuned {
-    /// Returns the path of the list of tuned kernels, or `None` if the user has no cache folder.
+    /// Returns the path of the file with tuned kernel settings, or `None` if the user has no cache folder.
     pub fn path() -> Option<PathBuf> {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
@@ -115,8 +115,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second. Replaces the variant's old
-    /// entry.
+    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second, instead of older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,

@@ -68,7 +68,7 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
 /// [`ControlFlow::Break`] stops the measurements.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
-/// A series of measurements of the device's speed.
+/// A series of measurements of a device's speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Study {
     /// Searches for the fastest kernel variant and settings.
@@ -215,8 +215,8 @@ impl Axis {
     }
 }
 
-/// Measures the guessed recipe of each variant. Then varies the fastest recipe, one number at a time, until no variation is
-/// faster or the time limit ends.
+/// Measures the guessed settings of each variant. Then varies the fastest settings, one number at a time, until no
+/// variation is faster or the time limit ends.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);

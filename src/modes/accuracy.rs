@@ -3,9 +3,9 @@
 /// Effect of a step on one body: the changes of its velocity and position, or only its acceleration.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effect {
-    /// Change of the velocity.
+    /// Change of the body's velocity.
     pub velocity: [f64; 4],
-    /// Change of the position.
+    /// Change of the body's position.
     pub position: [f64; 4],
 }
 

@@ -97,7 +97,7 @@ fn at_scale(bodies: &mut Bodies, extent: &Extent) {
     }
 }
 
-/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
+/// Choice of masses in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,

@@ -6,7 +6,7 @@ pub(super) use crate::compute::kernel_source as source;
 /// OpenCL code that every program starts with.
 const PRELUDE: KernelSource = source!("prelude.cl");
 
-/// Returns the prelude followed by `files`.
+/// Returns `files` after the prelude, which is part of every kernel program.
 pub(super) fn sources(files: &[KernelSource]) -> Vec<KernelSource> {
     [&[PRELUDE], files].concat()
 }

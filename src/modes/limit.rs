@@ -45,7 +45,7 @@ impl Limit {
     }
 }
 
-/// Minimum cost of a pair of bodies.
+/// Minimum cost of computing a pair of bodies.
 #[derive(Debug)]
 pub struct Pair {
     /// Micro-kernel that computes pairs of bodies in registers, with equal masses, and updates both bodies at once

@@ -105,7 +105,7 @@ pub struct Start {
     pub mode: Box<dyn Mode>,
     /// The initial state.
     pub state: State,
-    /// Number of steps to take.
+    /// Number of steps to take before the comparison.
     pub steps: u32,
     /// Whether quick checks include this initial state.
     pub telling: bool,
@@ -157,7 +157,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the mode's row in [`MODES`](super::MODES).
     fn info(&self) -> &'static ModeInfo;
 
-    /// Returns a copy of the parameters.
+    /// Returns a boxed copy of the mode and its parameters.
     fn boxed(&self) -> Box<dyn Mode>;
 
     /// Builds a simulation that starts from `state` on one or several devices. The devices compute each step together,
@@ -211,7 +211,7 @@ pub trait Mode: Params + Any + Send + Sync {
     /// Returns the device memory that one body or cell takes, in bytes.
     fn bytes_per_body(&self) -> usize;
 
-    /// Returns the size of one body or cell in the largest buffer, in bytes.
+    /// Returns how much memory one body or cell takes in the largest buffer, in bytes.
     fn bytes_in_a_buffer(&self) -> usize {
         size_of::<[f32; 4]>()
     }
@@ -292,7 +292,7 @@ pub trait Simulation {
     /// Returns the fraction of the burst that is queued, 0 to 1.
     fn progress(&self) -> f32;
 
-    /// Waits for all queued work.
+    /// Waits until the device has finished all queued work.
     fn finish(&mut self) -> Result<()>;
 
     /// Returns how often a step of the last burst did the work [`Work::in_step`], on average: more than once if steps

@@ -15,11 +15,11 @@ pub struct DeviceRecipe {
 /// How devices share the work, measured over the last burst.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Sharing {
-    /// One entry for each device.
+    /// The devices and their parts of the work, one entry for each device.
     pub members: Vec<Member>,
-    /// Time per step beyond the computation of the slowest device, in ms. Exchanges take most of this time.
+    /// Time per step in addition to the computation on the slowest device, in ms; mostly spent on exchanges.
     pub exchange_ms: f64,
-    /// Speed relative to the sum of the devices' speeds, 0 to 1.
+    /// Speed of all devices together, divided by the sum of their separate speeds; 0 to 1.
     pub efficiency: f64,
     /// Whether the choice of participating devices is final.
     pub is_settled: bool,

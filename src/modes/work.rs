@@ -4,10 +4,10 @@ use crate::base::flow::MAX_CELLS;
 use crate::base::state::Matter;
 use crate::compute::DeviceKind;
 
-/// Description of the things that a mode steps, and of the work in a step.
+/// Description of what a mode simulates, and of the work in a step.
 #[derive(Debug)]
 pub struct Work {
-    /// Kind of matter that the mode steps.
+    /// Kind of matter that the mode simulates.
     pub matter: Matter,
     /// Whether the mouse can select, launch and attract bodies. An error says why not, and what to do instead.
     pub tools: Result<(), &'static str>,

@@ -22,7 +22,7 @@ use crate::engine::config::Config;
 use crate::modes::{self, Extra, MODES, ModeInfo, carried};
 use crate::scene::{self, Origin, Scene, file};
 
-/// The manifest of a snapshot.
+/// The manifest of a snapshot: everything in it except lists of numbers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
@@ -45,7 +45,7 @@ struct RunManifest {
     file: String,
     params: BTreeMap<String, String>,
     variant: Option<String>,
-    /// The configuration except mode, scene and variant.
+    /// The configuration of the scene, except its mode, scene and variant.
     #[serde(flatten)]
     config: Config,
     recipe: RecipeRecord,

@@ -11,7 +11,7 @@ const MOST_RATIO: u64 = 1032;
 /// Limits on the number of bytes that compressed data may unpack to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    /// Number of compressed bytes.
+    /// Number of compressed bytes in the file.
     pub packed: u64,
 }
 

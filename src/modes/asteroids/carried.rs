@@ -80,8 +80,8 @@ fn sizes(with: &Carries, list: &[f32]) -> Checked {
     })
 }
 
-/// Checks the range of sizes. The range may also cover bodies that were excluded later because they were not finite. The
-/// cells of the variant `grid` are as wide as the largest size.
+/// Checks the list with the smallest and the largest size. The range may also cover bodies that were excluded later
+/// because they were not finite. The cells of the variant `grid` are as wide as the largest size.
 fn radii(with: &Carries, list: &[f32]) -> Checked {
     has(list, 2)?;
     let [least, most] = extent(with.other(SIZES)?.iter().copied());

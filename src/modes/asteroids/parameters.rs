@@ -39,9 +39,9 @@ parameters! {
 /// Number of substeps in each step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substeps {
-    /// Adapted to the bodies' motion and piles.
+    /// The number is adapted to the bodies' motion and piles.
     Auto,
-    /// A fixed number, a power of two.
+    /// A fixed number of substeps, a power of two.
     Fixed(u32),
 }
 

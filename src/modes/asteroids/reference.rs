@@ -18,7 +18,7 @@ const HEAVIER: f64 = 16.0;
 /// Relative distance to a threshold below which single precision may decide differently.
 const DOUBT: f64 = 1e-5;
 
-/// A step of all bodies. The result of each body is computed separately, on demand.
+/// A step of all bodies, whose result is computed separately for each body, on demand.
 pub(super) struct Step<T> {
     params: Asteroids,
     bodies: Bodies<T>,
@@ -202,7 +202,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         }
     }
 
-    /// Returns whether body `i` is much lighter than the partner. The partner then consents to every impact.
+    /// Returns whether body `i` is much lighter than the partner. The partner then accepts every impact.
     fn is_light(&self, i: usize, partner: Partner) -> bool {
         let mass = self.mass(partner);
         mass > 0.0 && HEAVIER * self.body(i).2 <= mass

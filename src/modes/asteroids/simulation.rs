@@ -22,7 +22,7 @@ use crate::modes::{
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");
 
-/// Simulation of asteroids on one device: the bodies, and the kernels that step them.
+/// Simulation of asteroids on one device: the bodies, and the kernels that compute their steps.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
     device: Device,
@@ -55,7 +55,7 @@ pub(super) struct AsteroidSimulation {
     was_attracted: bool,
     /// Number of hits, deepest overlap, and number of steps since the last hit of each body.
     pub(super) contact: Buffer<[f32; 4]>,
-    /// Group that each body started in.
+    /// Number of the group that each body started in, which can set its colour.
     origin: Buffer<f32>,
     packed: PackedPoints,
     /// Smallest radius above 0 and largest radius, each divided by the parameter `radius`.

@@ -8,7 +8,7 @@ use crate::modes::{Assignment, Recipe};
 
 /// Finds the contacts of bodies and takes a step. Each group of related kernels has one implementation.
 pub(super) trait Solver {
-    /// Returns the kernel `advance`, which makes the first pass.
+    /// Returns the kernel `advance`, which runs the first pass.
     fn advance(&self) -> &Advance;
 
     /// Returns the work-items of the first pass that belong to `assignment`.
@@ -52,7 +52,7 @@ pub(super) struct ContactPass<'a> {
 }
 
 impl<'a> ContactPass<'a> {
-    /// Returns the number of bodies as an argument.
+    /// Returns the number of bodies as a kernel argument.
     pub(super) fn count(&self) -> Arg<'static> {
         Arg::Uint(self.bodies as u32)
     }
@@ -75,8 +75,8 @@ pub(super) struct SecondPass {
 }
 
 impl SecondPass {
-    /// Largest number of partners in the list of a body: enough for equal spheres around one sphere, with some overlaps.
-    /// For bodies with more partners, the second pass repeats the search.
+    /// Maximum number of touching bodies that are listed for a body: enough for equal spheres around one sphere, with
+    /// some overlaps. For bodies that touch more, the second pass repeats the search.
     const PARTNERS: usize = 16;
     /// Device memory of the second pass per body, in bytes: the roles and the list of partners.
     pub(super) const BYTES_PER_BODY: usize = size_of::<[u32; 4]>() + Self::PARTNERS * size_of::<u32>();
@@ -108,7 +108,7 @@ pub(super) struct Setup<'a> {
 /// Constructor of a variant's solver, stored in [`Variant::solver`](crate::modes::Variant::solver).
 pub(super) struct Builder(pub fn(&Setup) -> Result<Box<dyn Solver>>);
 
-/// The kernel `advance`, which makes the first pass.
+/// The kernel `advance`, which runs the first pass.
 pub(super) struct Advance {
     kernel: Kernel,
     pub(super) recipe: Recipe,

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::compute::{Lane, Rows};
 use crate::modes::Simulation;
 
-/// The part of a pass that one device computes.
+/// The part of a pass over all bodies or cells that one device computes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Assignment {
     /// Units of work that the device computes.

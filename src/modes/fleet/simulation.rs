@@ -19,7 +19,7 @@ use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 const MEASURED_SECONDS: f64 = 0.01;
 /// Length of a burst of steps after the search for the best devices, in seconds. Shares follow a change of speed this fast.
 const BURST_SECONDS: f64 = 0.25;
-/// Longest time to queue work before commands are read, in seconds.
+/// Longest time for which work is queued before the caller can react to commands, in seconds.
 const LOOK_SECONDS: f64 = 0.1;
 
 /// Combines simulations of the same state, one for each device, into one simulation.

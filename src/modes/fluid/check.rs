@@ -9,7 +9,7 @@ use crate::modes::Start;
 
 /// Grids for `check`, as columns and rows: multiples of a work-group, others with remainders, and narrower than a vector.
 const GRIDS: [[usize; 2]; 5] = [[64, 32], [37, 23], [5, 3], [50, 41], [130, 9]];
-/// Grid for quick checks: the one that reveals most errors.
+/// Grid for quick checks, as columns and rows: the one that reveals most errors.
 const TELLING: [usize; 2] = [37, 23];
 
 /// Returns flows with each drive and each collision operator on each grid, with and without obstacles, for 1 step and for
@@ -42,8 +42,8 @@ pub(super) fn starts() -> Vec<Start> {
     starts
 }
 
-/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The
-/// flag tells whether a combination belongs to the short list. No tracers, because `check` does not compare tracers.
+/// Returns parameters that cover each drive and each collision operator once, or all combinations if `every` is set. The flag
+/// tells whether a combination belongs to the short list. There are no tracers, because `check` does not compare them.
 fn modes(every: bool) -> Vec<(Fluid, bool)> {
     let mode = Fluid { tracers: 0.0, ..Fluid::default() };
     let drives = [

@@ -23,7 +23,7 @@ pub(super) enum Layout {
     Haloed,
 }
 
-/// Number of ghost columns before the first column, and least number after the last: a whole vector, which aligns rows.
+/// Number of ghost columns before each row, and minimum number after it: a whole vector, which aligns rows.
 const GHOST: usize = 16;
 
 /// Factor by which deviations, relative to the rest density, are multiplied before rounding to 16 bits.

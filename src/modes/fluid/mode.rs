@@ -41,7 +41,7 @@ pub static INFO: ModeInfo = ModeInfo {
     auto_variant,
 };
 
-/// Least memory traffic for one step of one cell, in bytes: nine numbers read and nine numbers written.
+/// Minimum memory traffic of one step of one cell, in bytes: nine numbers read and nine numbers written.
 const BYTES_PER_UPDATE: f64 = (2 * SPEEDS * size_of::<f32>()) as f64;
 
 impl Mode for Fluid {

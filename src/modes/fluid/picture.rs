@@ -31,7 +31,7 @@ impl FluidSimulation {
         if self.share.has_all_fields { Ok(()) } else { self.update_field(0..self.walls.ny) }
     }
 
-    /// Queues the update of the field in the rows `rows`.
+    /// Queues the update of the field of velocities and densities in the rows `rows`.
     pub(super) fn update_field(&mut self, rows: Range<usize>) -> Result<()> {
         let own = [self.coefficients(), (&self.solid).into(), (&self.f[0]).into(), (&self.field).into()];
         let args = [self.grid.args().as_slice(), &own].concat();
@@ -148,8 +148,8 @@ impl FluidSimulation {
         Ok((width, height, tones))
     }
 
-    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64. Results are
-    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
+    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64, as deviations
+    /// from a fluid at rest, so that errors are relative to the motion of the fluid.
     pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
         let (now, before) = (self.f[0].read()?, self.f[1].read()?);
         let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());

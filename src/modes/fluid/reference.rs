@@ -10,7 +10,7 @@ const OPPOSITE: [usize; SPEEDS] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
 const EAST: [usize; 3] = [1, 5, 8];
 
 impl Fluid {
-    /// Takes `steps` steps. Returns the mean speed over the free cells after each step.
+    /// Takes `steps` steps of the flow. Returns the mean speed over the free cells after each step.
     pub fn reference(&self, flow: &mut Flow<f64>, steps: u32) -> Vec<f64> {
         (0..steps).map(|_| self.reference_step(flow)).collect()
     }

@@ -27,7 +27,7 @@ const SUMS: usize = 1 << 22;
 /// Work-group size of the kernel that adds up the sums of a step.
 const SUM_GROUP: usize = 256;
 
-/// Simulation of a flow on one device: the flow, and the kernels that step the flow.
+/// Simulation of a flow on one device: the flow, and the kernels that compute its steps.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
     device: Device,
@@ -53,7 +53,7 @@ pub struct FluidSimulation {
     pub(super) sums: Buffer<f32>,
     /// Mean |u| after each step, for this burst and for the previous burst, whose copy to the host may still be pending.
     pub(super) series: [Buffer<f32>; 2],
-    /// (ux, uy, ρ, free) of each cell at the last update of the field.
+    /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell at the last update; zeros in a solid cell.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
     pub(super) tracer_count: usize,
@@ -61,7 +61,7 @@ pub struct FluidSimulation {
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
     pub(super) cursor: Cursor,
-    /// Whether the second buffer holds the state before the last step, with unchanged parameters and walls.
+    /// Whether the second buffer of cells holds the state before the last step, with unchanged parameters and walls.
     pub(super) stepped: bool,
     /// Number of steps so far, which seeds the random numbers of the tracers.
     pub(super) now: u32,
@@ -295,7 +295,7 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Returns the mean speed over the free cells after each of the last million steps of the last burst. Waits.
+    /// Returns the mean speed over the free cells after each of the last million steps of the last burst. Waits for the device.
     ///
     /// # Errors
     /// Returns an error if the device fails.

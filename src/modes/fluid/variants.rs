@@ -44,7 +44,7 @@ pub(super) struct Stages {
     pub layout: Layout,
 }
 
-/// Returns the stages of a variant with one kernel per step.
+/// Returns the kernels and memory layout of a variant with one kernel per step.
 const fn advance(layout: Layout) -> Stages {
     Stages { entries: &["advance"], layout }
 }

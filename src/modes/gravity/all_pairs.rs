@@ -11,7 +11,7 @@ use crate::compute::{Arg, Device, Kernel, Lane, Pass};
 use crate::modes::carried::list;
 use crate::modes::{Assignment, Extra, Plan, Recipe, common_multiple};
 
-/// Solver that sums over all pairs. One kernel sums and ends the step.
+/// Solver that sums the forces of all pairs of bodies and takes the step, all with one kernel.
 pub(super) struct AllPairs {
     advance: Kernel,
     recipe: Recipe,

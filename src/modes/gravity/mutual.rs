@@ -41,7 +41,7 @@ pub(super) fn local_bytes(recipe: &Recipe) -> usize {
     others * (4 + 3 * lanes) * size_of::<f32>()
 }
 
-/// Solver that evaluates each pair once. Tiles of pairs add to slots; a last kernel sums the slots and ends the step.
+/// Solver that evaluates each pair of bodies once, with separate buffers for partial forces that a last kernel sums.
 pub(super) struct Mutual {
     advance: Kernel,
     tiles: Tiles,
@@ -108,7 +108,7 @@ struct Tiles {
     meet: Kernel,
     recipe: Recipe,
     bodies: usize,
-    /// Number of bodies, rounded up to whole blocks.
+    /// Number of bodies, rounded up to a multiple of the block length.
     length: usize,
     side: usize,
     blocks: usize,
@@ -203,12 +203,12 @@ impl Tiles {
     }
 }
 
-/// Buffers and kernels for computing a part of the tiles, while other devices compute the rest.
+/// Buffers and kernels for computing the forces of some pairs, while other devices compute the rest.
 struct Sums {
     clear: Kernel,
     collect: Kernel,
     finish: Kernel,
-    /// Forces on each body from the tiles of this device, three floats per body.
+    /// Forces on each body from the pairs that this device computes, three floats per body.
     parts: Buffer<f32>,
     /// Forces on this device's own bodies from every other device, three floats per body and device.
     others: Buffer<f32>,

@@ -19,7 +19,7 @@ use crate::modes::{
 const DRIFT: KernelSource = source!("gravity/drift.cl");
 const MEASURE: KernelSource = source!("gravity/measure.cl");
 
-/// Simulation of gravity on one device: the bodies, and the kernels that step them.
+/// Simulation of gravity on one device: the bodies, and the kernels that compute their steps.
 pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
@@ -39,7 +39,7 @@ pub(super) struct GravitySimulation {
     /// Kinetic energy plus absolute potential energy when first measured with the current parameters; `None` until then.
     energy_scale: Option<f64>,
     packed: PackedPoints,
-    /// Potential at each body: a double, or a pair of floats.
+    /// Gravitational potential at each body, as a double or as the sum of two floats.
     phi: Buffer<[f32; 2]>,
     pub(super) known: Known,
     pub(super) burst: Burst,

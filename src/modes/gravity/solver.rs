@@ -27,12 +27,12 @@ pub(super) trait Solver {
         1.0
     }
 
-    /// Returns the lists that a snapshot must contain so that later steps give identical bits.
+    /// Returns the solver's lists that a snapshot must contain so that later steps give identical bits.
     fn carried(&self) -> Extra {
         Extra::new()
     }
 
-    /// Restores the lists that [`Solver::carried`] returned.
+    /// Restores the solver's lists, as returned by [`Solver::carried`], from a snapshot.
     fn resume(&mut self, _extra: &Extra, _device: &Device, _params: &Gravity) -> Result<()> {
         Ok(())
     }

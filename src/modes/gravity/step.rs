@@ -4,7 +4,7 @@ use super::parameters::{Gravity, Integrator, OUTER};
 use crate::compute::KernelSource;
 use crate::modes::kernels::{Define, flags, source};
 
-/// Kernel source of the force and of the end of a step.
+/// Source of the kernel functions for the force and for the end of a step.
 pub(super) const FORCE: KernelSource = source!("gravity/force.cl");
 
 /// Returns the number of `float4` values per body in the buffer of velocities.
