@@ -20,7 +20,7 @@ pub struct Bodies<T = f32> {
 /// Largest coordinate or speed that counts as finite. Squared distances within this limit stay below `f32::MAX`.
 pub const FINITE_LIMIT: f32 = 1e18;
 
-/// Returns whether a velocity marks a quarantined body.
+/// Returns whether a body with this velocity is quarantined, which a velocity of NaN marks.
 pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
     velocity[..3].iter().all(|c| c.is_nan())
 }
@@ -49,7 +49,7 @@ impl<T: Copy + Default> Bodies<T> {
         self.positions.is_empty()
     }
 
-    /// Adds a body of group 0.
+    /// Adds a body with the group number 0.
     pub fn push(&mut self, [x, y, z]: [T; 3], [vx, vy, vz]: [T; 3], mass: T) {
         self.positions.push([x, y, z, mass]);
         self.velocities.push([vx, vy, vz, T::default()]);
@@ -63,7 +63,7 @@ impl Bodies<f32> {
         Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
     }
 
-    /// Returns the group of each body.
+    /// Returns the group of each body: a whole number that tells where the body began.
     pub fn origins(&self) -> impl Iterator<Item = f32> {
         self.velocities.iter().map(|v| v[3])
     }
@@ -122,7 +122,7 @@ impl Bodies<f32> {
         Ok(())
     }
 
-    /// Returns the number of quarantined bodies.
+    /// Returns the number of quarantined bodies, whose values were not finite.
     pub fn nonfinite(&self) -> usize {
         self.velocities.iter().filter(|v| v[..3].iter().any(|c| !c.is_finite())).count()
     }
@@ -147,7 +147,7 @@ pub struct Points {
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
-    /// One value per step of the last burst, such as the mean speed of a flow; empty if the mode records none.
+    /// One value for each of the last computed steps, such as the mean speed of a flow; empty if the mode records none.
     pub series: Memory<f32>,
     /// Number that changes when the meaning of `values` changes. The colour range then adapts at once instead of smoothly.
     pub colours: u64,
@@ -166,7 +166,7 @@ pub enum Shape {
     },
     /// Dots in a rectangle of the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
     Tracers {
-        /// Half the width and half the height of the rectangle.
+        /// Half the width and half the height of the rectangle that contains the dots.
         half: [f32; 2],
     },
 }
@@ -182,10 +182,10 @@ impl Shape {
 }
 
 impl Points {
-    /// The value that marks a quarantined body.
+    /// The entry in [`Points::values`] that marks a quarantined body, whose numbers were not finite.
     pub const QUARANTINED: f32 = f32::MIN;
 
-    /// Returns the number of quarantined bodies.
+    /// Returns the number of quarantined bodies, whose numbers were not finite.
     pub fn nonfinite(&self) -> usize {
         if matches!(self.shape, Shape::Tracers { .. }) {
             return 0;

@@ -98,9 +98,9 @@ pub struct SelectedBody {
     pub position: [f32; 3],
     /// Velocity of the body; NaN if the body is quarantined.
     pub velocity: [f32; 3],
-    /// Acceleration by gravity, computed in f64.
+    /// Acceleration of the body by gravity, computed in f64.
     pub acceleration: [f64; 3],
-    /// Energy ½ m v² + m Φ, with the potential Φ at the position.
+    /// Energy ½ m v² + m Φ of the body, with the gravitational potential Φ at its position.
     pub energy: f64,
 }
 

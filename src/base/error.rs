@@ -29,9 +29,9 @@ pub enum Error {
     Build {
         /// Name of the kernel file.
         file: String,
-        /// Name of the device.
+        /// Name of the device for which the kernel was compiled.
         device: String,
-        /// Log of the compiler, with file and line.
+        /// Messages of the kernel compiler, with file and line.
         log: String,
     },
     /// An OpenCL call failed.
@@ -39,9 +39,9 @@ pub enum Error {
     OpenCl {
         /// Action that failed, such as `reading device memory`.
         doing: &'static str,
-        /// Label of the device.
+        /// Label of the device on which the call failed.
         device: String,
-        /// The device's `compute::Device::key`; 0 if the device is not open yet.
+        /// Number that identifies the device (`compute::Device::key`); 0 if the device is not open yet.
         key: u64,
         /// Reason of the failure, as a sentence.
         reason: String,
@@ -51,7 +51,7 @@ pub enum Error {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// Number of the line, from 1.
+        /// Number of the invalid line, counted from 1.
         line: u64,
         /// Description of the mistake and of the expected text.
         what: String,
@@ -59,7 +59,7 @@ pub enum Error {
     /// The text of a scene is invalid.
     #[error("{}{}", .line.map(|line| format!("line {line}: ")).unwrap_or_default(), Plain(.what, SENTENCE))]
     Scene {
-        /// Number of the line, from 1, if known.
+        /// Number of the invalid line, counted from 1; `None` if unknown.
         line: Option<u64>,
         /// Description of the mistake and of the expected text.
         what: String,
@@ -71,7 +71,7 @@ pub enum Error {
         doing: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// Reason that the system gives.
+        /// Error that the operating system returned.
         source: io::Error,
     },
     /// OpenGL or the window system failed. The text may end with the log of a shader compiler.
@@ -80,20 +80,20 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a function that turns an error of the system into [`Error::Io`]; `doing` is `read` or `write`.
+    /// Returns a function that turns an error of the operating system into [`Error::Io`]; `doing` is `read` or `write`.
     pub fn io(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { doing, path: path.clone(), source }
     }
 }
 
-/// Maximum number of characters that are displayed of a sentence.
+/// Maximum number of characters that an error message shows of a sentence from outside the program.
 const SENTENCE: usize = 1000;
-/// Maximum number of characters that are displayed of a compiler's log.
+/// Maximum number of characters that an error message shows of a compiler's log.
 const LOG: usize = 1 << 16;
 
-/// Displays untrusted text, cut after `.1` characters. Control characters, which begin commands to a terminal, and characters
-/// that change the direction of text appear as codes. The format `{:#}` keeps tabs and line breaks.
+/// Displays untrusted text, at most the given number of characters. Control characters, which begin commands to a terminal,
+/// and characters that change the direction of text appear as codes. `{:#}` keeps tabs and line breaks.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {

@@ -5,11 +5,11 @@ use crate::base::memory::Memory;
 /// Number of velocities of the D2Q9 lattice, in the order rest, E, N, W, S, NE, NW, SW, SE.
 pub const SPEEDS: usize = 9;
 
-/// Fraction of the density that each velocity has in a fluid at rest.
+/// Share of the density that moves with each of the nine lattice velocities in a fluid at rest.
 pub const WEIGHTS: [f64; SPEEDS] =
     [4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0];
 
-/// Displacement (x, y) of each velocity in one step, in cells.
+/// Displacement (x, y) by each of the nine lattice velocities in one step, in cells.
 pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
     [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
 
@@ -77,7 +77,7 @@ impl Walls {
     }
 }
 
-/// Position of a tracer that is not in the flow yet.
+/// Placeholder position of a tracer that has not entered the flow yet.
 pub const WAITING: [f32; 2] = [-1.0; 2];
 
 /// State of a flow: tracers, and nine populations of each cell. A population is the density of fluid with one velocity.
@@ -90,7 +90,7 @@ pub struct Flow<T = f32> {
     pub walls: Walls,
     /// Density ρ₀ of the fluid at rest.
     pub rest: f32,
-    /// Nine deviations h of each cell.
+    /// Deviations h of the nine populations of each cell from a fluid at rest.
     pub cells: Vec<[T; SPEEDS]>,
     /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that is not in the flow yet.
     pub tracers: Vec<[f32; 2]>,
@@ -115,7 +115,7 @@ impl Flow {
         self.check_tracers(&self.tracers)
     }
 
-    /// Returns whether any free cell has a non-finite number.
+    /// Returns whether any free cell of the flow has a non-finite number.
     pub fn has_blown_up(&self) -> bool {
         let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
         free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
@@ -207,20 +207,20 @@ pub enum Tones {
     None,
     /// Dark for 0, bright for the largest value.
     Rising,
-    /// One hue for values below 0, another hue for values above 0.
+    /// Different hues for values below 0 and above 0.
     Signed,
     /// Dark for the smallest value, bright for the largest.
     Spread,
 }
 
-/// A straight stroke of the brush. Coordinates go from -1 to 1 along the longer side of the grid.
+/// A straight brush stroke that paints or erases obstacles. Coordinates go from -1 to 1 along the longer side of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Start of the stroke.
     pub from: [f32; 2],
     /// End of the stroke.
     pub to: [f32; 2],
-    /// Half the width of the stroke.
+    /// Half the width of the stroke, in the same units as its ends.
     pub radius: f32,
     /// Whether the stroke makes cells solid (true) or free (false).
     pub solid: bool,
@@ -254,14 +254,14 @@ impl Stroke {
     }
 }
 
-/// Maximum number of discs in a stroke. No stroke between two frames needs more.
+/// Maximum number of discs that cover a brush stroke. No stroke between two frames needs more.
 const MOST_DISCS: f32 = 4096.0;
 
 impl Image {
-    /// Value of a solid pixel.
+    /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the values at the two ends of the colour map: percentiles of a sample, adjusted for the `tones`.
+    /// Returns the image values at the two ends of the colour map: percentiles of a sample, adjusted for the `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

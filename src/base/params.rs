@@ -38,7 +38,7 @@ pub struct Info {
     pub help: &'static str,
     /// Unit of the value; empty if the value has no unit.
     pub unit: &'static str,
-    /// Effect of changing the parameter.
+    /// Effect of changing the parameter on the simulation.
     pub effect: ChangeEffect,
 }
 
@@ -48,12 +48,12 @@ impl Info {
         Self { key, label, help, unit: "", effect: ChangeEffect::Live }
     }
 
-    /// Sets the unit.
+    /// Sets the unit of the parameter's value.
     pub const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }
 
-    /// Sets the effect of a change.
+    /// Sets the effect of changing the parameter.
     pub const fn effect(self, effect: ChangeEffect) -> Self {
         Self { effect, ..self }
     }
@@ -62,7 +62,7 @@ impl Info {
 /// Name and help of an option of a [`Choice`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opt {
-    /// Name in `--set`, files and the panel.
+    /// Name of the option in `--set`, files and the panel.
     pub name: &'static str,
     /// Help for the option in one sentence.
     pub help: &'static str,
@@ -73,7 +73,7 @@ pub trait Choice: Copy + PartialEq + 'static {
     /// Options in the order of the panel.
     const OPTIONS: &'static [(Self, Opt)];
 
-    /// Returns the index of this option in the list.
+    /// Returns the index of this option in [`Choice::OPTIONS`].
     fn index(self) -> usize {
         Self::OPTIONS.iter().position(|(option, _)| *option == self).unwrap_or(0)
     }
@@ -196,9 +196,9 @@ pub(crate) use parameters;
 /// Copy of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamValue {
-    /// Value of a number.
+    /// Value of a parameter that is a number.
     Float(f32),
-    /// Value of a switch.
+    /// Value of a parameter that is switched on or off.
     Flag(bool),
     /// Name of the chosen option.
     Option(&'static str),
@@ -230,24 +230,24 @@ impl serde::Serialize for ParamValue {
 pub struct ParamValues(Vec<(&'static str, ChangeEffect, ParamValue)>);
 
 impl ParamValues {
-    /// Copies the values of `params`. The mutable borrow is only for the visit; no value changes.
+    /// Copies the values of `params`. The borrow is mutable only because `Params::visit` needs it; no value changes.
     pub fn collect(params: &mut (impl Params + ?Sized)) -> Self {
         let mut values = Self::default();
         params.visit(&mut values);
         values
     }
 
-    /// Returns keys and values in order.
+    /// Returns the keys and values of the parameters in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParamValue)> + '_ {
         self.0.iter().map(|&(key, _, value)| (key, value))
     }
 
-    /// Returns the value of `key`.
+    /// Returns the value of the parameter `key`, or `None` if there is no such parameter.
     pub fn get(&self, key: &str) -> Option<ParamValue> {
         self.iter().find(|(k, _)| *k == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of `key` if it is a number.
+    /// Returns the value of the parameter `key`, or `None` if the parameter does not exist or is not a number.
     pub fn float(&self, key: &str) -> Option<f32> {
         match self.get(key)? {
             ParamValue::Float(x) => Some(x),
@@ -308,7 +308,7 @@ pub enum SetError {
         key: &'static str,
         /// Rejected text.
         text: String,
-        /// Accepted values.
+        /// Description of the accepted values.
         allowed: String,
     },
 }
@@ -399,8 +399,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns some of `rows` that contain every pair of values that occurs in any row. Repeatedly takes the row with the most
-/// pairs that no taken row has.
+/// Returns some of `rows` that together contain every pair of values that occurs in any row, by taking the row with the
+/// most missing pairs again and again.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     try_open().map_err(Error::io("read", path))
 }
 
-/// Reads a file like [`read_bounded`]. Returns `None` if the file does not exist.
+/// Reads a file of at most `most` bytes; `None` if it does not exist. `what` names the expected content in errors.
 pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -46,7 +46,7 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a file of at most `most` bytes, even if the file grows meanwhile. For `what`, see [`open`].
+/// Reads a file of at most `most` bytes, even if the file grows meanwhile. `what` names the expected content in errors.
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

@@ -31,7 +31,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes a new file with `write`, then replaces an existing file at once. Writes directly to a pipe or device.
+    /// Writes the file with `write`; replaces an existing file only at the end. Writes directly to a pipe or device.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
@@ -46,14 +46,14 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Writes `contents` to a new file, then replaces an existing file at once. Refuses pipes and devices.
+    /// Writes `contents` to a new file, which replaces an existing file only when complete. Refuses pipes and devices.
     pub(crate) fn replace(self, contents: &[u8]) -> Result<()> {
         let draft = self.draft()?;
         draft.file()?.write_all(contents).map_err(draft.error())?;
         draft.keep()
     }
 
-    /// Starts a file that is written piece by piece or by another program. The complete file replaces an existing file.
+    /// Starts a file that is written piece by piece or by another program. Replaces an existing file only at the end.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if no file can be written, or the path is a pipe or device.
@@ -77,7 +77,7 @@ impl OutputFile {
 pub struct Draft {
     file: Unfinished,
     target: PathBuf,
-    /// Final path of the file, as the user wrote the path.
+    /// Final path of the file, as the user wrote it.
     path: PathBuf,
 }
 
@@ -87,8 +87,8 @@ impl Draft {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Lets the program that `command` starts write the file. Returns the path that the program must write to: for a
-    /// nameless file, the path of the program's standard output.
+    /// Lets the program that `command` starts write the file. Returns the path that the program must write to: its standard
+    /// output if the file has no name yet.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
@@ -115,7 +115,7 @@ impl Draft {
     }
 }
 
-/// Writes a file through a buffer.
+/// Writes a file with `write`, through a buffer.
 fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     write(&mut file)?;

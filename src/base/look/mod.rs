@@ -65,7 +65,7 @@ impl Size {
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the ratio to the recommended size. The option's name contains the ratio.
+    /// Returns the size as a multiple of the recommended size. The option's name contains this number.
     pub fn factor(self) -> f32 {
         self.name().parse().unwrap_or(1.0)
     }

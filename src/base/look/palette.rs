@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Compares the middles and ends of the fits with the original tables.
+    /// Compares the middle and the ends of each fitted colour map with the original table.
     #[test]
     fn fits_match_the_original_maps() {
         let whole = |fit: &Fit, share| Fit(fit.0, 0.0).at(share);
