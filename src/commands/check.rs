@@ -11,12 +11,12 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::modes::{Start, checks};
 
-/// Number of bodies or cells for which `auto` chooses the recipe.
+/// Number of bodies or cells for which the checked kernel settings are chosen automatically.
 const FEW: usize = 1000;
 /// Minimum relative change of the state in a test case; a smaller change would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Recipes of one variant that share one row of the table.
+/// Recipes (kernel settings) of one variant, whose results share a row of the table.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The recipes, in the order in which they are compared.
@@ -25,7 +25,7 @@ pub struct Plan {
     thorough: bool,
 }
 
-/// Returns the recipes to compare: work-groups of 1, 7, 64, 256 and the maximum size, and all combinations of knobs.
+/// Returns the kernel settings to compare: work-groups of 1, 7, 64, 256 and the maximum, and all combinations of knobs.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -47,7 +47,7 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     plans
 }
 
-/// Result of comparing some recipes of a variant in all test cases of its mode.
+/// Result of comparing some recipes (kernel settings) with the reference, in all test cases of a mode.
 #[derive(Debug, Clone)]
 pub struct Row {
     /// Name of the mode.
@@ -56,7 +56,7 @@ pub struct Row {
     pub variant: &'static str,
     /// Number of work-items per work-group.
     pub work_group: usize,
-    /// Number of recipes.
+    /// Number of recipes (combinations of kernel settings) that were compared.
     pub recipes: usize,
     /// Number of comparisons with the reference.
     pub cases: usize,
@@ -139,7 +139,7 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     (info.checks)(info)?.into_iter().map(case).collect()
 }
 
-/// Compares the recipes of a plan in the given test cases.
+/// Compares the recipes of a plan with the reference in the given test cases.
 ///
 /// # Errors
 /// Returns an error if a kernel does not build or the device fails.

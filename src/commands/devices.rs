@@ -57,7 +57,7 @@ pub(super) fn edits(args: &KernelArgs) -> Result<KernelEdits> {
     Ok(args.kernels.as_deref().map(kernel_lab::read).transpose()?.unwrap_or_default())
 }
 
-/// Returns the names of the replaced kernels, for the line above a table.
+/// Returns the names of the kernels that the user replaced, as text above a table.
 pub(super) fn edited(device: &Device) -> String {
     let names: Vec<String> = device.edits().keys().cloned().collect();
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }

@@ -46,7 +46,7 @@ impl Begin {
         self.snapshot.as_ref().map(|snapshot| snapshot.view.clone()).unwrap_or_default()
     }
 
-    /// Builds the engine.
+    /// Builds the engine for the configuration, and loads the snapshot if there is one.
     pub(super) fn engine(self, devices: Devices) -> Result<Engine> {
         let Self { config, snapshot } = self;
         let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
@@ -60,8 +60,8 @@ impl Begin {
     }
 }
 
-/// Merges the options into the configuration of a resumed snapshot: fields of `words` that differ from `before` replace the
-/// fields of `now`.
+/// Merges options into the configuration `now` of a resumed snapshot. `words` is the configuration with the options and
+/// `before` without: only fields in which these differ replace fields of `now`.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -78,7 +78,7 @@ fn asked(words: Config, before: &Config, now: Config) -> Config {
     }
 }
 
-/// Returns the configuration of a new simulation.
+/// Returns the configuration of a new simulation, as the options describe it.
 fn start(args: &Simulation) -> Result<Config> {
     let mut config = match args.scene.as_deref() {
         Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {

@@ -35,7 +35,7 @@ pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'st
     Ok(modes.iter().map(|info| (*info, info.variants.iter().filter(is_wanted).collect())).collect())
 }
 
-/// Values to try for each knob.
+/// Values to try for each knob (compile-time parameter of a kernel).
 pub(super) type Trials = Vec<(&'static str, Vec<u32>)>;
 
 /// Parses `--knob NAME=VALUE,…`. At least one of `variants` must have each knob.
@@ -139,7 +139,7 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) ->
     Error::Invalid(format!("unknown {what} `{name}`; choose one of {}", known.join(", ")))
 }
 
-/// Parses a whole number of at least 1, or `None` for `auto`.
+/// Parses a whole number of at least 1, or `auto`, which becomes `None`.
 pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
     option: &str,
     text: &str,

@@ -7,12 +7,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of a part of a run; with shorter parts, starting and ending the parts would take too much time.
+/// Minimum duration of the parts into which a run is divided. Starting and ending shorter parts would take too much time.
 const LEAST_PART: Duration = Duration::from_millis(500);
 /// Steps between two checks for values that are not finite.
 const PART: u32 = 1 << 14;
 
-/// Returns a progress bar of a length, drawn on stderr as `template` says.
+/// Returns a progress bar for `length` units of work, drawn on stderr in the style `template`.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template);
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))

@@ -53,7 +53,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
         let config = renderer.engine.config();
         let least = config.mode.info().work.burst.0;
         let pace = steps_per_frame.or(config.steps_per_frame).unwrap_or(least);
-        // From here on, a signal cancels the film and removes its draft.
+        // Until the film is complete, a signal cancels it and removes its unfinished file.
         let signal = cancellation(outlives_terminal)?;
         let film = Film::create(&args.out, size, args.fps)?;
         if !renderer.film(film, &signal, (frames, pace, args.fps))? {
@@ -67,7 +67,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
 /// Base of the exit code after a signal. The number of the signal is added.
 const SIGNALLED: u8 = 128;
 
-/// Signals that end a film.
+/// Signals that cancel the making of a film.
 #[cfg(unix)]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
@@ -90,7 +90,7 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Returns a number that becomes the number of the first SIGINT (Ctrl+C), SIGTERM or, unless the program
+/// Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or, unless the program
 /// `outlives_terminal`, SIGHUP (a closed terminal). A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
@@ -164,7 +164,7 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Computes `steps` steps and uploads the bodies to draw.
+    /// Computes `steps` steps and uploads the bodies for drawing.
     fn take(&mut self, steps: u32) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
@@ -173,7 +173,7 @@ impl<'a> Renderer<'a> {
         self.view.upload(&self.points, self.points.value_range())
     }
 
-    /// Returns the scene that the camera follows.
+    /// Returns which scene the camera follows.
     fn follow_target(&self) -> FollowTarget {
         let mode = self.engine.config().mode.info().name;
         FollowTarget { mode, generation: self.engine.generation(), body: None }

@@ -23,7 +23,7 @@ use crate::modes::{Mode, ModeInfo, Reading, Sharing};
 use crate::scene;
 use crate::scene::fluid::files::{write_final_state, write_mean_speeds};
 
-/// The report, in the format of `--json`.
+/// Results of a run, as `--json` prints them.
 #[derive(Debug, Serialize)]
 struct Report {
     mode: &'static str,
@@ -33,15 +33,15 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
-    /// Shares of the work of several devices.
+    /// Shares of the work of several devices; `None` for a single device.
     sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,
-    /// Simulated time at the end.
+    /// Simulated time at the end of the run.
     time: f64,
-    /// Wall-clock time of the steps in seconds.
+    /// Wall-clock duration of all steps, in seconds.
     seconds: f64,
-    /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
+    /// Speed in the unit of the mode, which is the key: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
@@ -49,7 +49,7 @@ struct Report {
     #[serde(flatten)]
     conserved: Option<Conserved>,
     nonfinite: usize,
-    /// Other readings of the mode after the last step.
+    /// Further values that the mode reports after the last step.
     readings: Vec<Reading>,
 }
 
@@ -71,7 +71,7 @@ struct Energy {
 }
 
 pub(super) fn call(args: &Run) -> Result<ExitCode> {
-    // With --save, parameters that only affect the picture stay in the snapshot.
+    // A saved snapshot keeps the parameters that only affect the picture.
     let prepare: fn(&mut dyn Mode) = if args.save.is_some() { |_| () } else { |mode| mode.unseen() };
     let mut begin = Begin::new(&args.simulation, prepare)?;
     let steps = steps(args.steps, &begin.config);
@@ -116,7 +116,7 @@ enum Outputs {
 }
 
 impl Outputs {
-    /// Opens the files before the run, so that an unwritable path is reported at once.
+    /// Prepares the output files before the run, so that an unwritable path is reported at once.
     fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
         Ok(match info.work.matter {
             Matter::Bodies => Self::Bodies(OutputFile::create(path)?),
@@ -143,7 +143,7 @@ impl Outputs {
     }
 }
 
-/// Runs the steps. Returns the report and the value that the mode reports for each step.
+/// Runs `steps` steps. Returns the report and the value that the mode reports for each step.
 fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());

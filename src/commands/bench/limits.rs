@@ -14,8 +14,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Measures the rates of the device and the limits of `modes`. A limit that cannot be measured stays unknown.
-    /// Prints only the first failure.
+    /// Measures the device's arithmetic and memory rates, and the speed limit of each of `modes`. A limit that cannot be
+    /// measured stays unknown. Prints only the first failure.
     pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));
@@ -31,7 +31,7 @@ impl Limits {
         Self { roofline, probes }
     }
 
-    /// Returns the measured rates of arithmetic and memory.
+    /// Returns the measured arithmetic and memory rates of the device.
     pub(super) fn roofline(&self) -> Roofline {
         self.roofline
     }

@@ -16,7 +16,7 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{ModeInfo, Variant};
 
-/// The kernel choices of a configuration to measure; `auto` makes all other choices.
+/// Kernel settings to measure; `auto` chooses those that are `None` or missing.
 struct Kernels<'a> {
     variant: Option<&'static Variant>,
     work_group: Option<usize>,
@@ -38,7 +38,7 @@ fn configuration(args: &Bench, info: &'static ModeInfo, bodies: usize, kernels: 
 /// Minimum duration of a timing in seconds; shorter timings are inaccurate.
 const LEAST_SECONDS: f64 = 0.2;
 
-/// Warms up an engine: builds its kernels and measures its speed. Returns the number of steps per timing.
+/// Warms up an engine: builds its kernels and measures its speed. Returns how many steps make a long enough timing.
 fn warm_up(engine: &mut Engine) -> Result<u32> {
     // Some compilers finish a kernel in its first run, which must not be timed.
     time(engine, 1)?;
@@ -60,7 +60,7 @@ fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64())
 }
 
-/// An engine with its timings.
+/// An engine to benchmark, with the timings so far.
 struct Lap {
     engine: Engine,
     /// Number of steps per timing.
@@ -69,7 +69,7 @@ struct Lap {
 }
 
 impl Lap {
-    /// Creates a lap without timings.
+    /// Starts a list of timings for an engine; each timing takes `steps` steps.
     fn new(engine: Engine, steps: u32) -> Self {
         Self { engine, steps, seconds: Vec::new() }
     }

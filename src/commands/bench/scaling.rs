@@ -17,10 +17,10 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts before the timing in which the devices' shares of the work may settle.
+/// Maximum number of bursts of steps, run before the timing, in which the devices' shares of the work may settle.
 const SETTLING: u32 = 200;
 
-/// One row of the table and of the JSON report: the speed of a configuration with a number of devices.
+/// Speed of a configuration on a number of devices: one row of the printed table and of the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -32,7 +32,7 @@ struct Row {
     bodies: usize,
     /// Number of devices that may compute.
     devices: usize,
-    /// Number of devices that had work.
+    /// Number of devices that actually had work.
     used: usize,
     steps_per_second: f64,
     work_per_second: f64,
@@ -100,7 +100,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant of `auto`.
+/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant that `auto` selects.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();

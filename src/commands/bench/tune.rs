@@ -68,7 +68,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the search and returns all measurements.
+/// Searches for the fastest kernel settings for a configuration. Returns all measurements.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let bar = bar(1000, "{bar:40} {msg}");
     let mut trials: Vec<Trial> = Vec::new();

@@ -28,10 +28,10 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies in a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells in the computation of a row's error, which takes about a quarter of a second.
+/// Maximum number of pairs or cells from which a variant's error is computed. This takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
-/// One row of the table.
+/// Speed and accuracy of one kernel variant: a row of the printed table and of the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -47,22 +47,22 @@ struct Row {
     steps: u32,
     /// Median speed of the timings, in steps per second.
     steps_per_second: f64,
-    /// The speed in the unit of the mode: `interactions_per_second` or `mlups`.
+    /// Median speed in the unit of the mode, which is the key: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     work_per_second: f64,
-    /// Speed of the slowest and of the fastest timing, in the unit of `speed`.
+    /// Speeds of the slowest and of the fastest timing, in the unit of `speed`.
     range: [f64; 2],
     /// Relative error of the last step against an f64 computation, for a sample of bodies.
     relative_error: Option<f64>,
-    /// Last measured hardware limit of the speed, for variants that evaluate all pairs.
+    /// Hardware limit of the speed, in pairs or cells per second; `None` if unknown.
     limit_per_second: Option<f64>,
-    /// Median speed divided by the limit.
+    /// Median speed divided by the hardware limit; `None` if the limit is unknown.
     share_of_limit: Option<f64>,
-    /// Utilization of the parts of the device.
+    /// Utilization of the parts of the device; `None` if the limit is unknown.
     busy: Option<Busy>,
-    /// Part of the device that limits the speed.
+    /// Name of the part of the device that limits the speed, if known.
     bound_by: Option<&'static str>,
     /// Mean number of bodies per cell, for variants with cells.
     bodies_a_cell: Option<f64>,
@@ -138,7 +138,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the numbers of bodies for a chart.
+/// Returns the numbers of bodies to measure for a chart: powers of two up to `most`.
 fn sweep(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
@@ -184,7 +184,7 @@ fn configurations(
     let mut configs = Vec::new();
     for &variant in variants {
         let work_groups = match args.work_group.as_slice() {
-            // With a single number of bodies, each line would have only one point.
+            // With one number of bodies, a chart has work-group sizes on its axis: measures all of them.
             [] if args.plot.is_some() && args.bodies.len() == 1 => {
                 Recipe::guess(variant, &device.info, bodies).work_groups(&device.info)
             }
@@ -215,7 +215,7 @@ fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str
     product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
-/// Times the configurations.
+/// Times the configurations and returns their results.
 fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
@@ -228,7 +228,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
 }
 
 impl Row {
-    /// Computes the results from the timings of a lap.
+    /// Computes the results from the timings of an engine.
     fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
         let [fastest, median, slowest] = lap.seconds();
         let Lap { mut engine, steps, .. } = lap;
