@@ -14,7 +14,7 @@ pub enum Axis {
     WorkGroup,
     /// Number of bodies or cells.
     Bodies,
-    /// Position in the order of the trials.
+    /// Number of the trial in the order of measurement.
     Order,
 }
 
@@ -43,14 +43,14 @@ impl Axis {
     }
 }
 
-/// Speeds of one mode on one device.
+/// A chart of the speeds of kernels, measured with one mode on one device.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Horizontal axis.
     pub axis: Axis,
     /// The measured mode.
     pub info: &'static ModeInfo,
-    /// Trials in the order of their measurement.
+    /// Measured speeds, in the order of their measurement.
     pub trials: Vec<Trial>,
     /// Name of the scene.
     pub scene: String,
@@ -60,14 +60,14 @@ pub struct Chart {
     pub driver: String,
 }
 
-/// The line of one variant.
+/// The line of one kernel variant in a chart.
 #[derive(Debug, PartialEq)]
 pub struct Line {
     /// The measured variant.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
     pub index: usize,
-    /// Values on the axis in ascending order, each with its fastest trial.
+    /// Ascending values on the horizontal axis, each with its fastest trial.
     pub points: Vec<(usize, Trial)>,
 }
 
@@ -84,7 +84,7 @@ impl Chart {
         }
     }
 
-    /// Creates an empty chart for a study.
+    /// Creates an empty chart for the trials of a study.
     pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
         let axis = match study {
             Study::Tune => Axis::Order,
@@ -94,7 +94,7 @@ impl Chart {
         Self::new(axis, &study.subject(config), device)
     }
 
-    /// Returns a line for each measured variant, in the order of the mode's list.
+    /// Returns a line of the chart for each measured variant, in the order of the mode's list.
     pub fn lines(&self) -> Vec<Line> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let of_variant = |(_, trial): &(usize, &Trial)| trial.recipe.variant == variant;

@@ -71,7 +71,7 @@ impl Format {
         })
     }
 
-    /// Returns the options that select the best encoder for this format that `ffmpeg` supports.
+    /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` has.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.words().0;
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
@@ -115,7 +115,7 @@ pub struct Film {
 enum Writer {
     /// Pattern of the file names, and number of pictures written so far.
     Frames(Pattern, u32),
-    /// `shown` is the number of pictures written so far, which determines the delay of the next picture.
+    /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {
         encoder: gif::Encoder<BufWriter<File>>,
         draft: Draft,
@@ -277,7 +277,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
 
-/// Returns an error with the last message of `ffmpeg`.
+/// Returns an error that contains `reason` and the last message of `ffmpeg`.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
     // If the message cannot be read, the error contains only the reason.

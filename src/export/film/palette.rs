@@ -10,14 +10,14 @@ use image::RgbImage;
 
 /// Maximum number of colours of a picture in a GIF.
 const MOST: usize = 256;
-/// Bits per channel that distinguish shades; colours that differ by less count as equal.
+/// Bits per colour channel that tell shades apart; colours that differ by less count as equal.
 const BITS: u32 = 6;
-/// Exponent of the area in a shade's weight: 1 weighs shades by their area, 0 ignores the area.
+/// Exponent of a shade's area in its weight: 1 weighs shades by their area, 0 ignores the area.
 const AREA_EXPONENT: f32 = 0.75;
 /// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors in a smooth area
 /// would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Added to the light of a colour in its weight, in levels from 0 to 255, so that large dark areas keep some colours.
+/// Light from 0 to 255, added to a colour's light for the colour's weight, so that large dark areas keep some colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture of at most 256 colours.
@@ -65,7 +65,7 @@ fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
 
-/// Returns the shades of a picture. Their weights grow with light and, less than linearly, with area.
+/// Returns the shades of a picture. A shade's weight grows with its light and, less than linearly, with its area.
 fn shades(picture: &RgbImage) -> Vec<Shade> {
     let mut sums = vec![(0_u64, [0_u64; 3]); 1 << (3 * BITS)];
     for pixel in picture.pixels() {
@@ -84,7 +84,7 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
 struct Group {
     shades: Vec<Shade>,
     mean: Vec3,
-    /// Weighted squared distance from the mean along red, green and blue.
+    /// Weighted squared distance of the shades from their mean, along red, green and blue.
     spread: Vec3,
 }
 
@@ -128,7 +128,7 @@ fn levels(colour: Vec3) -> [u8; 3] {
 
 /// Returns the index of the palette colour that is nearest to the shade of `colour`.
 fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
-    // The shade's darkest colour stretched to the full range, so that black and white are exact.
+    // Stretches the shade's darkest colour to the full range, so that black and white are exact.
     let shade = colour.map(|level| i32::from(level >> (8 - BITS) << (8 - BITS) | level >> BITS));
     let distance =
         |other: &[u8; 3]| -> i32 { shade.iter().zip(other).map(|(a, &b)| (a - i32::from(b)).pow(2)).sum() };
@@ -141,9 +141,9 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
     let width = picture.width() as usize;
     let mut pixels = vec![0; picture.len() / 3];
-    // The nearest colour of each shade that occurred.
+    // Finds the nearest palette colour of each shade in the picture.
     let mut found = vec![None; 1 << (3 * BITS)];
-    // Errors passed to this row and to the next, with an extra column at each end.
+    // Holds the errors passed to this row and to the next, with an extra column at each end.
     let [mut here, mut below] = [(); 2].map(|()| vec![Vec3::ZERO; width + 2]);
     for (y, row) in picture.rows().enumerate() {
         let row: Vec<_> = row.map(|pixel| Vec3::from(pixel.0.map(f32::from))).collect();
