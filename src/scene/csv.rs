@@ -10,16 +10,16 @@ use super::lines::{Fault, Lines, parse_file, quoted};
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::error::Result;
 
-/// Maximum number of bodies in a file.
+/// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// Maximum size of a file in bytes: no line is longer than 1024.
+/// Maximum size of a CSV file in bytes: no line is longer than 1024.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
-/// Names of the columns, in order.
+/// Names of the columns in a CSV file of bodies, in order.
 pub const HEADER: [&str; 7] = ["x", "y", "z", "vx", "vy", "vz", "m"];
 
-/// Reads the bodies in the file `path`.
+/// Reads the bodies in the CSV file `path`.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read. Returns an error with line and field if the header differs, a line has too
@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     })
 }
 
-/// Writes `bodies` to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
+/// Writes `bodies` as CSV to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
 ///
 /// Every number is written as the shortest text that parses to the same bits. A quarantined body (see [`Bodies`]) keeps its
 /// velocity `NaN`; [`load`] refuses such a file and names the line.

@@ -15,9 +15,9 @@ use crate::base::state::State;
 pub struct Scene {
     /// Name for `--scene`, or name of the file.
     pub name: String,
-    /// Title in the gallery.
+    /// Title of the scene in the gallery.
     pub title: String,
-    /// One-line description.
+    /// One-line description of the scene.
     pub summary: String,
     /// Parameters that suit the scene, as pairs of key and value in the format of `--set`.
     pub params: Vec<(String, String)>,
@@ -61,7 +61,7 @@ impl PartialEq for Scene {
 }
 
 impl Scene {
-    /// Returns the name with `/`, `\` and `:` replaced, so that it can be part of a file name.
+    /// Returns the scene's name with `/`, `\` and `:` replaced, so that it can be part of a file name.
     pub fn file_name(&self) -> String {
         self.name.replace(['/', '\\', ':'], "-")
     }
@@ -100,7 +100,7 @@ impl Scene {
         matches!(self.origin, Origin::Made(..))
     }
 
-    /// Generates the bodies, or the fluid at rest.
+    /// Generates the scene's bodies, or its fluid at rest.
     pub fn generate(&self, setup: &Setup) -> State {
         match &self.origin {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),

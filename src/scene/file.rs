@@ -35,7 +35,7 @@ use crate::base::params::{self, ParamValues};
 
 /// Maximum size of a scene file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// Maximum of the key `pace`.
+/// Maximum value of the key `pace` in a scene file.
 const MAX_PACE: usize = 10_000;
 /// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
@@ -45,11 +45,11 @@ pub const EXTENSION: &str = "toml";
 pub struct SceneFile {
     /// Name of an existing mode.
     pub mode: String,
-    /// The scene. Its parameters are not checked, because the scene does not know the mode's parameters.
+    /// The scene in the file. Its parameters are not checked yet, because this needs the mode.
     pub scene: Scene,
     /// Number of bodies, if the file sets the number and the scene allows any number.
     pub bodies: Option<usize>,
-    /// Seed, if the file sets it.
+    /// Seed of the random numbers, if the file sets it.
     pub seed: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. `origin` is used if the text contains no origin.
+/// Parses the text of a scene file called `name`. `origin` supplies the bodies or the fluid if the text describes none.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;

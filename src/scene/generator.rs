@@ -8,7 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::params::ParamValues;
 use crate::base::state::State;
 
-/// Input of a generator.
+/// Input of a generator, a function that makes a scene's bodies or fluid.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
     /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
@@ -22,22 +22,22 @@ pub struct Setup<'a> {
 /// A function that makes bodies, or walls for a fluid, and the arguments that it accepts.
 #[derive(Debug)]
 pub struct Generator {
-    /// Name in scene files.
+    /// Name of the generator in scene files.
     pub name: &'static str,
     /// Arguments that a scene file may set.
     pub arguments: &'static [Argument],
-    /// Makes the bodies or the walls.
+    /// Function that makes the bodies or the walls.
     pub make: fn(&Setup, &Arguments) -> State,
 }
 
 /// A numeric argument of a generator.
 #[derive(Debug)]
 pub struct Argument {
-    /// Name in scene files.
+    /// Name of the argument in scene files.
     pub name: &'static str,
-    /// Default value.
+    /// Value of the argument if a scene file does not set it.
     pub default: f64,
-    /// Accepted values.
+    /// Accepted values of the argument.
     pub range: RangeInclusive<f64>,
 }
 

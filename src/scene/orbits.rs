@@ -14,9 +14,9 @@ use libm::{cos, sin};
 use super::lines::quoted;
 use crate::base::bodies::Bodies;
 
-/// Maximum number of bodies.
+/// Maximum number of bodies in a list of orbits.
 const MAX_BODIES: usize = 1 << 20;
-/// Fields of a line: name, about, mass, a, e, i, node, peri, anomaly.
+/// Number of fields in a line: name, about, mass, a, e, i, node, peri, anomaly.
 const FIELDS: usize = 9;
 /// Number of iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
 const ROUNDS: usize = 60;
@@ -29,7 +29,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses the text. An error holds the line number, counted from 1, and a description.
+    /// Parses text with one orbit per line. An error holds the line number, counted from 1, and a description.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -108,7 +108,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns position and velocity on an orbit about a mass at rest at the origin, with G = 1.
+/// Returns position and velocity on an orbit with these elements about a mass at rest at the origin, with G = 1.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
     // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.

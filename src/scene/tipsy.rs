@@ -17,12 +17,12 @@ use crate::base::files;
 pub const EXTENSIONS: [&str; 2] = ["tipsy", "bin"];
 
 const HEADER: u64 = 32;
-/// Maximum size of a file in bytes.
+/// Maximum size of a Tipsy file in bytes.
 const MOST_BYTES: u64 = HEADER + 48 * MAX_BODIES as u64;
 /// Number of f32 values of a gas, a dark and a star particle.
 const FIELDS: [u64; 3] = [12, 9, 11];
 
-/// Reads the bodies in the file `path`: gas, dark matter and stars alike.
+/// Reads the bodies in the Tipsy file `path`: gas, dark matter and stars alike.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read. Returns [`Error::Invalid`] if the file's length contradicts its header,

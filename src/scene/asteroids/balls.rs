@@ -63,7 +63,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Packing {
     /// Radius of the largest ball.
     largest: f64,
-    /// Last ball added to each bucket. A hash assigns cells to buckets.
+    /// Index of the last ball added to each bucket of the hash table. A hash assigns grid cells to buckets.
     last: Vec<u32>,
     balls: Vec<Ball>,
 }
@@ -71,12 +71,12 @@ pub(super) struct Packing {
 struct Ball {
     at: [f64; 3],
     radius: f64,
-    /// Previous ball in the same bucket.
+    /// Index of the previous ball in the same bucket of the hash table.
     before: u32,
 }
 
 impl Packing {
-    /// Creates an empty packing for `n` balls of at most the radius `largest`.
+    /// Creates an empty packing for `n` balls whose radii are at most `largest`.
     pub(super) fn new(n: usize, largest: f64) -> Self {
         Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
@@ -119,12 +119,12 @@ impl Packing {
         self.balls.get(number as usize)
     }
 
-    /// Returns the index of the cell along an axis. Cells are as wide as the largest ball.
+    /// Returns the index of the grid cell at the coordinate `c`. A cell is as wide as the largest ball.
     fn cell(&self, c: f64) -> i64 {
         (c / (2.0 * self.largest)).floor() as i64
     }
 
-    /// Returns the bucket of a cell. Neighbours along x are adjacent in memory.
+    /// Returns the hash table's bucket for a grid cell. Neighbours along x are adjacent in memory.
     fn bucket(&self, [x, y, z]: [i64; 3]) -> usize {
         let hash = x.wrapping_add(y.wrapping_mul(73_856_093)).wrapping_add(z.wrapping_mul(19_349_663));
         hash as usize & (self.last.len() - 1)

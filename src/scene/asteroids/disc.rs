@@ -22,7 +22,7 @@ pub(super) struct Disc {
 }
 
 impl Disc {
-    /// Places each ball on a circular orbit.
+    /// Places each ball on a circular orbit in the disc.
     pub(super) fn fill(&self, setup: &Setup, balls: &Balls) -> Bodies {
         let [g, mass, planet, radius] =
             ["g", "planet_mass", "planet_radius", "radius"].map(|key| param(setup, key));

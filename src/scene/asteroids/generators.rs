@@ -131,7 +131,7 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// A spherical cloud of resting bodies, and a fast body 0 with the mass of all other bodies, but of at most 64.
+/// A spherical cloud of bodies at rest, and a fast body 0, as heavy as the whole cloud but at most as 64 of its bodies.
 fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;

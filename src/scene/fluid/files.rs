@@ -12,20 +12,20 @@ use crate::base::error::Result;
 use crate::base::flow::{Flow, MAX_CELLS, Walls};
 use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 
-/// Content of a parameter file: seven numbers, one per line.
+/// Content of a parameter file of the UoB-HPC teaching code: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
-    /// Number of columns.
+    /// Number of columns of the grid.
     pub nx: usize,
-    /// Number of rows.
+    /// Number of rows of the grid.
     pub ny: usize,
-    /// Number of steps.
+    /// Number of steps of a run.
     pub steps: u32,
     /// Characteristic length in the Reynolds number, in cells.
     pub reynolds_dim: u32,
     /// Initial mass in a cell.
     pub density: f32,
-    /// Acceleration of the flow.
+    /// Acceleration of the flow, as the parameter file gives it.
     pub accel: f32,
     /// Relaxation rate: the fraction of the way to equilibrium per step.
     pub omega: f32,
@@ -53,7 +53,7 @@ impl Case {
 /// Maximum size of a parameter file, and of the list of obstacles per cell, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
-/// Maximum number of columns or rows.
+/// Maximum number of columns or rows of a grid.
 const MAX_SIDE: usize = 1 << 20;
 /// Accepted values of the initial mass in a cell.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
@@ -62,7 +62,7 @@ pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
 /// Accepted values of the relaxation rate.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
-/// Reads a parameter file.
+/// Reads a parameter file of the UoB-HPC teaching code.
 ///
 /// # Errors
 /// Returns an error, with the line if it is known, if the file cannot be read, a line is missing or extra, or a value is not
@@ -160,7 +160,7 @@ fn scientific(x: f64) -> String {
 /// Phrase for whole numbers in error messages.
 const WHOLE: &str = "a whole number";
 
-/// Parses the number `name` on the next line.
+/// Parses the number on the next line; `name` describes it in errors.
 fn next<T: FromStr + PartialOrd + Debug>(
     lines: &mut Lines<impl BufRead>,
     name: &str,

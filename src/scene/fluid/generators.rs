@@ -29,7 +29,7 @@ fn sides(setup: &Setup, ratio: usize) -> (usize, usize) {
     (ratio * ny, ny)
 }
 
-/// Returns whether a row is the first or the last.
+/// Returns whether a row of a grid is the first or the last.
 fn is_side(y: usize, ny: usize) -> bool {
     y == 0 || y + 1 == ny
 }

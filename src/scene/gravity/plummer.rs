@@ -8,11 +8,11 @@ use crate::base::bodies::Bodies;
 use crate::scene::frame::{centre, scale};
 use crate::scene::random::Random;
 
-/// Maximum radius in units of a, which encloses 98.5 % of the mass of an infinite sphere. Without this limit, the single
-/// farthest body would determine the distance of the camera.
+/// Maximum radius in units of the scale radius, which encloses 98.5 % of the mass of an infinite sphere. Without this
+/// limit, the single farthest body would determine the distance of the camera.
 const CUTOFF: f64 = 10.0;
 
-/// Returns a random radius in units of a. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
+/// Returns a random radius in units of the scale radius. M(<r)/M = r³/(1 + r²)^(3/2) = u, so r = t/√(1 − t²) with t = ∛u.
 pub(super) fn radius(random: &mut Random) -> f64 {
     loop {
         let t = random.cube_root();
@@ -23,7 +23,7 @@ pub(super) fn radius(random: &mut Random) -> f64 {
     }
 }
 
-/// Returns a random speed as a share q of the escape speed, with a density ∝ q²(1 − q²)^(7/2), which is below 0.1.
+/// Returns a random speed as a share q of the escape speed. Its density ∝ q²(1 − q²)^(7/2) stays below 0.1.
 pub(super) fn speed(random: &mut Random) -> f64 {
     loop {
         let (q, height) = (random.unit(), 0.1 * random.unit());
