@@ -49,7 +49,7 @@ impl AccuracyCheck {
         }
     }
 
-    /// Returns the last result for the current variant.
+    /// Returns the error that the last check of the current variant found, if any.
     pub(super) fn relative_error(&self) -> Option<f64> {
         self.relative_error
     }
@@ -58,7 +58,7 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses a sample of `count` bodies or cells with `pairs` pairs each, as large as the share of the time allows.
+    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time, at `pairs` pairs per body or cell.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
@@ -80,7 +80,7 @@ impl AccuracyCheck {
         self.next = Instant::now() + EVERY.max(cost.mul_f64(1.0 / SHARE));
     }
 
-    /// Returns the channel of the result, for [`AccuracyCheck::receive`].
+    /// Returns the channel that delivers the result of the running check, for [`AccuracyCheck::receive`].
     pub(super) fn verdict(&self) -> Receiver<Verdict> {
         self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }

@@ -14,21 +14,21 @@ use crate::engine::snapshot::{EXTENSION, Snapshot};
 /// Message after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
 
-/// State of the worker when it ends.
+/// State of the simulation's thread when it ends.
 pub(super) struct Ending {
-    /// Whether the current burst of steps is incomplete.
+    /// Whether the steps for the current frame are incomplete.
     pub is_bursting: bool,
-    /// Whether the worker ends because of an error.
+    /// Whether the thread ends because of an error.
     pub has_failed: bool,
     /// Files that the user asked for, each with its camera position.
     pub requested: Vec<(PathBuf, String)>,
     /// Last camera position, if there is a window.
     pub view: Option<String>,
-    /// When to stop waiting for the end of the burst.
+    /// When to stop waiting for the steps of the current frame.
     pub deadline: Instant,
 }
 
-/// Writes snapshots, also to the autosave file.
+/// Writes snapshots, to the autosave file or to files that the user names.
 #[derive(Default)]
 pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
@@ -80,8 +80,8 @@ impl Autosave {
         Ok(())
     }
 
-    /// Writes the autosave and the requested files before the worker ends. If the current burst takes too long, the files hold
-    /// the last checkpoint. After a failure the last checkpoint is written to the crash save instead.
+    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, the files
+    /// hold the last checkpoint. After a failure the last checkpoint is written to the crash save instead.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;

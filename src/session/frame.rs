@@ -37,9 +37,9 @@ pub struct Stats {
     pub work_group: usize,
     /// Compile-time parameters of the variant.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Average number of pairs or cells in a step of the last burst.
+    /// Average number of pairs or cells in a step, over the steps of this frame.
     pub work_in_step: f64,
-    /// Number of steps in the last burst (the steps between two frames).
+    /// Number of steps between the last two frames.
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
@@ -96,7 +96,7 @@ pub struct Rung {
     pub variant: &'static str,
     /// Pairs or cells per second of device time.
     pub pairs_per_second: f64,
-    /// Relative error (see [`Stats::relative_error`]).
+    /// Relative error against the f64 reference (see [`Stats::relative_error`]).
     pub relative_error: Option<f64>,
 }
 

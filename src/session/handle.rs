@@ -51,7 +51,7 @@ impl Session {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame, and whether the frame is new. The worker makes the next frame after this call.
+    /// Returns the newest frame, and whether the frame is new. The simulation makes the next frame after this call.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);
@@ -61,7 +61,7 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame. The worker makes no other frame before the next call of [`Session::frame`].
+    /// Returns the newest frame. The simulation makes no other frame before the next call of [`Session::frame`].
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()

@@ -16,14 +16,14 @@ const EVERY: Duration = Duration::from_millis(100);
 pub(super) struct LimitProbe {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
-    /// The last thread that builds a kernel, even if the result is no longer needed.
+    /// The thread that builds a kernel, or the last one that did.
     builder: Option<JoinHandle<()>>,
 }
 
 enum State {
     Building(Receiver<Result<Probe>>),
     Timing(Box<Probe>),
-    /// Pairs or cells per second; `None` if the measurement failed.
+    /// Measured limit in pairs or cells per second; `None` if the measurement failed.
     Known(Option<f64>),
 }
 
@@ -45,7 +45,7 @@ impl LimitProbe {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
 
-    /// Returns whether a turn of the measurement, which needs an idle device, is due. Starts to build the kernel if necessary.
+    /// Returns whether a part of the measurement is due, which needs an idle device. Builds the kernel if necessary.
     pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
@@ -57,7 +57,7 @@ impl LimitProbe {
         }
     }
 
-    /// Starts to build the kernel. Returns false, because a turn is not due yet.
+    /// Starts to build the kernel that measures the limit. Returns false, because the measurement cannot begin yet.
     fn build(&mut self, device: Device, info: &'static ModeInfo) -> bool {
         let (sender, probe) = bounded(1);
         let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
@@ -68,7 +68,7 @@ impl LimitProbe {
         false
     }
 
-    /// Runs one short turn of the measurement.
+    /// Runs one short part of the measurement of a mode's limit.
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
         *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {
@@ -96,7 +96,7 @@ impl State {
 }
 
 impl Drop for LimitProbe {
-    /// Waits for the thread, because some drivers crash if they work while the program ends.
+    /// Waits for the thread that builds a kernel, because some drivers crash if they work while the program ends.
     fn drop(&mut self) {
         if let Some(builder) = self.builder.take() {
             // A panic of the thread was already printed.

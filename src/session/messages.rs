@@ -15,7 +15,7 @@ use crate::engine::config::Config;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::tuning::{Study, Trial};
 
-/// Commands from the window to the worker.
+/// Commands from the window to the simulation's thread.
 #[derive(Debug)]
 pub enum Command {
     /// Change the simulation to this configuration.
@@ -36,27 +36,27 @@ pub enum Command {
     Paint(Stroke),
     /// Undo the last manual edit.
     Undo,
-    /// Write a snapshot after the current burst of steps.
+    /// Write a snapshot after the steps of the current frame.
     SaveSnapshot(Save),
     /// Autosave to this file at each [`Command::SaveSnapshot`] without a path, and at the end.
     SetAutosaveFile(PathBuf),
-    /// Send a [`Capture`] for this frame of a film; `None`: for a picture that contains a snapshot.
+    /// Send the points to draw for this frame of a film, or, if `None`, for a picture that contains a snapshot.
     Capture(Option<FilmFrame>),
     /// Continue from the snapshot in this file, which may be a picture.
     Resume(PathBuf),
     /// Replace kernels by these edited kernels.
     EditKernels(KernelEdits),
-    /// Pause the simulation and measure recipes for the current scene. Any other request of the user ends the study.
+    /// Pause the simulation and measure kernel settings for the scene. Any other request of the user ends the study.
     StartStudy(Study),
     /// End the running study.
     StopStudy,
     /// Measure energy and momentum more often if `true`, because their plot is visible; otherwise less often.
     WatchEnergy(bool),
-    /// Set the time between two pictures, which limits the number of steps in a burst.
+    /// Set the time between two pictures, which limits the number of steps in a frame.
     SetFrameInterval(Duration),
     /// Acknowledge one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
     AcknowledgeLoss,
-    /// Allow the next frame, because the window took the newest one.
+    /// Allow the next frame to be made, because the window took the newest one.
     FrameTaken,
     /// Quit the simulation, with the last camera position if there is a window.
     Quit(Option<String>),
@@ -68,7 +68,7 @@ impl Command {
         matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
-    /// Returns whether the command needs the state after the current burst of steps, even if later commands replace it.
+    /// Returns whether the command needs the state after the current steps, even if later commands replace this state.
     pub(super) fn needs_whole_burst(&self) -> bool {
         self.writes_file() || matches!(self, Self::Capture(_))
     }
@@ -109,7 +109,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies and so makes the burst useless; `reseeds` decides for configurations.
+    /// Returns whether the command replaces the bodies, which makes current steps useless; `reseeds` judges configurations.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -131,10 +131,10 @@ pub struct Save {
 /// A moment of the simulation: `generation`, `step` and `changes` of [`Stats`](super::frame::Stats).
 pub type Moment = (u64, u64, u64);
 
-/// Messages from the worker to the window, besides frames.
+/// Messages from the simulation's thread to the window, besides frames.
 #[derive(Debug)]
 pub enum Notice {
-    /// A requested configuration is not possible.
+    /// A requested configuration is not possible, and the current one stays.
     Rejected {
         /// The reason why the configuration is not possible.
         error: Error,
@@ -187,16 +187,16 @@ pub enum Notice {
     Resumed {
         /// The configuration of the snapshot, which is now current.
         config: Box<Config>,
-        /// Configurations of the other modes.
+        /// Configurations of the other modes that the snapshot contains.
         left: Vec<Config>,
         /// Camera position that the snapshot stores.
         view: String,
     },
-    /// The snapshot cannot be used, and the simulation continues unchanged.
+    /// A snapshot cannot be used, and the simulation continues unchanged.
     ResumeRefused(Error),
     /// The answer to [`Command::Capture`].
     Captured(Box<Capture>),
-    /// Edited kernels are accepted, or the previous kernels stay in use because of an error.
+    /// Edited kernels were accepted, or refused with an error; the previous kernels then stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
     /// Completed share of a study, from 0 to 1, and the study's newest measurement.
     StudyProgress(f32, Trial),
@@ -216,7 +216,7 @@ pub enum Notice {
 pub struct ReplacedKernels {
     /// Files whose kernels run now.
     pub running: Vec<String>,
-    /// Files whose kernels are built when they are needed.
+    /// Files whose kernels are built only when they are needed.
     pub waiting: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// Measures steps and device time per second of wall-clock time.
 #[derive(Debug)]
 pub(super) struct RateCounter {
-    /// Time, step and total device seconds of each sample in the time window.
+    /// Time, step number and total device seconds of each sample in the time window.
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
     /// Device time and wall-clock time from the start to the last sample, in seconds.
@@ -17,13 +17,13 @@ pub(super) struct RateCounter {
     elapsed: f64,
 }
 
-/// Speeds, which are zero before the second sample.
+/// Speeds of the simulation; zero before the second sample.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     pub steps_per_second: f64,
     /// Device time of a step, in seconds.
     pub step_seconds: f64,
-    /// Share of the time that the device was busy.
+    /// Share of the time that the device was busy, from 0 to 1.
     pub busy: f64,
 }
 

@@ -7,7 +7,7 @@ use crate::engine::config::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {
-    /// Starts the next burst, or stops if the goal of a seek or step 0 is reached.
+    /// Starts the next burst of steps, or stops if the goal of a seek or step 0 is reached.
     pub(super) fn start_burst(&mut self) -> Result<()> {
         if let Some(goal) = self.stepper.goal {
             self.set_direction(goal < self.step())?;
@@ -26,19 +26,19 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the length of the next burst while the simulation runs.
+    /// Returns the number of steps in the next burst while the simulation runs.
     pub(super) fn burst_length(&mut self) -> u32 {
         let situation = self.situation();
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst of steps. Returns false if a command made the burst useless or the program quits.
+    /// Completes the current burst of steps. Returns false if a command made these steps useless or the program quits.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst before a command that uses the state. Returns false if a later command replaces the state.
-    /// Resuming does not count, because the file may be invalid.
+    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command replaces
+    /// the state. Resuming a snapshot does not count, because its file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the burst before a configuration that keeps the bodies. Returns false if a later configuration replaces them.
+    /// Completes the current steps before a configuration that keeps the bodies; false if a later one replaces them.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -70,7 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst, and receives commands between its slices. Returns false if a command interrupts the burst.
+    /// Computes the current burst of steps, and receives commands meanwhile. Returns false if a command interrupts it.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();
@@ -140,7 +140,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Stops at the goal, and pauses at step 0 when time goes backwards.
+    /// Ends a seek that reached its goal, and pauses at step 0 when time goes backwards.
     fn check_arrival(&mut self) -> Result<()> {
         let step = self.step();
         if self.stepper.goal == Some(step) {

@@ -5,7 +5,7 @@ use crate::base::edit::Attractor;
 /// A pointer that attracts or repels bodies.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Steps of the last burst for which the pointer has not acted yet.
+    /// Number of computed steps for which the pointer has not acted on the bodies yet.
     pub owed: f64,
     /// Whether the pointer has acted on bodies, which can then be undone.
     pub has_acted: bool,
@@ -14,7 +14,7 @@ pub(super) struct Attraction {
 /// State of the selection and of edits that last longer than one command.
 #[derive(Default)]
 pub(super) struct EditState {
-    /// Index of the body whose properties each frame reports.
+    /// Index of the body whose properties each frame reports, if one is selected.
     pub selected: Option<usize>,
     /// `None` if the window knows the current indices of bodies; otherwise whether a frame with the new indices was published.
     renumbered: Option<bool>,
@@ -49,12 +49,12 @@ impl EditState {
         };
     }
 
-    /// Forgets everything about the bodies, which were replaced.
+    /// Forgets the selection and all edits, because the bodies were replaced.
     pub(super) fn reset(&mut self) {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction. Returns the attraction that ended. Without bodies no attraction starts.
+    /// Starts, moves or ends the attraction by the pointer; returns an attraction that ended. It needs bodies to start.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

@@ -8,7 +8,7 @@ use crate::base::params::ChangeEffect;
 use crate::session::messages::Notice;
 
 impl Worker {
-    /// Changes the bodies. An edit that names a body is ignored if the window uses outdated indices.
+    /// Applies an edit of the bodies. An edit that names a body is ignored if the window uses outdated indices.
     pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
         let is_late = self.edits.is_renumbered() && !matches!(edit, Edit::Launch(_));
         if is_late || !self.settle()? {
@@ -49,7 +49,7 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Reports that an edit is not possible; returns failures of a device.
+    /// Reports to the user that an edit is not possible; returns failures of a device.
     fn refuse_unless_lost(&mut self, error: Error) -> Result<()> {
         match error {
             Error::OpenCl { .. } => Err(error),
@@ -60,7 +60,7 @@ impl Worker {
         }
     }
 
-    /// Adds or removes obstacles between two bursts. All strokes of one movement are undone together.
+    /// Adds or removes obstacles between two bursts of steps. All strokes of one mouse movement are undone together.
     pub(super) fn paint(&mut self, stroke: Stroke) -> Result<()> {
         if !self.settle()? {
             return Ok(());
@@ -91,7 +91,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half of the last and half of the next burst (kick, drift, kick). Undo reverts the first call.
+    /// Attracts the bodies for half of the last and half of the next burst of steps. Undo reverts the whole attraction.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

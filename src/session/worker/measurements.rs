@@ -13,7 +13,7 @@ use crate::session::rates::RateCounter;
 const ENERGY_SHARE: f64 = 0.01;
 /// Energy and momentum are not measured if they would delay the steps for longer than this, in seconds.
 const ENERGY_SECONDS: f64 = 0.5;
-/// Speed that is assumed before the first measurement.
+/// Assumed speed in pairs per second, before the first measurement.
 const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
 /// Shortest time between two measurements of the energy.
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ pub(super) struct Measurements {
     /// The energy and momentum that were last measured, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
-    /// Time that the last measurement of the energy took in this scene.
+    /// Time that the last measurement of the energy took in this scene, if any.
     last_cost: Option<Duration>,
     energy_every: Duration,
 }

@@ -50,7 +50,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Changes to `config`, or reports that the configuration is not possible.
+    /// Changes the simulation to `config`, or reports that the configuration is not possible.
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Continues from a snapshot, or reports the error and continues unchanged.
+    /// Continues from the snapshot in a file, or reports the error and continues unchanged.
     fn resume(&mut self, path: &Path) -> Result<()> {
         let outcome = Carried::load(path).and_then(|carried| match carried {
             Carried::Snapshot(snapshot) => {
@@ -120,7 +120,7 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Continues with edited kernels, or reports the error and continues unchanged. Quitting interrupts the kernels' test run.
+    /// Continues with edited kernels, or reports the error and continues unchanged. Quitting interrupts their test run.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.

@@ -14,7 +14,7 @@ use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Sav
 use crate::session::rates::Rates;
 
 impl Worker {
-    /// Reads back a frame and sends it to the window. The next burst is queued before the worker waits for the data.
+    /// Reads back a frame and sends it to the window. Queues the next burst of steps before it waits for the data.
     pub(super) fn publish(&mut self) -> Result<()> {
         let stats = self.stats();
         let (step, info) = (self.step(), self.config().mode.info());
@@ -78,7 +78,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether to measure the device's limit, which is possible only after the first frame and while steps run.
+    /// Returns whether to measure the device's speed limit: only after the first frame and while steps run.
     fn probe_is_due(&mut self) -> bool {
         let info = self.config().mode.info();
         let probe = &mut self.measurements.probe;
@@ -93,7 +93,7 @@ impl Worker {
         self.publisher.colours(self.engine.generation(), view)
     }
 
-    /// Returns the state of the simulation after the last complete burst.
+    /// Returns the statistics of the simulation after the last complete burst of steps.
     fn stats(&mut self) -> Stats {
         let Self { engine, measurements, .. } = self;
         let (step, time) = engine.clock();
@@ -159,7 +159,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Starts to write a snapshot of the state after the current burst.
+    /// Starts to write a snapshot of the state after the current burst of steps.
     pub(super) fn save(&mut self, save: Save) -> Result<()> {
         let is_requested = save.path.is_some();
         let is_whole = match is_requested {
@@ -177,7 +177,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends the points of a film's frame after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
+    /// Sends the points of a film's frame, after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
     pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
         if !self.finish_burst()? {
             if frame.is_none() {
@@ -204,7 +204,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Measures recipes while the simulation is paused, until another command arrives.
+    /// Measures kernel settings while the simulation is paused, until another command arrives.
     pub(super) fn study(&mut self, study: Study) -> Result<()> {
         let complete = self.settle()? && self.run_study(study);
         self.notifier.send(Notice::StudyEnded { study, complete });

@@ -13,7 +13,7 @@ pub(super) struct Publisher {
     pub screen_is_ready: bool,
     /// Whether the engine changed since the last frame.
     pub is_stale: bool,
-    /// Whether the series of the last burst still has to be noted.
+    /// Whether the values of the last burst of steps are not in the history yet.
     pub has_new_series: bool,
     /// Time to read back the last frame, in ms.
     pub read_ms: f64,
@@ -35,12 +35,12 @@ impl Publisher {
         }
     }
 
-    /// Returns whether a frame is to be made.
+    /// Returns whether a frame should be made now.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale && self.screen_is_ready
     }
 
-    /// Returns the memory of an old frame, for the next frame.
+    /// Returns the memory of an old frame, to be reused for the next frame.
     pub(super) fn take_memory(&mut self) -> Points {
         std::mem::take(&mut self.frames.input_buffer_mut().points)
     }

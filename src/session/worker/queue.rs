@@ -47,7 +47,7 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a command makes the current burst useless, before any command that needs the burst.
+    /// Returns whether a command makes the current burst of steps useless, before any command that needs these steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
     }

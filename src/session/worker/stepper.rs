@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use crate::engine::config::Config;
 
-/// Time between two pictures until the window reports it.
+/// Assumed time between two pictures, until the window reports the actual time.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Share of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing.
+/// Share of the time between two pictures for an `auto` burst of steps and its read-back. The rest is for drawing.
 const BURST_SHARE: f64 = 0.85;
-/// Number of bursts, current and queued, that a picture waits for in free run.
+/// Number of bursts of steps, including the current one, that a picture waits for in free run.
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Longest time between pictures for which longer bursts compensate, as a multiple of the usual time.
+/// If pictures take longer than usual, bursts of steps get longer too, up to this factor.
 const MOST_SLOWER: f64 = 6.0;
 /// Longest burst of more than one step, as a multiple of the usual time between pictures.
 const LONGEST_PICTURES: f64 = 2.0;
-/// Longest `auto` burst while the pointer attracts bodies, because the attraction acts between bursts.
+/// Longest `auto` burst, in steps, while the pointer attracts bodies, because the attraction acts between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
-/// Longest time that a mode's shortest burst may take, in seconds.
+/// If a mode's minimum number of steps per burst takes longer than this, in seconds, a burst may be one step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 
 /// Decides how many steps the next burst has.
 pub(super) struct Stepper {
-    /// Whether a burst was started and is not complete.
+    /// Whether a burst of steps was started and is not complete.
     pub is_bursting: bool,
     /// Number of steps in the last burst.
     pub burst: u32,
@@ -33,11 +33,11 @@ pub(super) struct Stepper {
     pub goal: Option<u64>,
     /// Time between two pictures on the screen.
     pub picture: Duration,
-    /// Fraction of a step that a later burst adds.
+    /// Fraction of a step that is carried over to a later burst.
     carry: f64,
 }
 
-/// Conditions that limit the length of the next burst.
+/// Conditions that limit the number of steps in the next burst.
 #[derive(Clone, Copy)]
 pub(super) struct Situation {
     /// The step that the simulation has reached.
@@ -72,7 +72,7 @@ impl Stepper {
         (self.single_steps, self.goal) = (0, None);
     }
 
-    /// Returns the length of the next burst, and counts down the requested single steps.
+    /// Returns the number of steps in the next burst, and counts down the requested single steps.
     pub(super) fn next_burst(&mut self, config: &Config, situation: Situation) -> u32 {
         if self.single_steps == 0 {
             return self.burst_length(config, situation);
@@ -82,7 +82,7 @@ impl Stepper {
         steps
     }
 
-    /// Returns the length of a burst: the chosen one, or as many steps as fit between two pictures.
+    /// Returns the number of steps in a burst: as many as the user chose, or as fit between two pictures.
     pub(super) fn burst_length(&mut self, config: &Config, situation: Situation) -> u32 {
         let is_free = self.is_free(config);
         let (least, _) = config.mode.info().work.burst;
@@ -109,7 +109,7 @@ impl Stepper {
         self.within_reach(steps.min(most), situation)
     }
 
-    /// Limits `steps` to those before the goal, and to those before step 0 when time goes backwards.
+    /// Limits `steps` to the steps before the goal of a seek, and to those before step 0 when time goes backwards.
     fn within_reach(&self, steps: u32, Situation { step, is_backwards, .. }: Situation) -> u32 {
         let most = match self.goal {
             Some(goal) => goal.abs_diff(step),

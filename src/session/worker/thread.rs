@@ -66,7 +66,7 @@ pub(super) struct Worker {
     pub autosave: Autosave,
     /// Indices of lost devices that configurations from the window may still name.
     pub unseen_losses: VecDeque<usize>,
-    /// The last camera position, once the worker was told to quit.
+    /// Set when the program quits, to the last camera position if there is a window.
     pub end: Option<Option<String>>,
 }
 
@@ -124,7 +124,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Saves the autosave and the requested files after the loop.
+    /// Writes the autosave and the requested files at the end of the thread.
     fn close(self, has_failed: bool) {
         let Self { mut engine, mut queue, mut autosave, notifier, stepper, end, .. } = self;
         let deadline = queue.deadline();
