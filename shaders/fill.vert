@@ -1,4 +1,4 @@
-// One triangle that covers the viewport.
+// Covers the viewport with one triangle.
 
 void main() {
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);

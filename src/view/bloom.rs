@@ -11,12 +11,12 @@ use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Number of reduced pictures. Each is half as large as the previous picture.
+/// Number of pictures for the bloom, each half as large as the previous one.
 const LEVELS: usize = 6;
 /// Share of each reduced picture that comes from the smaller pictures.
 const SPREAD: f32 = 0.66;
 
-/// Computes the bloom of a picture.
+/// Computes the bloom of a picture, the glow around bright areas.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
@@ -26,7 +26,7 @@ pub(super) struct Bloom {
 }
 
 impl Bloom {
-    /// Compiles the shaders.
+    /// Compiles the shaders for the bloom.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),

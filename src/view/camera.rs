@@ -153,7 +153,7 @@ impl Camera {
         self.target + self.axes()[2] * self.distance
     }
 
-    /// Returns half the picture's width and height at unit distance.
+    /// Returns half the picture's width and height at unit distance from the eye.
     pub(super) fn lens(&self, aspect: f32) -> [f32; 2] {
         let half_height = (self.fov / 2.0).tan();
         [half_height * sane(aspect), half_height]

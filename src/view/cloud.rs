@@ -16,7 +16,7 @@ use crate::base::bodies::Points;
 use crate::base::error::{Error, Result};
 use crate::base::look::Palette;
 
-/// Position and size `(x, y, z, w)`, as in [`Points::positions`].
+/// Vertex with the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Body {
@@ -24,7 +24,7 @@ pub(super) struct Body {
 }
 implement_vertex!(Body, body);
 
-/// Value that the colour shows, as in [`Points::values`].
+/// Vertex with the value that a body's colour shows, as in [`Points::values`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Value {
@@ -61,7 +61,7 @@ pub(super) struct Cloud {
 }
 
 impl Cloud {
-    /// Creates a cloud without bodies.
+    /// Creates an empty cloud, without bodies.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let palette = palette_texture(context, Palette::Dusk)?;
         Ok(Self { context: context.clone(), palette, buffers: None, spare: None, value_range: [0.0, 1.0] })
@@ -72,7 +72,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike`, the range of the colour map moves smoothly to the new range.
+    /// Replaces the bodies. If `alike`, the colour map's range moves smoothly to `value_range`.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {

@@ -10,12 +10,12 @@ use super::fill::{fill, pixels, surface, texture};
 use super::opengl::source;
 use crate::base::error::Result;
 
-/// Side, in pixels, of the blocks that the first level sums.
+/// Side, in pixels, of the blocks that the first pass of the brightness measurement sums.
 const FIRST: u32 = 8;
-/// Side, in pixels, of the blocks that each further level sums.
+/// Side, in pixels, of the blocks that each further pass of the brightness measurement sums.
 const NEXT: u32 = 16;
 
-/// Measures light by summing over larger and larger blocks.
+/// Measures the brightness of a picture by summing over larger and larger blocks of pixels.
 pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
@@ -25,7 +25,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Compiles the shaders.
+    /// Compiles the shaders that measure brightness.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self {
             context: context.clone(),
@@ -35,7 +35,7 @@ impl Meter {
         })
     }
 
-    /// Measures the light in the alpha channel of `light`.
+    /// Measures the brightness in the alpha channel of `light`.
     pub(super) fn measure(&mut self, light: &Texture2d) -> Result<()> {
         let by = |(width, height): (u32, u32), side: u32| (width.div_ceil(side), height.div_ceil(side));
         let size = by(light.dimensions(), FIRST);

@@ -25,13 +25,13 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Compiles the shaders.
+    /// Compiles the shaders for the image of a flow.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let program = source!("field", "fill").compile(context)?;
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If `alike`, the range of the colour map moves smoothly to the new range.
+    /// Replaces the image. If `alike`, the colour map's range moves smoothly to the range of the new image.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {
@@ -56,7 +56,7 @@ impl Field {
         Ok(())
     }
 
-    /// Draws the plane into all of `area`. The image has the half width and half height `half`.
+    /// Draws the image of a flow, which lies in the plane z = 0, into `area`. `half` is half its width and height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -89,7 +89,7 @@ impl Field {
         fill(surface, Some(area), &self.program, &uniforms, None)
     }
 
-    /// Returns whether there is an image.
+    /// Returns whether there is an image of a flow.
     pub(super) fn is_there(&self) -> bool {
         self.texture.is_some()
     }

@@ -57,7 +57,7 @@ impl Frame {
         Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
-    /// Returns the distance that shows nearly all bodies.
+    /// Returns the camera distance that shows nearly all bodies.
     fn distance(&self, bodies: &[Placed], centre: DVec3) -> f64 {
         if bodies.is_empty() {
             return 0.0;
@@ -68,7 +68,7 @@ impl Frame {
         beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH)
     }
 
-    /// Returns the distance that shows the plane z = 0 out to these extents along x and y.
+    /// Returns the camera distance that shows the rectangle from (−x, −y) to (x, y) in the plane z = 0.
     fn plane(&self, [x, y]: [f64; 2]) -> f64 {
         let ((sin_yaw, cos_yaw), (sin, cos)) =
             (f64::from(self.yaw).sin_cos(), f64::from(self.pitch).abs().sin_cos());
@@ -101,7 +101,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Returns `None` for a body that is not drawn or not finite. Balls have equal weights, because their masses are unknown.
+    /// Converts a body; `None` if it is hidden or not finite. Balls have equal weights, since their masses are unknown.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {

@@ -12,18 +12,18 @@ use super::fill::{fill, pixels};
 use super::opengl::{OVER, source};
 use crate::base::error::Result;
 
-/// Draws the grid.
+/// Draws a grid in the plane z = 0, and the axes.
 pub(super) struct Grid {
     program: Program,
 }
 
 impl Grid {
-    /// Compiles the shaders.
+    /// Compiles the shaders for the grid.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("grid", "fill").compile(context)? })
     }
 
-    /// Draws the grid into `area`, behind the light in `light`.
+    /// Draws the grid into `area`, behind the bodies in the texture `light`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -11,24 +11,24 @@ use super::opengl::{ADD, draw_sprites, scale, source};
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Draws bodies as glows.
+/// Draws bodies as soft glows.
 pub(super) struct Glow {
     program: Program,
     typical_mass: f32,
 }
 
 impl Glow {
-    /// Compiles the shaders.
+    /// Compiles the shaders for glows.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Measures the mass of a typical body. A body of this mass gets a sprite of the typical size.
+    /// Determines the mass of a typical body. A body of this mass gets a sprite of the typical size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }
 
-    /// Adds the bodies' light to `surface`. If `hides` is set, bodies without mass are not drawn.
+    /// Adds the light of the bodies to `surface`. If `hides` is set, bodies without mass are not drawn.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

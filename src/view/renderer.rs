@@ -38,7 +38,7 @@ pub struct View {
 }
 
 impl View {
-    /// Compiles the shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
+    /// Compiles all shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -166,7 +166,7 @@ impl View {
         Ok(())
     }
 
-    /// Draws the bodies into the target, measures the light, and makes the bloom.
+    /// Draws the bodies into an internal texture, measures their light, and computes the bloom.
     fn collect_light(&mut self, camera: &Camera) -> Result<()> {
         let Self { look, cloud, shape, target, .. } = self;
         let (_, height) = target.texture().dimensions();
@@ -195,7 +195,7 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether the exposure is automatic. Balls have a fixed sun, and tracers glow over an image.
+    /// Returns whether the exposure is automatic: never for balls, lit by a fixed sun, or for tracers, drawn over an image.
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }

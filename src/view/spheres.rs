@@ -22,7 +22,7 @@ pub(super) struct Spheres {
 }
 
 impl Spheres {
-    /// Compiles the shaders.
+    /// Compiles the shaders for balls.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let geometry = Some(include_str!("../../shaders/spheres.geom"));
         let source = Source { geometry, ..source!("spheres") };

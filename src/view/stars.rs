@@ -23,20 +23,20 @@ struct Star {
 }
 implement_vertex!(Star, direction, star);
 
-/// Draws the stars.
+/// Draws the stars in the background.
 pub(super) struct Stars {
     program: Program,
     all: VertexBuffer<Star>,
 }
 
 impl Stars {
-    /// Compiles the shaders.
+    /// Compiles the shaders for the stars.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate the stars"))?;
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
-    /// Adds the stars' light. For `covers`, see `shaders/stars.frag`; `scale` is relative to the reference height.
+    /// Adds the stars' light. See `shaders/stars.frag` for `covers`; `scale` is the height over the reference height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

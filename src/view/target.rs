@@ -24,7 +24,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Compiles the shaders and creates a target of one pixel.
+    /// Compiles the shaders for tone mapping, and creates a target of one pixel.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
         let programs = |source: Source| -> Result<_> {
             Ok([source.compile(context)?, source.compile_with(context, "#define BLOOM\n")?])

@@ -17,11 +17,11 @@ use super::opengl::{ADD, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Maximum numbers of segments in a picture: on a graphics card, and on a software renderer.
+/// Maximum number of trail segments in a picture: on a graphics card, and on a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of segments of a trail; more segments would not look smoother.
+/// Maximum number of segments in a trail; more segments would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a strip, in pixels at the reference height.
+/// Half the width of a trail, in pixels at the reference height.
 const WIDTH: f32 = 0.7;
 
 // SAFETY: four floats without padding, as a texture of four floats reads them.
@@ -31,33 +31,33 @@ unsafe impl TextureBufferContent for Body {
     }
 }
 
-/// Draws trails.
+/// Draws the trails of moving bodies.
 pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
     /// Indices of two triangles for each segment, which has four corners.
     corners: IndexBuffer<u16>,
-    /// Maximum number of segments in a picture.
+    /// Maximum number of trail segments in a picture.
     pieces: usize,
     past: Option<Past>,
 }
 
-/// Ring buffer of rows; each row holds the positions of all bodies in one picture.
+/// Past positions of the bodies: a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
     /// Bodies of the newest picture, copied to the graphics card's memory because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
-    /// Number of pictures between rows.
+    /// Number of pictures between two recorded rows of positions.
     stride: usize,
     newest: usize,
     filled: usize,
-    /// Number of pictures since the newest row.
+    /// Number of pictures since the newest row of positions.
     since: usize,
 }
 
-/// Style of the strips.
+/// Brightness and size of trails.
 pub(super) struct Style {
     /// Light at the start of a trail.
     pub light: f32,
@@ -68,7 +68,7 @@ pub(super) struct Style {
 }
 
 impl Trails {
-    /// Compiles the shaders.
+    /// Compiles the shaders for trails.
     pub(super) fn new(context: &Rc<Context>, is_software: bool) -> Result<Self> {
         let pieces = PIECES[usize::from(is_software)];
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
