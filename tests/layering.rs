@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 
-/// A file or folder in `src/`, and the modules it may name besides itself.
+/// Files and folders in `src/`, each with the modules that it may use besides itself.
 ///
 /// Rows stand from the top layer down, and a row names only rows below it, so there are no cycles.
 /// A new module needs a row.
@@ -30,7 +30,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("base", ""),
 ];
 
-/// The crates of the outside worlds, and the modules that may name them. All other crates are free.
+/// Outside libraries that only the listed modules may use. Any module may use the other libraries.
 const CRATES: &[(&str, &str)] = &[
     ("ocl", "compute"),
     ("ocl_core", "compute"),
@@ -81,8 +81,8 @@ fn tables_name_rows_below() {
     }
 }
 
-/// No file names a file that names it, directly or through others. A `pub use` in `mod.rs` is no arrow: who names what
-/// it passes on names the file that defines it.
+/// No file uses a file that uses it, directly or through others. A path through a `pub use` in `mod.rs` counts as a path to
+/// the file that defines the item.
 #[test]
 fn files_form_no_circles() {
     let sources = files("src").into_iter().filter(|file| file.extension().is_some_and(|it| it == "rs"));
@@ -94,7 +94,7 @@ fn files_form_no_circles() {
     assert!(circles.is_empty(), "files that need each other:\n{}", circles.join("\n"));
 }
 
-/// The groups of modules that name each other in a circle, each as the list of its arrows.
+/// Returns the groups of modules that use each other in a circle, each as a list of arrows.
 fn circles(modules: &BTreeMap<String, Vec<Name>>) -> Vec<String> {
     let arrows: BTreeMap<&String, BTreeMap<String, String>> = modules
         .iter()
@@ -146,7 +146,7 @@ fn circles(modules: &BTreeMap<String, Vec<Name>>) -> Vec<String> {
     circles
 }
 
-/// The module that defines what `path` names: as deep as there are files, and through `use` in them.
+/// Returns the module that defines the item `path`, following `use` declarations in `mod.rs` files.
 fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usize) -> String {
     let mut module = String::new();
     for (at, name) in path.iter().enumerate() {
@@ -169,7 +169,7 @@ fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usi
     module
 }
 
-/// Paths of somebody's machine work nowhere else.
+/// No file contains an absolute path that exists only on a developer's machine.
 #[test]
 fn no_machine_paths() {
     // In pieces, so that this file may be read too.
@@ -196,7 +196,7 @@ fn no_machine_paths() {
     }
 }
 
-/// What `source`, the text of module `module`, names against the tables: "line: message".
+/// Returns the violations of the tables by `source`, the text of `module`, as "line: message".
 fn violations(module: &[String], source: &str) -> Vec<String> {
     let layer = layer(module);
     let mut found = Vec::new();
@@ -223,7 +223,7 @@ fn violations(module: &[String], source: &str) -> Vec<String> {
     found
 }
 
-/// The paths that `source`, the text of module `module`, names.
+/// Returns the paths that `source`, the text of `module`, mentions.
 fn names_in(module: &[String], source: &str) -> Vec<Name> {
     let tokens: TokenStream = source.parse().expect("a Rust source");
     let mut names = Vec::new();
@@ -231,7 +231,7 @@ fn names_in(module: &[String], source: &str) -> Vec<Name> {
     names
 }
 
-/// Whether the table allows `layer` to name the module `used`.
+/// Returns whether the table allows `layer` to use the module `used`.
 fn may_use(layer: &str, used: &str) -> bool {
     layer == used || LAYERS.iter().any(|(module, uses)| *module == layer && words(uses).any(|it| it == used))
 }
@@ -240,20 +240,20 @@ fn words(list: &str) -> impl Iterator<Item = &str> {
     list.split_whitespace()
 }
 
-/// The row of LAYERS that a module belongs to.
+/// Returns the row of `LAYERS` that a module belongs to.
 fn layer(module: &[String]) -> &str {
     &module[0]
 }
 
-/// A path named in a source, from `crate` or from an outside crate on.
+/// A path mentioned in a source file, starting with `crate` or with the name of a library.
 struct Name {
     line: usize,
     path: Vec<String>,
-    /// Whether a `pub use` gives the name to other modules.
+    /// Whether a `pub use` re-exports the name.
     passed_on: bool,
 }
 
-/// A token, with `::` as one and brackets as tokens of their own.
+/// A token of Rust source. `::` is one token, and so is each bracket.
 struct Token {
     text: String,
     line: usize,
@@ -300,7 +300,7 @@ fn flat(tokens: TokenStream) -> Vec<Token> {
     out
 }
 
-/// Collects the names in `tokens`, the inside of `module`.
+/// Collects the paths in `tokens`, the contents of `module`.
 fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
     let mut at = 0;
@@ -327,7 +327,7 @@ fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
     }
 }
 
-/// Reads a path, or the tree of a `use`, at `at`; `prefix` is what stands before its braces. Returns the index after it.
+/// Parses a path or a `use` tree at the token `at`; `prefix` is the path before its braces. Returns the index after it.
 fn tree(
     tokens: &[Token],
     mut at: usize,
@@ -365,7 +365,7 @@ fn tree(
     at
 }
 
-/// `super::x` and `self::x` as seen from the crate; a name that starts otherwise is left as it is.
+/// Resolves `super::x` and `self::x` to a path from the crate root; leaves other paths unchanged.
 fn absolute(path: Vec<String>, module: &[String]) -> Vec<String> {
     let mut base = match path[0].as_str() {
         // The binary calls the library by the package's name.
@@ -388,7 +388,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The index of the bracket that closes the one at `open`.
+/// Returns the index of the bracket that closes the bracket at `open`.
 fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -404,7 +404,7 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`; `src/lib.rs` is `lib`.
+/// Returns the module path of a file: `a::b` for `src/a/b.rs` and `src/a/b/mod.rs`, `lib` for `src/lib.rs`.
 fn module_path(file: &Path) -> Vec<String> {
     let inside = file.strip_prefix(root().join("src")).unwrap().with_extension("");
     let mut path: Vec<_> = inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
@@ -414,7 +414,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// The file as seen from the repository's root.
+/// Returns the path of a file relative to the repository's root, for messages.
 fn shown(file: &Path) -> std::path::Display<'_> {
     file.strip_prefix(root()).unwrap_or(file).display()
 }
@@ -423,7 +423,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files of the repository below `name`, which may be a file itself, or not there.
+/// Returns all files of the repository below `name`, which may also be a file, or not exist.
 fn files(name: &str) -> Vec<PathBuf> {
     let mut todo = vec![root().join(name)];
     let mut found = Vec::new();
@@ -438,11 +438,11 @@ fn files(name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The scanner, and that each rule can fail.
+/// Tests the parser of this file, and that each rule can fail.
 mod scanner {
     use super::{names_in, violations, words};
 
-    /// The modules and crates that `source`, standing in `module`, names against the tables.
+    /// Returns the violations by `source` as the text of `module`, without their line numbers.
     fn found(module: &str, source: &str) -> Vec<String> {
         let path: Vec<_> = module.split("::").map(str::to_owned).collect();
         violations(&path, source).iter().map(|it| it.rsplit(' ').next().unwrap().to_owned()).collect()

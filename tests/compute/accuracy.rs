@@ -11,7 +11,7 @@ use gravitile::modes::accuracy::{Judged, SAMPLE, TOLERANCE, relative_error};
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::scene::Scene;
 
-/// Judges bodies that lie evenly among all, so that each run of a test judges the same ones.
+/// Compares evenly spaced bodies or cells with the f64 reference, the same ones in each run of a test.
 fn sample(engine: &mut Engine) -> Option<Vec<Judged>> {
     let (all, count) = (engine.size(), engine.size().min(SAMPLE));
     let chosen = (0..count).map(|nth| nth * all / count).collect();
@@ -26,7 +26,7 @@ fn matter(engine: &Engine) -> Matter {
     engine.config().mode.info().work.matter
 }
 
-/// A scene in which every body moves in its own way.
+/// Returns a configuration in which every body moves in its own way.
 fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Config {
     let mut config = Config { bodies: Some(600), ..Config::new(info) };
     config.select_scene(info.scene(scene).unwrap());
@@ -44,7 +44,7 @@ fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Co
     Config { start: Scene::of_bodies(scene, bodies), ..config }
 }
 
-/// Scenes in which all happens that can happen.
+/// Returns scenes of a mode that together show all of its physics.
 fn scenes(info: &ModeInfo) -> &'static [&'static str] {
     match info.name {
         "gravity" => &["galaxy"],
@@ -54,8 +54,8 @@ fn scenes(info: &ModeInfo) -> &'static [&'static str] {
     }
 }
 
-/// Every variant of a mode, in these scenes, with every combination of its options; or so few of these configs that each
-/// variant and each combination is there in each scene.
+/// Returns configurations of a mode: all variants with all combinations of its options in each scene; or, without `all`, a
+/// few in which each variant and each combination occurs in each scene.
 fn configs(info: &'static ModeInfo, all: bool) -> Vec<Config> {
     let mut configs = Vec::new();
     for scene in scenes(info) {

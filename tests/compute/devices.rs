@@ -18,7 +18,7 @@ use gravitile::modes::{Together, find};
 use gravitile::scene::Scene;
 use gravitile::session::{Command, Notice, Session};
 
-/// Set for a process whose driver shows several CPU devices.
+/// Environment variable that is set in a process whose OpenCL driver shows several CPU devices.
 const INSIDE: &str = "GRAVITILE_SEVERAL";
 
 /// Runs the test `test` of this file again in a process to which PoCL shows `count` devices.
@@ -43,12 +43,12 @@ fn with_devices(test: &str, count: usize) {
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// How many devices PoCL was told to show to this process.
+/// Returns the number of devices that PoCL shows to this process; `None` in a normal process.
 fn inside() -> Option<usize> {
     std::env::var(INSIDE).ok().map(|count| count.parse().unwrap())
 }
 
-/// All CPU devices, or what is meant otherwise.
+/// Opens the devices that `wanted` selects; `cpus` selects all CPU devices.
 fn devices(wanted: &str) -> Devices {
     let found = match wanted {
         "cpus" => of_kind(DeviceKind::Cpu),
@@ -61,7 +61,7 @@ fn of_kind(kind: DeviceKind) -> Vec<FoundDevice> {
     compute::list().unwrap().into_iter().filter(|found| found.info.kind == kind).collect()
 }
 
-/// The bodies after `steps` steps, in bursts of odd lengths.
+/// Returns the bodies after `steps` steps, computed in bursts of odd lengths.
 fn stepped(devices: Devices, config: &Config, steps: u32) -> Bodies {
     let mut engine = Engine::new(devices, config.clone()).unwrap();
     let mut left = steps;
@@ -84,7 +84,7 @@ fn devices_share(engine: &Engine) -> bool {
     engine.devices().len() > 1 && engine.resolved().recipe.variant.together != Together::No
 }
 
-/// √(Σ|a − b|² / Σ|b − start|²) over places: relative to how far the bodies went.
+/// Returns √(Σ|a − b|² / Σ|b − start|²) over positions: the difference relative to how far the bodies moved.
 fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
     let square = |a: &Bodies, b: &Bodies| -> f64 {
         let pairs = a.positions.iter().zip(&b.positions);
@@ -96,7 +96,7 @@ fn difference(a: &Bodies, b: &Bodies, start: &Bodies) -> f64 {
     (square(a, b) / went).sqrt()
 }
 
-/// Every variant of a mode that can be shared, with a number of bodies that no number of devices divides.
+/// Checks each variant that can share work: several devices compute the same bodies as one device.
 fn same_bodies(mode: &str, scene: &str, bodies: usize, wanted: &str, count: usize) {
     same_bodies_with(mode, scene, &[], bodies, (wanted, count));
 }
@@ -127,8 +127,7 @@ fn same_bodies_with(
     }
 }
 
-/// What rounding cuts off is kept by the device that steps a body, and comes together with the rest; so does what steps got
-/// wrong.
+/// Checks that several devices also share the rounding errors that compensated summation stores for each body.
 fn low_parts_are_shared() {
     let mut config = Config::new(find("gravity").unwrap());
     (config.bodies, config.variant) = (Some(301), config.mode.info().variant("tiled"));
@@ -144,8 +143,8 @@ fn low_parts_are_shared() {
     assert!(one.1[1].value > 0.0 && one.1[1] == several.1[1], "{:?} {:?}", one.1, several.1);
 }
 
-/// Bodies that fall on a planet, so that a step is divided further and further: bit for bit the same by the variants that
-/// add up the contacts of a body in one order, whoever steps it.
+/// Checks that falling bodies, which need more and more substeps, agree bit for bit on several devices. This holds for the
+/// variants that add up the contacts of a body in a fixed order.
 fn same_substeps(wanted: &str, count: usize) {
     let info = find("asteroids").unwrap();
     let mut bodies = Bodies::default();
@@ -179,7 +178,7 @@ fn same_substeps(wanted: &str, count: usize) {
     }
 }
 
-/// Every variant of the fluid, on a grid whose rows no number of devices divides: bit for bit the same.
+/// Checks that each fluid variant gives the same bits on several devices. The grid's rows cannot be divided equally.
 fn same_flow(scene: &str, wanted: &str, count: usize) {
     let info = find("fluid").unwrap();
     for variant in info.variants {
@@ -275,8 +274,8 @@ fn three_and_four_devices_step_the_same_bodies() {
     [3, 4].into_iter().for_each(|count| with_devices("several_devices_step_the_same_bodies", count));
 }
 
-/// A step on which one device fails in each kind of call, the n-th from there on for some n: the run goes on with the
-/// other, and comes to the same bodies. Without `all`, every second case is tried.
+/// Lets one of two devices fail, at the n-th call of each kind for some n. The run must go on with the other device and
+/// compute the same bodies. Without `all`, tries every second case.
 fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
     let info = find(mode).unwrap();
     let mut config = Config::new(info);
@@ -351,7 +350,7 @@ fn a_device_that_fails_in_any_call_is_left_behind() {
     }
 }
 
-/// Calls in the course of a change: it is refused, or the failed device is left behind; what ran runs on.
+/// If a call fails during a change, the change is refused or the failed device is dropped, and the run continues.
 #[test]
 fn a_change_that_fails_leaves_what_was() {
     if inside().is_none() {
@@ -379,7 +378,7 @@ fn a_change_that_fails_leaves_what_was() {
     }
 }
 
-/// There and back on two parts, one of which may fail on the way back; and a change by hand before.
+/// Edits the bodies, then runs two devices forward and back; one device may fail on the way back.
 #[test]
 fn several_devices_go_back_and_take_changes_by_hand() {
     if inside().is_none() {
@@ -413,7 +412,7 @@ fn several_devices_go_back_and_take_changes_by_hand() {
     }
 }
 
-/// One of two fails while a change by hand is carried out: the other carries it out.
+/// One of two devices fails during an edit, and the other device carries out the edit.
 #[test]
 fn a_change_by_hand_outlives_a_device() {
     if inside().is_none() {
@@ -446,7 +445,7 @@ fn a_change_by_hand_outlives_a_device() {
     }
 }
 
-/// One of two fails, and the other cannot go on, since kernels that it has not built yet do not build.
+/// One of two devices fails. The other cannot go on, because kernels that it still needs do not build.
 #[test]
 fn a_loss_that_others_cannot_make_good_is_told_each_time() {
     if inside().is_none() {
@@ -471,7 +470,7 @@ fn a_loss_that_others_cannot_make_good_is_told_each_time() {
     assert_eq!((engine.take_lost_devices().len(), engine.devices().len()), (1, 1));
 }
 
-/// On the first device `auto` comes to fewer bodies, in every mode, than on the second.
+/// The first device chooses fewer bodies than the second one by `auto`; a change of the first device keeps the bodies.
 #[test]
 fn another_first_device_goes_on_with_the_same_bodies() {
     if inside().is_none() {
@@ -507,7 +506,7 @@ fn another_first_device_goes_on_with_the_same_bodies() {
     assert!(engine.size() > size, "it is left open anew");
 }
 
-/// Pulled in the midst of steps that devices share, at several places, bodies go where they go on one device.
+/// Checks that an attractor, used during the steps, moves bodies that several devices share as it does on one device.
 fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
     let info = find(mode).unwrap();
     for variant in info.variants.iter().filter(|variant| variant.together != Together::No) {
@@ -565,7 +564,7 @@ fn a_hand_pulls_alike_on_three_devices() {
     with_devices("a_hand_pulls_alike_on_several_devices", 3);
 }
 
-/// A session of several devices takes a hand, moves of it and its end in any order, and keeps one change of each hold.
+/// A session of several devices applies attraction that starts, moves and ends in any order; undo knows each as one edit.
 #[test]
 fn a_session_of_several_devices_takes_a_hand() {
     if inside().is_none() {
@@ -601,7 +600,7 @@ fn a_session_of_several_devices_takes_a_hand() {
     assert!(session.close(String::new()).is_empty());
 }
 
-/// The answer to what was asked of a device that others have taken the place of already.
+/// A second error of a device that was already replaced is not reported as another loss.
 #[test]
 fn a_loss_that_was_dealt_with_is_none_again() {
     if inside().is_none() {
@@ -627,8 +626,8 @@ fn a_loss_that_was_dealt_with_is_none_again() {
     assert!(engine.run(5, |_| ()).is_err());
 }
 
-/// One fails while it is asked for what other devices are to go on from; what was asked for is refused, or carried out
-/// without it.
+/// A device fails while its state is read for a change of devices. The change is refused, or carried out without the
+/// device.
 #[test]
 fn a_device_that_fails_in_the_midst_of_a_change_is_not_opened_again() {
     if inside().is_none() {
@@ -677,7 +676,7 @@ fn the_last_device_leaves_its_state() {
     assert_eq!(kept.runs[0].state, start.into());
 }
 
-/// A device that does not answer: no silent wait, and the other goes on.
+/// A device that does not answer is dropped with a message, and the other device continues.
 #[test]
 fn a_device_that_hangs_is_left_behind() {
     if inside().is_none() {
@@ -700,7 +699,7 @@ fn a_device_that_hangs_is_left_behind() {
     assert!(error < 1e-6, "{error:e}");
 }
 
-/// On as many GPUs as there are.
+/// Compares a run on all available GPUs with a run on one.
 #[test]
 fn several_gpus_step_the_same_bodies() {
     if inside().is_none() {
@@ -716,7 +715,7 @@ fn several_gpus_step_the_same_bodies() {
     same_flow("cylinder", "gpus", gpus);
 }
 
-/// Compilers that do not take an option are asked again without it.
+/// If a compiler rejects a build option, the kernel is built without the option.
 #[test]
 fn options_that_are_refused_are_left_out() {
     let device = crate::support::cpu();

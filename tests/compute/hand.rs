@@ -19,7 +19,7 @@ fn asteroids() -> &'static ModeInfo {
     modes::find("asteroids").unwrap()
 }
 
-/// Both modes that have bodies, in every variant.
+/// Returns configurations of both modes that have bodies, for all variants.
 fn configs(bodies: usize) -> Vec<Config> {
     let config = |info: &'static ModeInfo| Config { bodies: Some(bodies), ..Config::new(info) };
     let modes = [scene("plummer", Some(bodies), &[]), config(asteroids())];
@@ -42,7 +42,7 @@ fn changes() -> [Edit; 5] {
     ]
 }
 
-/// How far the engine's bodies are from where the same bodies go in f64.
+/// Runs steps and returns the distance of the engine's bodies from the f64 reference.
 fn error_of(engine: &mut Engine, steps: u32) -> f64 {
     let mut right = State::Bodies(engine.bodies().unwrap().to_f64());
     engine.config().mode.reference(&mut right, steps).unwrap();
@@ -140,7 +140,7 @@ fn undone_is_as_if_it_had_never_happened() {
     }
 }
 
-/// Bodies that have grown since they were placed: many touch in each step.
+/// Builds an engine whose bodies grew after they were placed, so that many touch in each step.
 fn packed(config: Config) -> Engine {
     let mut engine = engine(config);
     let mut config = engine.config().clone();
@@ -584,7 +584,7 @@ fn what_is_undone_under_another_variant_is_stepped_by_that_alone() {
     assert!(undone.state().unwrap() == never.state().unwrap(), "what the other variant left is in it");
 }
 
-/// The device fails while a change is carried out. It is one of one, and works again after that.
+/// The only device fails once during an edit, which then leaves the bodies unchanged.
 #[test]
 fn a_change_that_the_device_refuses_leaves_all_as_it_was() {
     let device = crate::support::cpu();

@@ -17,7 +17,7 @@ use gravitile::scene::Scene;
 
 const TIGHT: (&str, &str) = ("eps", "1e-5");
 
-/// Where the f64 reference says that bodies are after some steps.
+/// Returns the bodies after `steps` steps of the f64 reference.
 fn reference(config: &Config, start: &Bodies, steps: u32) -> Bodies<f64> {
     let mut state = State::from(start.to_f64());
     config.mode.reference(&mut state, steps).unwrap();
@@ -30,7 +30,7 @@ fn loaded(bodies: Bodies, set: &[(&str, &str)]) -> Config {
     config
 }
 
-/// `(slope, mean)` of the least-squares line through equally spaced values, the slope per whole length.
+/// Returns `(slope, mean)` of a straight line fitted to equally spaced values; the slope is the rise over all values.
 fn trend(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -73,7 +73,7 @@ fn the_figure_eight_returns_after_its_period() {
     assert!(moved > 0.5 && missed < 1e-3, "it moved by {moved} and missed its start by {missed:.2e}");
 }
 
-/// The error of the places at t = 1 against a f64 leapfrog of much smaller steps.
+/// Returns the error of the positions at t = 1, relative to an f64 leapfrog with much smaller steps.
 fn error(integrator: &str, steps: u32) -> f64 {
     let set = [("eps", "0.2"), ("integrator", "leapfrog"), ("dt", "5e-4")];
     let config = scene("cold-sphere", Some(48), &set);
@@ -94,8 +94,8 @@ fn halving_the_step_shows_the_order_of_the_integrator() {
     }
 }
 
-/// The error of the places of two bodies on an eccentric orbit at t = 4, in so many steps to a unit of time, against the
-/// reference with much smaller ones.
+/// Returns the position error of two bodies on an eccentric orbit at t = 4, with `steps` steps per unit of time, relative
+/// to the reference with much smaller steps.
 fn orbit_error(integrator: &str, steps: u32) -> f64 {
     const TIME: u32 = 4;
     let set =
@@ -122,8 +122,8 @@ fn yoshida_is_of_fourth_order() {
     assert!((second - 2.0).abs() < 0.1, "leapfrog has order {second}");
 }
 
-/// Two bodies of different masses on an eccentric orbit, seen from an angle so that no coordinate stays simple; at rest as a
-/// whole, and it turns 17 times within 100 units of time.
+/// Returns two bodies of different masses on an eccentric orbit with 17 periods in 100 units of time. The orbit is tilted,
+/// so that no coordinate is trivial, and the centre of mass is at rest.
 fn orbit() -> Bodies {
     let (m, n) = (0.3f32, 0.7f32);
     let (x, v) = ([1.0f32, 0.142_857, 0.285_714], [-0.142_857f32, 0.714_286, 0.142_857]);
@@ -133,7 +133,7 @@ fn orbit() -> Bodies {
     bodies
 }
 
-/// How far the places are from the same steps in f64 after some steps, with the low parts where these are carried.
+/// Returns the distance of the positions from the same steps in f64, including the stored rounding errors if there are any.
 fn roundoff(variant: &'static Variant, set: &[(&str, &str)], steps: u32) -> f64 {
     let config = Config { variant: Some(variant), ..loaded(orbit(), set) };
     let mut engine = engine(config.clone());
@@ -176,7 +176,7 @@ fn every_integrator_can_be_compensated() {
     }
 }
 
-/// How far the energy of a scene may be off within the first minute.
+/// Returns the allowed relative energy error of a scene within the first minute.
 fn allowed(scene: &str) -> f64 {
     match scene {
         // Few heavy bodies in its bulge meet often.
@@ -202,7 +202,7 @@ fn every_scene_keeps_its_energy_for_a_minute() {
     scenes_keep_their_energy(60);
 }
 
-/// Checks the energy of every scene over some seconds of 60 pictures each, with few bodies, and that nothing warns.
+/// Checks the energy of every scene over some seconds of 60 frames each, with few bodies. No warning may appear.
 fn scenes_keep_their_energy(seconds: u32) {
     const BODIES: usize = 512;
     for row in gravity().scenes.iter() {
@@ -386,7 +386,7 @@ fn a_plummer_sphere_stays_in_balance() {
     }
 }
 
-/// The device's sums against the f64 ones, in every mode and combination of its options.
+/// Compares the device's energy and momentum with f64 sums, in every mode and with every combination of its options.
 fn sums_agree(device: &Device) {
     for info in MODES {
         let scene = &info.scenes[0];
@@ -477,7 +477,7 @@ fn a_step_cut_into_slices_agrees_with_the_reference() {
     }
 }
 
-/// How far apart the velocities are, over all bodies that have finite ones.
+/// Returns the distance between the velocities of two states, over all bodies with finite velocities.
 fn speeds(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
     let rows = a.velocities.iter().zip(&b.velocities).filter(|(a, b)| a[0].is_finite() && b[0].is_finite());
     rows.map(|(a, b)| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>()).sum::<f64>().sqrt()

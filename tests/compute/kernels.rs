@@ -20,7 +20,7 @@ fn own(name: &str) -> &'static str {
     kernel_lab::own().find(|(file, _)| *file == name).unwrap().1
 }
 
-/// A kernel that pushes away.
+/// Returns the source of a gravity kernel that repels instead of attracting.
 fn turned_round() -> String {
     let force = own("gravity/force.cl");
     let edited = force.replacen("return sum + d", "return sum - d", 1);
@@ -201,7 +201,7 @@ fn what_does_not_build_or_run_changes_nothing() {
     engine.restart().unwrap();
 }
 
-/// Waits for the next thing that a session says of kernels.
+/// Waits for the session's next notice about edited kernels.
 fn heard(session: &mut Watched) -> Result<ReplacedKernels, Error> {
     let mut heard = None;
     wait_for(|| {
@@ -251,7 +251,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     );
 }
 
-/// A folder is watched as an editor leaves it: other files do not matter, and an end of the watch ends its thread.
+/// A watched folder reports only changes of kernel files. Ending the watch ends its thread.
 #[test]
 fn only_kernels_are_news() {
     let folder = tempfile::tempdir().unwrap();

@@ -54,13 +54,13 @@ fn device_time_is_told_once() {
     assert_eq!(lane.take_seconds(), 0.0);
 }
 
-/// A kernel that keeps a CPU busy for a good while, and then writes.
+/// A kernel that keeps a CPU busy for a while and then writes its result.
 const SLOW: KernelSource = KernelSource {
     file: "slow.cl",
     text: "__kernel void slow(const uint n, __global uint *out) {\n    uint x = get_global_id(0);\n    for (uint i = 0; i < n; ++i)\n        x = x * 1664525u + 1013904223u;\n    out[get_global_id(0)] = x | 1u;\n}\n",
 };
 
-/// Host memory that tells its contents when it is freed.
+/// Host memory that sends its contents through a channel when it is freed.
 struct Witness(Vec<u32>, Sender<Vec<u32>>);
 
 impl Deref for Witness {
@@ -82,7 +82,7 @@ impl Drop for Witness {
     }
 }
 
-/// Calls `end` with a copy to the host that is under way, and checks that the memory was complete when it was freed.
+/// Passes an unfinished copy to the host to `end`, and checks that the copy was complete when its memory was freed.
 fn freed_when_complete(end: impl FnOnce(Pending<Memory<u32>>)) {
     const ITEMS: usize = 4096;
     let device = cpu();

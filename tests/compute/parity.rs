@@ -5,10 +5,10 @@ use gravitile::commands::check::{self, Case};
 use gravitile::compute::Device;
 use gravitile::modes::MODES;
 
-/// In the gate a fifth of the cases is compared at each work-group size, another fifth at each, and a fifth of the knobs.
+/// A short run compares one case in this many at each work-group size, and one combination of knobs in this many.
 const FIFTH: usize = 5;
 
-/// Compares every variant with the reference; over all cases and knobs, or over a fifth of them for each row of the table.
+/// Compares every variant with the reference: in all cases and with all knobs, or, without `all`, in a fifth of them.
 fn every_variant_agrees(device: &Device, all: bool) {
     for info in MODES {
         let cases = check::cases(info).unwrap();

@@ -7,11 +7,11 @@ use gravitile::compute::Device;
 use gravitile::modes::{MODES, ModeInfo, Recipe, Variant};
 use gravitile::scene::Setup;
 
-/// Several tiles and a tail.
+/// Number of bodies: several tiles and an incomplete one.
 const BODIES: usize = 70;
-/// The barrier of `grid` that takes a quarter of a million cells to be needed.
+/// A barrier of the variant `grid` that is needed only with a quarter of a million cells or more.
 const NOT_SEEN: (&str, usize) = ("grid", 3);
-/// More than a sum in two stages has shares; and where it covers a grid, wide and high enough for two steps to a launch.
+/// Number of work-items per work-group: enough for both stages of a sum, and for two steps per launch on a grid.
 const WORK_GROUP: usize = 24;
 const WIDTH: u32 = 4;
 
@@ -24,7 +24,7 @@ fn every_barrier_is_needed_and_none_is_missing() {
     assert!(parts > MODES.iter().flat_map(|info| info.variants).count());
 }
 
-/// Runs every variant as it is, and again without each of its barriers.
+/// Runs every variant unchanged, and then without each of its barriers in turn.
 fn inside(device: &Device, parts: &mut Parts) {
     for info in MODES {
         for variant in info.variants {

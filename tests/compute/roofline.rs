@@ -4,25 +4,25 @@ use crate::support::cpu;
 use gravitile::compute::{DeviceKind, MicroKernel, Probe, Roofline};
 use gravitile::modes::{Limit, MODES, ModeInfo, Recipe};
 
-/// As in `src/compute/roofline.rs`.
+/// Start value of the sums; equal to the constant in `src/compute/roofline.rs`.
 const SEED: f64 = 0.75;
 const ROUNDS: u32 = 7;
 
-/// A column's share of what an item writes, and the sum of the sizes of its terms.
+/// A function that returns a column's share of a work-item's result, and the sum of the absolute values of its terms.
 type Column = fn(Place) -> [f64; 2];
 
-/// Where a column is, and how many operations are done to it.
+/// Position of a column, and the number of operations on the column.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Start share of the item.
+    /// Share that determines the work-item's start values, from 0 to 1.
     share: f64,
     k: f64,
     lane: f64,
     operations: u32,
 }
 
-/// On CPUs an item has columns of 16 numbers, on GPUs columns of one, and there each round has `turns` operations. There may
-/// be no GPU here, but a CPU takes that form too.
+/// Checks a micro-benchmark's results in two forms: on CPUs a work-item has columns of 16 numbers, on GPUs columns of one
+/// and `turns` operations per round. A CPU runs the GPU form too.
 fn check(what: &str, micro: &MicroKernel, columns: [usize; 2], turns: u32, column: Column) {
     for (kind, columns, lanes, turns) in
         [(DeviceKind::Cpu, columns[0], 16, 1), (DeviceKind::Gpu, columns[1], 1, turns)]
@@ -71,7 +71,7 @@ fn pairs_of_every_mode_are_carried_out() {
     }
 }
 
-/// As in `kernels/gravity/limit.cl`.
+/// Returns the expected result of one column of `kernels/gravity/limit.cl`.
 fn gravity(Place { share, k, lane, operations }: Place) -> [f64; 2] {
     let x = 0.25 * lane + share + k;
     let own = [x, 0.5 * x + 1.0, SEED - x];
@@ -89,7 +89,7 @@ fn gravity(Place { share, k, lane, operations }: Place) -> [f64; 2] {
     sums
 }
 
-/// As in `kernels/asteroids/limit.cl`.
+/// Returns the expected result of one column of `kernels/asteroids/limit.cl`.
 fn asteroids(Place { share, k, lane, operations }: Place) -> [f64; 2] {
     let x = share + k;
     let own = [x, SEED - x, SEED * k, 0.5 * x, 1.0];

@@ -23,7 +23,7 @@ fn small() -> Config {
     scene("plummer", Some(256), &[])
 }
 
-/// Does not compile, in its third line.
+/// A variant whose kernel does not compile, because of an error in line 3.
 static BROKEN: Variant = Variant {
     name: "broken",
     summary: "for tests",
@@ -60,7 +60,7 @@ fn a_frame_shows_its_step_though_the_next_burst_runs() {
     frames_show_their_steps(&cpu());
 }
 
-/// Which copies beside the kernels, where a CPU takes one after the other.
+/// A GPU may copy results while kernels run; a CPU does one after the other.
 #[test]
 fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
     if let Some(device) = gpu() {
@@ -68,7 +68,7 @@ fn a_frame_shows_its_step_though_the_next_burst_runs_on_a_gpu() {
     }
 }
 
-/// Steps are under way before and after the snapshot, and memory goes round as in the session.
+/// Checks that a frame shows its own step, while other steps run before and after, and memory is reused.
 fn frames_show_their_steps(device: &Device) {
     let engine = |config| Engine::new(device.clone(), config).unwrap();
     for (info, variant) in MODES.iter().flat_map(|info| info.variants.iter().map(move |v| (info, v))) {
@@ -102,7 +102,7 @@ fn frames_show_their_steps(device: &Device) {
     }
 }
 
-/// Less what the fourth number means.
+/// Returns the positions without the fourth number, whose meaning differs.
 fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
     rows.iter().map(|[x, y, z, _]| [*x, *y, *z]).collect()
 }
@@ -299,7 +299,7 @@ fn changes_cost_no_more_than_they_must() {
     change(&|config| config.select_scene(gravity().scene("two-body").unwrap()), Some(ChangeEffect::Reseed));
 }
 
-/// One of each mode, small, and standing still.
+/// Returns a small, paused configuration of each mode.
 fn one_of_each() -> Vec<Config> {
     let config = |info| Config { bodies: Some(256), running: false, ..Config::new(info) };
     MODES.iter().map(|info| config(info)).collect()
@@ -379,7 +379,7 @@ fn fluid(scene: &str, set: &[(&str, &str)]) -> Config {
     config
 }
 
-/// How many of the pixels are solid.
+/// Returns the number of solid pixels in a frame's image.
 fn solid(frame: &Frame) -> usize {
     frame.points.image.values.iter().filter(|value| **value == Image::WALL).count()
 }
@@ -451,7 +451,7 @@ fn what_a_mode_tells_of_each_step_is_kept() {
     assert!(watched.frame_where(|frame| frame.stats.mode == "gravity").stats.series.is_empty());
 }
 
-/// What is told of energy and momentum at a step that stands still.
+/// Waits until energy and momentum were measured at a step of a paused simulation.
 fn measured_at(watched: &mut Watched, step: u64) -> (Stats, Diagnostics) {
     let told = |frame: &Frame| frame.stats.step == step && frame.stats.energy_drift.is_some();
     watched.frame_where(told);
@@ -512,7 +512,7 @@ fn colours_begin_anew_where_they_mean_something_else() {
     assert_ne!(fresh.points.colours, second, "another seeding");
 }
 
-/// How long it takes until `count` further measurements are told.
+/// Returns the time until `count` further measurements are reported.
 fn measurements(watched: &mut Watched, count: usize) -> Duration {
     let mut last = watched.frame().stats.diagnostics;
     let mut times = Vec::new();
@@ -552,7 +552,7 @@ fn a_picture_that_was_asked_for_is_made_though_the_program_quits() {
     assert!(heard.iter().any(|notice| matches!(notice, Notice::Captured(_))), "{heard:?}");
 }
 
-/// A hidden window autosaves what is newest.
+/// Reading the newest frame does not count as taking it: a hidden window reads it for the autosave.
 #[test]
 fn the_newest_frame_can_be_looked_at_without_taking_it() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });

@@ -8,7 +8,7 @@ use gravitile::engine::config::Config;
 use gravitile::modes::MODES;
 use gravitile::session::{Command, Notice};
 
-/// Frames may still tell something new, but of the same step.
+/// Checks that the simulation stays at its step for a while.
 fn stands_still(watched: &mut Watched) {
     let step = watched.session.frame().0.stats.step;
     for _ in 0..20 {
@@ -17,7 +17,7 @@ fn stands_still(watched: &mut Watched) {
     }
 }
 
-/// Forward and back; how far the bodies are from where they were, and how far they had gone (RMS).
+/// Runs forward and back. Returns the RMS distance of the bodies from their start, and how far they had moved in between.
 fn there_and_back(config: Config, steps: u32) -> [f64; 2] {
     let mut engine = engine(config.clone());
     let start = engine.bodies().unwrap().to_f64();
@@ -67,7 +67,7 @@ fn compensated_steps_there_and_back_return_to_a_billionth() {
     }
 }
 
-/// What the test above would see of an integrator that cannot go back: it is no close call.
+/// Checks that reversing an irreversible integrator fails clearly, so that the test of reversible ones is meaningful.
 #[test]
 fn steps_of_another_integrator_would_not_return() {
     let (steps, least) = (1000, 1e-3);

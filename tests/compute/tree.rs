@@ -31,12 +31,12 @@ fn error(device: &Device, config: Config) -> f64 {
     relative_error(sample.collect::<Vec<_>>()).unwrap_or(0.0)
 }
 
-/// Numbers between 0 and 1 that look random: a multiple of the golden ratio for each of many bodies.
+/// Returns a number from 0 to 1 that looks random: the fraction of `nth` times a ratio, such as the golden ratio.
 fn spread(nth: usize, ratio: f64) -> f32 {
     (nth as f64 * ratio).fract() as f32
 }
 
-/// A ball of bodies of mass `mass` around `centre`.
+/// Adds a ball of bodies around `centre`, whose masses `mass` returns.
 fn ball(bodies: &mut Bodies, count: usize, centre: [f32; 3], radius: f32, mass: impl Fn(usize) -> f32) {
     for nth in 0..count {
         let place = [0.618_033_99, 0.754_877_67, 0.569_840_29].map(|ratio| spread(nth + 1, ratio) - 0.5);

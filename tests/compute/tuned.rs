@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 
 const BODIES: usize = 4096;
 
-/// Something that no guess comes to.
+/// Returns unusual kernel settings, which no automatic guess would choose.
 fn odd(device: &DeviceInfo) -> Recipe {
     let variant = gravity().variant("vector").unwrap();
     Recipe::guess(variant, device, BODIES).with_work_group(3).with_knob("vectors", 1).with_knob("lanes", 8)

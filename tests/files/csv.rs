@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const HEADER: &str = "x,y,z,vx,vy,vz,m\n";
 const ROW: &str = "1,2,3,4,5,6,7\n";
 
-/// What `load` makes of a file with these bytes.
+/// Writes `text` to a file and reads it as CSV.
 fn load(text: impl AsRef<[u8]>) -> Result<Bodies, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bodies.csv");
@@ -152,7 +152,7 @@ fn quarantined_bodies_are_saved_as_they_are_and_not_loaded() {
     );
 }
 
-/// Any coordinate that a file may hold, by its bits: tiny and huge ones, both zeros.
+/// Generates any coordinate that a file may hold, from random bits: tiny and huge numbers, and both zeros.
 fn number() -> impl Strategy<Value = f32> {
     any::<u32>().prop_map(f32::from_bits).prop_filter("in range", |x| x.abs() <= FINITE_LIMIT)
 }

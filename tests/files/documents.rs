@@ -13,9 +13,9 @@ use gravitile::modes;
 
 use super::cli::{folder, gravitile};
 
-/// Lines that the README may have.
+/// Maximum number of lines in the README.
 const MOST_README_LINES: usize = 130;
-/// Programs of others whose commands are shown but not run.
+/// Programs other than gravitile whose commands the documents show; the test does not run them.
 const OTHER_PROGRAMS: [&str; 3] = ["cmake", "export", "pocld"];
 
 fn root() -> PathBuf {
@@ -36,7 +36,7 @@ fn documents() -> Vec<(String, String)> {
     names.into_iter().map(read).collect()
 }
 
-/// Commands of a document: lines of its `sh` blocks without comments, continued lines joined.
+/// Returns the commands in a document: the lines of its `sh` blocks without comments, with continued lines joined.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut is_shell, mut command) = (false, String::new());
@@ -56,7 +56,7 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// Words of a command; quotes hold a word together.
+/// Splits a command into words. Quotes hold a word together.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in command.chars() {
@@ -71,18 +71,18 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What a command of a document asks for.
+/// A command that a document shows.
 #[derive(Debug)]
 enum Shown {
-    /// Arguments of gravitile.
+    /// A call of gravitile with these arguments.
     Gravitile(Vec<String>),
     /// A file or folder operation that runs in the temporary folder.
     Files(Vec<String>),
-    /// Something that is only checked.
+    /// A command that is only checked and not run.
     Checked,
 }
 
-/// Finds out what `command` asks for, or what is wrong with it.
+/// Parses a command of a document. An error describes what is wrong with the command.
 fn understand(command: &str) -> Result<Shown, String> {
     let mut words = words(command);
     let is_variable = |word: &String| {
@@ -136,7 +136,7 @@ fn set(arguments: &mut Vec<String>, option: &str, value: &str, always: bool) {
     }
 }
 
-/// Makes a command small enough to run here; none if it opens a window, or needs several devices or minutes.
+/// Makes a command small enough to run in this test; `None` if it opens a window, or needs several devices or minutes.
 fn small(mut arguments: Vec<String>) -> Option<Vec<String>> {
     let name = arguments.first().map_or("", String::as_str).to_owned();
     let is_long = ["--devices", "--tune", "--kernels"].iter().any(|word| arguments.iter().any(|w| w == word));
@@ -200,7 +200,7 @@ fn every_command_in_the_documents_is_understood_and_cheap_ones_run() {
     assert!(parsed > 40 && ran.len() > 15, "{parsed} commands, of which {} ran", ran.len());
 }
 
-/// Copies a file of the repository, or makes a folder, in the temporary folder; what is wrong.
+/// Copies a file of the repository, or makes a folder, in the temporary folder. Returns a description of an error.
 fn run_on_files(folder: &Path, words: &[String]) -> Option<String> {
     match words {
         [program, from, to] if program == "cp" => {
@@ -235,7 +235,7 @@ fn mistakes_in_commands_are_seen() {
     assert_eq!(commands(text), ["scripts/run devices", "A=1 scripts/test"]);
 }
 
-/// The name that GitHub gives to the anchor of a heading.
+/// Returns the anchor that GitHub gives to a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     kept.chars()
@@ -244,7 +244,7 @@ fn anchor(heading: &str) -> String {
         .collect()
 }
 
-/// Anchors of a document.
+/// Returns the anchors of all headings in a document.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut is_code = false;
     let headings = text.lines().filter(|line| {
@@ -254,12 +254,12 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings.map(|line| anchor(line.trim_start_matches('#'))).collect()
 }
 
-/// Targets of the links and pictures in a text.
+/// Returns the targets of the links and pictures in a text.
 fn links(text: &str) -> Vec<&str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }
 
-/// What is wrong with a link in the document `name`.
+/// Returns a description of what is wrong with a link in the document `name`; `None` if the link is valid.
 fn broken(name: &str, text: &str, link: &str) -> Option<String> {
     if link.starts_with("https://") {
         return None;
@@ -345,7 +345,7 @@ fn nothing_that_can_be_chosen_is_left_out() {
     assert!(missing.is_empty(), "the documents do not mention {missing:?}");
 }
 
-/// Code blocks of `rust` and `c`: the file or folder that the first line names, and its excerpts, which lines `// …` part.
+/// Returns the `rust` and `c` code blocks: the file or folder in the first line, and the excerpts between lines `// …`.
 fn excerpts(text: &str) -> Vec<(String, Vec<Vec<String>>)> {
     let mut found: Vec<(String, Vec<Vec<String>>)> = Vec::new();
     let mut is_code = false;
@@ -371,7 +371,7 @@ fn excerpts(text: &str) -> Vec<(String, Vec<Vec<String>>)> {
     found
 }
 
-/// Whether a source has the lines of an excerpt one after another. A line that ends with `…` is the beginning of one.
+/// Returns whether a source contains an excerpt's lines in sequence. `…` at the end of a line matches anything.
 fn holds(source: &str, part: &[String]) -> bool {
     let lines: Vec<_> = source.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_same = |(line, shown): (&&str, &String)| match shown.strip_suffix('…') {
@@ -381,7 +381,7 @@ fn holds(source: &str, part: &[String]) -> bool {
     lines.windows(part.len()).any(|window| window.iter().zip(part).all(is_same))
 }
 
-/// Text of a file, or of each file in a folder.
+/// Returns the text of a file, or of each file in a folder.
 fn sources(place: &Path) -> Vec<String> {
     match fs::read_dir(place) {
         Ok(entries) => entries.filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect(),
@@ -411,7 +411,7 @@ fn code_in_the_documents_stands_in_the_source() {
     assert!(holds("a\n  b(1)\n", &part("b(…")) && !holds("a\nb(1)\n", &part("b(")));
 }
 
-/// Labels of the window, such as *Free run*, are those of the program.
+/// Labels of the window that the documents quote, such as *Free run*, exist in the program.
 #[test]
 fn labels_in_the_documents_are_those_of_the_window() {
     let mut places = vec![root().join("assets/scenes")];

@@ -18,7 +18,7 @@ use gravitile::session::{
     Command, FilmFrame, Notice, Purpose, Save, Session, crashed, left_by_earlier_run, previous,
 };
 
-/// Far longer than anything here takes on a busy machine.
+/// Time limit for waiting: far longer than anything in these tests takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 fn session(config: Config) -> Watched {
@@ -29,7 +29,7 @@ fn small() -> Config {
     scene("plummer", Some(100), &[])
 }
 
-/// Takes frames until there is an answer.
+/// Takes frames until `ask` returns an answer.
 fn until<T>(session: &mut Watched, mut ask: impl FnMut(&mut Watched) -> Option<T>) -> T {
     let mut answer = None;
     wait_for(|| {
@@ -136,7 +136,7 @@ fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     assert_eq!(Snapshot::load(&previous(&path)).unwrap().runs[0].config.seed, 1);
 }
 
-/// A session behind a gate, after the first steps.
+/// Returns a session after its first steps, and a gate that can stop its bursts of steps.
 fn held() -> (Gate, Watched) {
     let gate = Gate::default();
     let config = Config { steps_per_frame: Some(5), ..Odd::behind(&gate, small()) };
@@ -145,7 +145,7 @@ fn held() -> (Gate, Watched) {
     (gate, session)
 }
 
-/// Lets the next burst begin, and not end. What is shown has to be taken for that.
+/// Starts the next burst of steps and stops it before its end. Takes frames meanwhile, because a burst waits for this.
 fn hold(gate: &Gate, session: &mut Watched, calls: u32) {
     gate.close(calls);
     until(session, |_| gate.has_held().then_some(()));
@@ -180,7 +180,7 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     assert!(matches!(still.purpose, Purpose::Film(7)));
 }
 
-/// What runs now, by what it would be saved as.
+/// Returns the current state of the simulation, by saving and loading a snapshot.
 fn now(session: &mut Watched) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("now.gravitile");
@@ -279,7 +279,7 @@ fn what_is_resumed_is_told_with_the_modes_that_were_left() {
     assert_eq!(left.len(), 1, "the mode that is shown is where it began, the other is not");
 }
 
-/// Its colours too, while it stands still: those of a picture that was shown before mean something else.
+/// A paused simulation that is resumed shows its own colours, although the previous picture's colours meant something else.
 #[test]
 fn what_is_resumed_has_the_colours_that_it_was_left_with() {
     let folder = tempfile::tempdir().unwrap();
@@ -346,7 +346,7 @@ fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
     assert!(!current.running);
 }
 
-/// A trip back is given up in the midst of a burst, and a file is opened that cannot be.
+/// Stopping a seek backwards within a burst, and a failed attempt to open a file, do not change the direction of the burst.
 #[test]
 fn a_burst_goes_the_way_that_it_went_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -451,7 +451,7 @@ fn a_crash_is_reported_and_the_last_checkpoint_is_saved_beside_the_autosave() {
     }
 }
 
-/// Quits while the gate holds the steps that `command` needs, for ever.
+/// Quits while the gate blocks the steps that `command` needs for ever.
 fn quits_during(command: Command) {
     let gate = Gate::default();
     let mut session = session(Config { running: false, ..Odd::behind(&gate, small()) });

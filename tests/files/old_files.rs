@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::support::window::Display;
 
-/// Difference between two devices after 20 steps that is still rounding, relative to the largest number of the list.
+/// Largest difference between two devices after 20 steps that counts as rounding, relative to the largest number of a list.
 const TOLERANCE: f64 = 1e-3;
 
 fn old(name: &str) -> PathBuf {
@@ -37,13 +37,13 @@ fn old_json(name: &str) -> Value {
     serde_json::from_str(&old_text(name)).unwrap()
 }
 
-/// Names of the old files that end with `ending`, without the ending.
+/// Returns the names of the old files that end with `ending`, without this ending.
 fn stems(ending: &str) -> BTreeSet<String> {
     let names = fs::read_dir(old("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter_map(|name| name.strip_suffix(ending).map(str::to_owned)).collect()
 }
 
-/// What `gravitile ARGS` prints in `folder`.
+/// Runs `gravitile ARGS` in `folder` and returns what the program prints.
 fn gravitile(folder: &Path, args: &[&str]) -> String {
     let mut command = super::cli::gravitile(folder, "");
     String::from_utf8(command.args(args).assert().success().get_output().stdout.clone()).unwrap()
@@ -53,7 +53,7 @@ fn json(folder: &Path, args: &str) -> Value {
     serde_json::from_str(&gravitile(folder, &args.split_whitespace().collect::<Vec<_>>())).unwrap()
 }
 
-/// All lists of numbers of a state, by name.
+/// Returns all lists of numbers in a state, with their names.
 fn lists(state: &State) -> Vec<(&'static str, Vec<f32>)> {
     match state {
         State::Bodies(bodies) => {
@@ -63,7 +63,7 @@ fn lists(state: &State) -> Vec<(&'static str, Vec<f32>)> {
     }
 }
 
-/// Compares numbers: to the last bit, or within [`TOLERANCE`] of the largest.
+/// Compares two lists of numbers: bit for bit, or within [`TOLERANCE`] of the largest number.
 fn assert_close(what: &str, is_exact: bool, old: &[f32], new: &[f32]) {
     assert_eq!(old.len(), new.len(), "{what}: numbers");
     let largest = old.iter().filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(f64::from(x.abs())));

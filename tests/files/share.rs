@@ -178,7 +178,7 @@ fn frames_are_numbered_as_they_are_asked_to_be() {
     );
 }
 
-/// So that nothing is left behind whatever ends the program meanwhile.
+/// A file that is being written has no name, so nothing is left behind if the program is killed.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_being_written_is_listed_nowhere() {

@@ -12,10 +12,10 @@ use gravitile::engine::tuned::Tuned;
 use gravitile::modes::{MODES, ModeInfo, Variant};
 use gravitile::scene::Scene;
 
-/// Steps of the bursts before and after: tracers move on every 16.
+/// Numbers of steps before and after the snapshot. Tracers move every 16 steps.
 const BURSTS: [u32; 2] = [5, 19];
 
-/// What steps take different paths by.
+/// Returns sets of options with which the steps of a mode take different code paths.
 fn options(info: &ModeInfo) -> &'static [&'static [(&'static str, &'static str)]] {
     match info.name {
         "gravity" => &[
@@ -46,7 +46,7 @@ fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, 
         params::set(config.mode.as_mut(), key, value).unwrap();
     }
     if info.work.matter == Matter::Bodies {
-        // One body is excluded from the start, one leaves all bounds on the way, and one alone has another mass.
+        // One is held out from the start, one leaves all bounds on the way, and one alone has another mass.
         let mut bodies = engine(config.clone()).bodies().unwrap();
         for (i, v) in bodies.velocities.iter_mut().enumerate() {
             v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
@@ -58,7 +58,7 @@ fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, 
     config
 }
 
-/// All numbers of a state, to the last bit.
+/// Returns the bits of all numbers in a state.
 fn bits(state: &State) -> Vec<u32> {
     match state {
         State::Bodies(Bodies { positions, velocities }) => {
@@ -71,7 +71,7 @@ fn bits(state: &State) -> Vec<u32> {
     }
 }
 
-/// What there is, and what is seen of it.
+/// Returns the bits of the state, the bits of the published points and of the reported values, and the clock.
 fn look(engine: &mut Engine) -> (Vec<u32>, Vec<u32>, Vec<u64>, (u64, f64)) {
     let (points, _) = engine.publish(Default::default()).unwrap().wait().unwrap();
     let seen = points.positions.iter().flatten().chain(points.values.iter()).map(|x| x.to_bits()).collect();
@@ -95,7 +95,7 @@ fn every_variant_goes_on_with_all_options_as_if_it_had_never_stopped() {
     goes_on(true);
 }
 
-/// Resumes every variant with each set of options; or, without `all`, with one of them, in turn.
+/// Resumes every variant with each set of options or, without `all`, with one of the sets in turn.
 fn goes_on(all: bool) {
     for info in MODES {
         for (nth, variant) in info.variants.iter().enumerate() {
@@ -160,7 +160,7 @@ fn the_other_modes_go_on_where_they_were_left_too() {
     }
 }
 
-/// A number of bodies that `auto` chose on another device is what a restart makes here too.
+/// A restart on this device makes as many bodies as `auto` chose on the device of the snapshot.
 #[test]
 fn a_restart_on_another_device_makes_the_same_scene() {
     let mut there = engine(Config { bodies: None, ..Config::new(MODES[0]) });
@@ -178,7 +178,7 @@ fn a_restart_on_another_device_makes_the_same_scene() {
     assert_eq!(bits(&here.state().unwrap()), bits(&there.state().unwrap()));
 }
 
-/// A mode that comes back with other parameters does not go on with what belonged to the old ones.
+/// A mode that is left and selected again with other parameters does not use stored values of the old parameters.
 #[test]
 fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
     let [gravity, other] = [0, 1].map(|at| config(MODES[at], &MODES[at].variants[0], &[]));
@@ -196,7 +196,7 @@ fn a_mode_that_comes_back_otherwise_steps_as_if_it_had_been_changed_there() {
     assert!(bits(&left.state().unwrap()) == bits(&stays.state().unwrap()));
 }
 
-/// `auto` may have learnt something meanwhile: what ran goes on as it ran. On another device it decides anew.
+/// A snapshot keeps its kernel on the same device, whatever `auto` has learnt since. Elsewhere `auto` decides anew.
 #[test]
 fn on_the_same_device_the_same_kernel_goes_on() {
     let mut steady = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
@@ -219,7 +219,7 @@ fn on_the_same_device_the_same_kernel_goes_on() {
     );
 }
 
-/// What a kernel left there is nothing to go on from here: it is computed anew, whatever it says.
+/// On another device, the values that a kernel stored in the snapshot are ignored and computed again.
 #[test]
 fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
     let mut there = engine(Config { bodies: Some(300), ..Config::new(MODES[0]) });
@@ -240,7 +240,7 @@ fn on_another_device_nothing_is_left_of_the_kernel_that_ran() {
     assert!(wrong != right && other == run(&snapshot));
 }
 
-/// A snapshot of a mode after some steps.
+/// Returns a snapshot of a mode after three steps.
 fn of(mode: usize, variant: Option<&str>) -> Snapshot {
     let mut config = Config { bodies: Some(64), ..Config::new(MODES[mode]) };
     config.variant = variant.map(|name| MODES[mode].variant(name).unwrap());
@@ -253,7 +253,7 @@ fn reread(snapshot: &Snapshot) -> Result<Snapshot, String> {
     Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).map_err(|error| error.to_string())
 }
 
-/// One number that no step leaves behind is told, and does not carry off all bodies.
+/// A number that no simulation can produce is reported, and is not spread to all bodies.
 #[test]
 fn numbers_that_no_step_leaves_behind_are_refused() {
     type Change = fn(&mut Snapshot);
@@ -313,7 +313,7 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
     }
 }
 
-/// A close encounter kicks a body by half an acceleration: twice of what leaves it within bounds is still what kernels leave.
+/// A close encounter changes a velocity by half an acceleration, so accelerations of up to twice the usual limit are valid.
 #[test]
 fn an_acceleration_that_half_a_step_allows_is_read() {
     let mut snapshot = of(0, None);
@@ -326,7 +326,7 @@ fn an_acceleration_that_half_a_step_allows_is_read() {
     assert!(reread(&snapshot).unwrap_err().contains("body 2 has"));
 }
 
-/// Flows that blew up were kept with such a baseline. It is dropped, and the rest of the file counts.
+/// Older versions saved blown-up flows with a non-finite baseline. It is ignored; the rest of the file is used.
 #[test]
 fn a_baseline_that_is_not_finite_is_dropped() {
     for baseline in [f64::INFINITY, f64::NAN] {
@@ -349,7 +349,7 @@ fn a_flow_that_blew_up_has_no_baseline() {
     reread(&snapshot).unwrap();
 }
 
-/// 9 million cells at rest: compressed, they would be a bomb.
+/// A compressed flow of 9 million cells at rest is tiny, but must not be refused as a decompression bomb.
 #[test]
 fn a_large_flow_at_rest_is_saved_and_read_again() {
     let mut snapshot = of(2, None);
@@ -363,8 +363,8 @@ fn a_large_flow_at_rest_is_saved_and_read_again() {
     assert!(again.runs[0].state.flow().unwrap() == &flow);
 }
 
-/// Each list that a mode carries has a row, and an excluded body is no reason to refuse the others: see
-/// [`every_variant_goes_on_as_if_it_had_never_stopped`]. Bodies of a scene are checked like those of a state.
+/// Bodies that belong to a scene are checked like the bodies of a state. An excluded body does not make a file invalid;
+/// see [`every_variant_goes_on_as_if_it_had_never_stopped`], which also covers each list that a mode stores.
 #[test]
 fn bodies_of_a_scene_are_checked_too() {
     let mut bodies = engine(Config { bodies: Some(8), ..Config::new(MODES[0]) }).bodies().unwrap();
@@ -379,7 +379,7 @@ fn bodies_of_a_scene_are_checked_too() {
     assert!(with(&bodies).unwrap_err().contains("body 2 has the mass inf"));
 }
 
-/// Kernels that look where a tracer is look within the grid, wherever that is. This crashed, or showed foreign memory.
+/// Kernels stay within the grid even if a tracer is outside. Without this check they crashed or read foreign memory.
 #[test]
 fn tracers_beside_the_grid_read_nothing_beside_it() {
     for variant in MODES[2].variants {
@@ -401,8 +401,8 @@ fn tracers_beside_the_grid_read_nothing_beside_it() {
     }
 }
 
-/// Files of the time when whole populations were kept, made by the version before in 60 steps of a driven box of 16 × 16 cells:
-/// they go on as that version did, which said that the mean speed after 40 more steps is `then`.
+/// Opens files of an older version, which stored whole populations: a driven box of 16 × 16 cells after 60 steps. After 40
+/// more steps the mean speed must be `then`, which the older version computed.
 #[test]
 fn flows_of_whole_populations_are_opened() {
     let files: [(&[u8], f64, f64); 2] = [
@@ -434,7 +434,7 @@ fn flows_of_whole_populations_are_opened() {
     }
 }
 
-/// A file of a program that knew neither `compensated` nor `yoshida`: five bodies after seven steps.
+/// Opens a file of a version without the parameters `compensated` and `yoshida`: five bodies after seven steps.
 #[test]
 fn a_file_without_newer_parameters_opens_and_goes_on() {
     let bytes = include_bytes!("../golden/gravity-without-compensation.gravitile");
@@ -451,7 +451,7 @@ fn a_file_without_newer_parameters_opens_and_goes_on() {
     assert!(engine.clock().0 == 17 && off < 1e-6, "{off}");
 }
 
-/// Written by the version before the contact law `match`, which has no parameter for the law.
+/// Opens a file of a version before the contact law `match`, which has no parameter for the law.
 #[test]
 fn a_snapshot_from_before_the_contact_law_goes_on() {
     let bytes = include_bytes!("../golden/asteroids-one-pass.snapshot");

@@ -15,12 +15,12 @@ use gravitile::engine::Engine;
 use gravitile::engine::config::Config;
 use gravitile::modes::{self, ModeInfo, Recipe, Variant};
 
-/// The CPU device that `scripts/setup` installs. Tests do not run without one.
+/// Returns the CPU device that `scripts/setup` installs. Tests need this device.
 pub(crate) fn cpu() -> Device {
     open(DeviceKind::Cpu).expect("no OpenCL CPU device: scripts/setup installs PoCL")
 }
 
-/// A GPU, if there is one. Without one the test says so loudly; with `GRAVITILE_REQUIRE_GPU=1` it fails.
+/// Returns a GPU, if there is one. Otherwise prints a note, or fails if `GRAVITILE_REQUIRE_GPU=1` is set.
 pub(crate) fn gpu() -> Option<Device> {
     let device = open(DeviceKind::Gpu);
     if device.is_none() {
@@ -39,7 +39,7 @@ fn open(kind: DeviceKind) -> Option<Device> {
     Some(found.open().expect("the device opens"))
 }
 
-/// Command that runs one test of this binary in a process of its own. `module` is the caller's `module_path!()`.
+/// Returns a command that runs one test of this binary in a separate process. `module` is the caller's `module_path!()`.
 pub(crate) fn test_alone(module: &str, test: &str) -> Command {
     let (_, module) = module.split_once("::").expect("tests stand in modules");
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -64,12 +64,12 @@ pub(crate) fn gravity() -> &'static ModeInfo {
     modes::find("gravity").expect("there is gravity")
 }
 
-/// A variant with 64 items to a work-group, the rest as guessed for a CPU.
+/// Returns kernel settings for a variant: 64 work-items per work-group, and defaults for a CPU.
 pub(crate) fn recipe(variant: &'static Variant) -> Recipe {
     Recipe::guess(variant, &cpu().info, 4096).with_work_group(64)
 }
 
-/// A config of a scene of gravity with parameters set.
+/// Returns the configuration of a gravity scene with the parameters in `set`.
 pub(crate) fn scene(name: &str, bodies: Option<usize>, set: &[(&str, &str)]) -> Config {
     let mut config = Config::new(gravity());
     config.select_scene(gravity().scene(name).expect("the scene exists"));
@@ -84,7 +84,7 @@ pub(crate) fn engine(config: Config) -> Engine {
     Engine::new(cpu(), config).expect("the engine starts")
 }
 
-/// A variant like `name` with a mistake in it.
+/// Returns a copy of the variant `name` in whose source the text `right` is replaced by `wrong`.
 pub(crate) fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) -> &'static Variant {
     let variant = info.variant(name).unwrap();
     assert!(variant.source.contains(right), "{name} has no `{right}` any more");
@@ -92,7 +92,7 @@ pub(crate) fn mistaken(info: &ModeInfo, name: &str, right: &str, wrong: &str) ->
     Box::leak(Box::new(Variant { source, ..*variant }))
 }
 
-/// The bodies with what rounding cut off, where that is carried.
+/// Returns the bodies in f64, including stored rounding errors if the mode stores any.
 pub(crate) fn whole(engine: &mut Engine) -> Bodies<f64> {
     let snapshot = engine.snapshot().unwrap();
     let mut bodies = engine.bodies().unwrap().to_f64();
@@ -106,12 +106,12 @@ pub(crate) fn whole(engine: &mut Engine) -> Bodies<f64> {
     bodies
 }
 
-/// The RMS distance between two sets of places.
+/// Returns the RMS distance between two lists of positions.
 pub(crate) fn distance(a: &Bodies, b: &Bodies<f64>) -> f64 {
     distance64(&a.to_f64(), b)
 }
 
-/// The same of places in double precision.
+/// Returns the RMS distance between two lists of positions in double precision.
 pub(crate) fn distance64(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
     let squares = a
         .positions

@@ -7,17 +7,17 @@ use gravitile::compute::{self, Device};
 
 use super::test_alone;
 
-/// Set for a process inside Oclgrind to the number of the part that it runs.
+/// Environment variable in processes under Oclgrind: the number of the part of the test that the process runs.
 const INSIDE: &str = "GRAVITILE_INSIDE_OCLGRIND";
 pub(crate) const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE);";
 
-/// Which part of a test a process runs.
+/// Counts the parts of a test and selects the part that this process runs.
 pub(crate) struct Parts {
     left: usize,
 }
 
 impl Parts {
-    /// Whether the part that comes next, called `title`, is to be run.
+    /// Returns whether this process should run the next part, called `title`.
     pub(crate) fn next(&mut self, title: &str) -> bool {
         let is_it = self.left == 0;
         if is_it {
@@ -28,8 +28,8 @@ impl Parts {
     }
 }
 
-/// Runs each part of `inside` in a process of its own on Oclgrind's device. The caller is the test `test` of `module`. A part must race where its title has the word `without`, and nowhere else. The number of parts; none inside, or
-/// without Oclgrind.
+/// Runs each part of `inside` on Oclgrind, in a separate process. A part must have a data race if and only if its title
+/// contains the word `without`. Returns the number of parts; `None` inside such a process or without Oclgrind.
 pub(crate) fn under_oclgrind(
     module: &str,
     test: &str,

@@ -15,32 +15,32 @@ use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
 use gravitile::modes::{DeviceRecipe, Diagnostics, Extra, Mode, ModeInfo, Simulation};
 
-/// Holds bursts until they are let go.
+/// Blocks bursts of steps until the gate opens.
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
-    /// For how many more calls.
+    /// Number of calls that the gate still blocks.
     holds: Arc<AtomicU32>,
     has_held: Arc<AtomicBool>,
 }
 
 impl Gate {
-    /// Holds the next burst, or what is left of the one under way, for so many calls.
+    /// Blocks the next burst of steps, or the rest of the current one, for `calls` calls.
     pub(crate) fn close(&self, calls: u32) {
         self.has_held.store(false, Ordering::SeqCst);
         self.holds.store(calls, Ordering::SeqCst);
     }
 
-    /// Whether it did since.
+    /// Returns whether the gate has blocked a call since it was closed.
     pub(crate) fn has_held(&self) -> bool {
         self.has_held.load(Ordering::SeqCst)
     }
 
-    /// Opens soon: what was said until now is heard before.
+    /// Opens the gate after 20 more calls, so that commands sent before are received first.
     pub(crate) fn open(&self) {
         self.holds.store(20, Ordering::SeqCst);
     }
 
-    /// Whether a call is held.
+    /// Returns whether a call is blocked now, and counts the call.
     fn holds(&self) -> bool {
         let left = self.holds.load(Ordering::SeqCst);
         if left == 0 {
@@ -54,19 +54,19 @@ impl Gate {
     }
 }
 
-/// For longer than anybody waits.
+/// Number of calls after which the gate opens: longer than any test waits.
 pub(crate) const FOR_EVER: u32 = u32::MAX;
 
-/// What is wrong with it.
+/// Fault that a test simulation has.
 #[derive(Clone, Default)]
 pub(crate) enum Wrong {
     #[default]
     Nothing,
-    /// In its hundredth burst it panics, between two steps or in the midst of one.
+    /// Panics in the hundredth burst of steps, between two steps or within a step.
     Panics { in_the_midst: bool },
 }
 
-/// Gravity behind a gate, perhaps with a mistake.
+/// A gravity mode whose steps wait for a gate, optionally with a fault.
 #[derive(Clone, Default)]
 pub(crate) struct Odd {
     pub gravity: Gravity,
@@ -75,7 +75,7 @@ pub(crate) struct Odd {
 }
 
 impl Odd {
-    /// `config`, of gravity, behind a gate.
+    /// Returns the gravity configuration `config` with steps that wait for `gate`.
     pub(crate) fn behind(gate: &Gate, config: Config) -> Config {
         let mode: &dyn Any = config.mode.as_ref();
         let gravity = mode.downcast_ref::<Gravity>().unwrap().clone();

@@ -13,14 +13,14 @@ use gravitile::session::{Command, Frame, Notice, Session};
 
 use super::cpu;
 
-/// Only a guard against waiting for ever: far longer than anything takes on a busy machine.
+/// Time limit that only prevents endless waiting: far longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A session, with means to wait for its frames and notices.
 pub(crate) struct Watched {
     pub session: Session,
     pub wakes: Arc<AtomicUsize>,
-    /// Notices that came and were not asked for yet, oldest first.
+    /// Received notices that no test has asked for yet, oldest first.
     heard: VecDeque<Notice>,
 }
 
@@ -57,7 +57,7 @@ impl Watched {
         self.session.send(Command::Configure(Box::new(config.clone())));
     }
 
-    /// The next new frame.
+    /// Waits for the next new frame.
     pub(crate) fn frame(&mut self) -> Frame {
         let mut found = None;
         wait_for(|| {
@@ -68,7 +68,7 @@ impl Watched {
         found.unwrap()
     }
 
-    /// The first frame of which `wanted` holds.
+    /// Waits for the first frame for which `wanted` returns true.
     pub(crate) fn frame_where(&mut self, wanted: impl Fn(&Frame) -> bool) -> Frame {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -80,7 +80,7 @@ impl Watched {
         panic!("no such frame came");
     }
 
-    /// Whether nothing new comes for a while, after what is measured of what stands still.
+    /// Returns whether no new frame arrives for a while, after the measurements of a paused simulation.
     pub(crate) fn is_still(&mut self) -> bool {
         (0..4).any(|_| {
             std::thread::sleep(Duration::from_millis(200));
@@ -88,13 +88,13 @@ impl Watched {
         })
     }
 
-    /// The oldest notice that was not asked for yet, if there is one.
+    /// Returns the oldest notice that the test has not taken yet, if any.
     pub(crate) fn next_notice(&mut self) -> Option<Notice> {
         self.heard.extend(self.session.notices());
         self.heard.pop_front()
     }
 
-    /// All notices that were not asked for yet.
+    /// Returns all notices that the test has not taken yet.
     pub(crate) fn notices(&mut self) -> Vec<Notice> {
         std::iter::from_fn(|| self.next_notice()).collect()
     }
@@ -109,7 +109,7 @@ impl Watched {
         found.unwrap()
     }
 
-    /// Ends the session. Returns the notices that were not asked for.
+    /// Ends the session. Returns the notices that the test has not taken yet.
     pub(crate) fn close(mut self, view: String) -> Vec<Notice> {
         let mut heard = self.notices();
         heard.extend(self.session.close(view));

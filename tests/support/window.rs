@@ -20,22 +20,22 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
-/// For whatever has to happen on a machine that is busy with other things.
+/// Time limit for waiting on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_gravitile");
 
-/// One window at a time: each uses all cores.
+/// Lock that allows one window at a time, because each window uses all cores.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// An X server without a screen.
+/// A virtual X server, and a temporary home folder.
 pub(crate) struct Display {
     server: Child,
     name: String,
-    /// Takes pictures of the screen, which belongs to the window `root`.
+    /// Connection that takes pictures of the screen, the window `root`.
     connection: RustConnection,
     root: u32,
     folder: TempDir,
-    /// What is set in the environment besides.
+    /// Additional environment variables for the programs that are started.
     environment: Vec<(&'static str, &'static str)>,
     _alone: MutexGuard<'static, ()>,
 }
@@ -61,18 +61,18 @@ impl Display {
         Self { server, name, connection, root, folder, environment: Vec::new(), _alone: alone }
     }
 
-    /// Sets a variable for all that is started.
+    /// Sets an environment variable for all programs that are started.
     pub(crate) fn set(mut self, name: &'static str, value: &'static str) -> Self {
         self.environment.push((name, value));
         self
     }
 
-    /// Where the program is started, and where it finds and keeps everything of its own.
+    /// Returns the folder in which the program runs and keeps its files.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// What X programs call it.
+    /// Returns the X display name, such as `:99`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -91,7 +91,7 @@ impl Display {
         command
     }
 
-    /// Starts `gravitile ARGS`, blanks parting the arguments.
+    /// Starts `gravitile ARGS`. Arguments are separated by spaces.
     fn start(&self, args: &str) -> Child {
         let mut command = self.command(PROGRAM);
         command.args(["--report", "report.json"]).args(args.split_whitespace());
@@ -99,12 +99,12 @@ impl Display {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Lets `gravitile ARGS` end by itself.
+    /// Runs `gravitile ARGS` until the program ends by itself.
     pub(crate) fn run(&self, args: &str) -> Report {
         self.report(self.start(args))
     }
 
-    /// Starts `gravitile ARGS` and waits for its window with bodies in it, which then has the keyboard.
+    /// Starts `gravitile ARGS` and waits until its window shows bodies and has the keyboard focus.
     pub(crate) fn view(&self, args: &str) -> Viewer<'_> {
         let mut viewer = Viewer { display: self, process: Some(self.start(args)), window: String::new() };
         viewer.window = until("the window is open", || viewer.find());
@@ -113,7 +113,7 @@ impl Display {
         viewer
     }
 
-    /// Waits for the end of the program, which has nothing to complain about.
+    /// Waits for the end of the program, which must succeed without messages.
     fn report(&self, mut process: Child) -> Report {
         let status = until("gravitile ends", || process.try_wait().unwrap());
         let Output { stdout, stderr, .. } = process.wait_with_output().unwrap();
@@ -123,7 +123,7 @@ impl Display {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"))
     }
 
-    /// The pixels in a part of the screen.
+    /// Returns the pixels in a part of the screen.
     fn pixels(&self, rect: Rect) -> RgbaImage {
         let [left, top, width, height] = rect.map(|x| x.round() as u16);
         let (left, top) = (left as i16, top as i16);
@@ -146,25 +146,25 @@ impl Drop for Display {
     }
 }
 
-/// Left, top, width and height in pixels.
+/// A rectangle: left, top, width and height in pixels.
 pub(crate) type Rect = [f32; 4];
 
-/// A part of the window with bodies in it, and with nothing else unless a window is open over it.
+/// A part of the window that shows only bodies, unless another window covers it.
 pub(crate) const PICTURE: Rect = [400.0, 350.0, 500.0, 380.0];
 
 fn has_light(picture: &RgbaImage) -> bool {
     picture.pixels().filter(|pixel| pixel.0[0] > 60).count() > 200
 }
 
-/// Where in a rectangle: 0 is left or top, 1 right or bottom.
+/// Returns the pixel coordinates of a point in a rectangle, as text for xdotool: x and y go from 0 (left, top) to 1.
 pub(crate) fn spot([left, top, width, height]: Rect, x: f32, y: f32) -> String {
     format!("{} {}", (left + width * x).round(), (top + height * y).round())
 }
 
-/// The window of a program that runs.
+/// The window of a running program.
 pub(crate) struct Viewer<'d> {
     display: &'d Display,
-    /// Until it ended.
+    /// The process, or `None` after it ended.
     process: Option<Child>,
     window: String,
 }
@@ -181,26 +181,26 @@ impl Viewer<'_> {
         windows.lines().next().map(str::to_owned)
     }
 
-    /// What X programs call it.
+    /// Returns the X id of the window.
     pub(crate) fn window(&self) -> u32 {
         self.window.parse().unwrap()
     }
 
-    /// Sends the program a signal, by its name without SIG.
+    /// Sends the program a signal, named without `SIG`.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.process.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success(), "kill -s {name}");
     }
 
-    /// Ends the program as the system does in need: without a word, in the midst of whatever it does.
+    /// Kills the program without warning, as the system does when it runs out of memory.
     pub(crate) fn kill(mut self) {
         let mut process = self.process.take().unwrap();
         process.kill().unwrap();
         process.wait().unwrap();
     }
 
-    /// Lets xdotool do `script`: commands one after another. `WINDOW` stands for the window, and `frame` waits until the
-    /// program has drawn what was done before.
+    /// Runs xdotool with `script`, commands one after another. `WINDOW` stands for the window, and `frame` waits until the
+    /// program has drawn the effects of the previous commands.
     pub(crate) fn act(&self, script: &str) {
         let words: Vec<_> = script.split_whitespace().collect();
         for (nth, some) in words.split(|word| *word == "frame").enumerate() {
@@ -218,10 +218,10 @@ impl Viewer<'_> {
         }
     }
 
-    /// Waits until the program has drawn a frame with all that was done until now.
+    /// Waits until the program has drawn a frame that includes all previous events.
     ///
-    /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that
-    /// it has heard all before; a frame follows at once, and the answer to a later ping says that it is drawn.
+    /// The program answers pings in the order of its events, between two frames. The answer to the first ping says that it
+    /// has received all events; the answer to a second, later ping says that the next frame is drawn.
     fn frame(&self) {
         self.ping();
         sleep(Duration::from_millis(40));
@@ -247,29 +247,29 @@ impl Viewer<'_> {
         self.act(&format!("key {key} frame"));
     }
 
-    /// Clicks in the middle of a control, each event in a frame of its own.
+    /// Clicks in the middle of a control, with each event in a separate frame.
     pub(crate) fn click(&self, rect: Rect) {
         let at = spot(rect, 0.5, 0.5);
         self.act(&format!("mousemove {at} frame mousedown 1 frame mouseup 1 frame"));
     }
 
-    /// Drags from one place to another, places as [`spot`] gives them.
+    /// Drags from one position to another, given as [`spot`] returns them.
     pub(crate) fn drag(&self, from: &str, to: &str) {
         self.act(&format!("mousemove {from} frame mousedown 1 frame mousemove {to} frame mouseup 1 frame"));
     }
 
-    /// Opens a file dialog by `keys` while nothing moves in the picture, and closes it by `answer`.
+    /// Opens a file dialog with `keys` while the picture stands still, and closes the dialog with `answer`.
     pub(crate) fn dialog(&self, keys: &str, answer: &str) {
         self.changes("the dialog is open", PICTURE, || self.key(keys));
         self.changes("the dialog is closed", PICTURE, || self.key(answer));
     }
 
-    /// The pixels in a part of the window.
+    /// Returns the pixels in a part of the window.
     pub(crate) fn pixels(&self, part: Rect) -> RgbaImage {
         self.display.pixels(part)
     }
 
-    /// Waits until a part of the window looks the same twice; how it looks then.
+    /// Waits until a part of the window stops changing, and returns its pixels.
     pub(crate) fn still(&self, part: Rect) -> RgbaImage {
         let mut last = self.pixels(part);
         until("the picture stands still", || {
@@ -282,27 +282,27 @@ impl Viewer<'_> {
         })
     }
 
-    /// Does something that changes how a part of the window looks, and waits until it does.
+    /// Calls `act`, which must change the look of a part of the window, and waits until this happens.
     pub(crate) fn alters(&self, what: &str, part: Rect, act: impl FnOnce()) {
         let before = self.pixels(part);
         act();
         until(what, || (self.pixels(part) != before).then_some(()));
     }
 
-    /// Waits until the simulation that was asked for last moves. At most two frames can be from before.
+    /// Waits until the newest simulation runs. At most two frames can belong to an earlier one.
     pub(crate) fn runs(&self) {
         for _ in 0..5 {
             self.alters("the simulation runs", PICTURE, || ());
         }
     }
 
-    /// As [`Viewer::alters`]; how it looks when it stands still again.
+    /// Calls `act`, waits until a part of the window changes and then stands still, and returns its pixels.
     pub(crate) fn changes(&self, what: &str, part: Rect, act: impl FnOnce()) -> RgbaImage {
         self.alters(what, part, act);
         self.still(part)
     }
 
-    /// Memory of the program, in MiB.
+    /// Returns the memory use of the program in MiB.
     pub(crate) fn memory(&self) -> i64 {
         let path = format!("/proc/{}/status", self.process.as_ref().unwrap().id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -310,7 +310,7 @@ impl Viewer<'_> {
         line.trim().trim_end_matches(" kB").parse::<i64>().unwrap() / 1024
     }
 
-    /// Presses Ctrl+Q.
+    /// Presses Ctrl+Q and waits for the end of the program.
     pub(crate) fn quit(mut self) -> Report {
         self.act("key ctrl+q");
         self.display.report(self.process.take().unwrap())
@@ -327,7 +327,7 @@ impl Drop for Viewer<'_> {
     }
 }
 
-/// What the program wrote with `--report`, as far as tests read it.
+/// Report that the program writes with `--report`, as far as tests use it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Report {
     pub frames: u64,
@@ -363,7 +363,7 @@ impl Report {
         *self.controls.get(key).unwrap_or_else(|| panic!("no control {key:?} among {known:?}"))
     }
 
-    /// The steps on the screen at the event `what`, which there is once.
+    /// Returns the number of steps on the screen at the event `what`, which must occur once.
     pub(crate) fn step_at(&self, what: &str) -> u64 {
         let found: Vec<_> = self.events.iter().filter(|event| event.what == what).collect();
         assert_eq!(found.len(), 1, "{what} once among {:#?}", self.events);
@@ -371,7 +371,7 @@ impl Report {
     }
 }
 
-/// Asks again and again until there is an answer.
+/// Calls `ask` again and again until it returns an answer.
 pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -19,7 +19,7 @@ use x11rb::wrapper::ConnectionExt as _;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Another program on the same display, with a small window of its own.
+/// A second program on the same display, with a small window.
 struct Other {
     connection: RustConnection,
     window: Window,
@@ -65,7 +65,7 @@ impl Other {
         Ok(self.connection.flush()?)
     }
 
-    /// Waits for what `wanted` knows; what comes before that waits for its turn.
+    /// Waits for an event that `wanted` accepts. Other events stay in a queue for later calls.
     fn hear<T>(&mut self, what: &str, wanted: impl Fn(&Event) -> Option<T>) -> T {
         until(what, || {
             while let Some(event) = self.connection.poll_for_event().unwrap() {
@@ -78,7 +78,7 @@ impl Other {
         })
     }
 
-    /// Whether the window takes what it was told of.
+    /// Waits for the window's answer to a drag-and-drop message, and returns whether the window accepts.
     fn answer(&mut self, message: &str) -> Outcome<bool> {
         let kind = self.atom(message)?;
         Ok(self.hear(message, |event| match event {
@@ -87,7 +87,7 @@ impl Other {
         }))
     }
 
-    /// Drags a file over a window, as the protocol XDND (version 5) wants it; true once it is held there.
+    /// Drags a file over a window by the protocol XDND (version 5). Returns whether the window accepts the file.
     fn hold(&mut self, to: Window, path: &Path) -> Outcome<bool> {
         let (selection, list) = (self.atom("XdndSelection")?, self.atom("text/uri-list")?);
         self.connection.set_selection_owner(self.window, selection, x11rb::CURRENT_TIME)?;
@@ -119,7 +119,7 @@ impl Other {
         self.answer("XdndStatus")
     }
 
-    /// Lets go of what is held there; whether it was taken.
+    /// Drops the file that is held over a window. Returns whether the window takes the file.
     fn let_go(&mut self, to: Window) -> Outcome<bool> {
         self.tell(to, "XdndDrop", [0, x11rb::CURRENT_TIME, 0, 0])?;
         self.answer("XdndFinished")
@@ -182,7 +182,7 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
     Ok(())
 }
 
-/// From where it is looked at.
+/// Returns the camera, by saving a snapshot to `path` and reading it.
 fn camera(viewer: &Viewer, path: &Path) -> Camera {
     // There may be one of before.
     let _ = fs::remove_file(path);

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::support::window::{Display, spot, until};
 
-/// Few enough bodies that frames come fast.
+/// Options for so few bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
 
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -51,7 +51,7 @@ fn a_closed_pipe_does_not_kill_the_viewer() {
     assert_eq!(report.config["running"], false);
 }
 
-/// Sends events to a viewer that is stopped, so that all of them fall into one frame.
+/// Sends events while the program is stopped by a signal, so that it receives all of them in one frame.
 fn in_one_frame(viewer: &crate::support::window::Viewer, script: &str) {
     viewer.signal("STOP");
     viewer.act(script);

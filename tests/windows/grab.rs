@@ -146,7 +146,7 @@ fn a_second_button_does_not_hold_on_and_what_is_begun_can_be_given_up() {
     assert!(!report.controls.contains_key("close"), "nothing was refused");
 }
 
-/// Where in a picture it is brightest.
+/// Returns the position of the brightest pixel of a picture.
 fn brightest(picture: &image::RgbaImage) -> [f32; 2] {
     let light = |pixel: &image::Rgba<u8>| pixel.0[..3].iter().map(|c| u32::from(*c)).sum::<u32>();
     let (x, y, _) = picture.enumerate_pixels().max_by_key(|(_, _, pixel)| light(pixel)).unwrap();

@@ -84,7 +84,7 @@ fn what_is_changed_while_time_stands_still_is_kept_too() {
     viewer.kill();
 }
 
-/// However long it is until the next autosave is due, and whatever a compiler is waited for until then.
+/// A simulation is autosaved as soon as it is shown, even if the next regular autosave is an hour away.
 #[test]
 fn what_runs_is_kept_as_soon_as_it_is_shown() {
     let display = Display::open();

@@ -15,7 +15,7 @@ use image::RgbImage;
 const SIZE: (u32, u32) = (320, 200);
 const ASPECT: f32 = 1.6;
 
-/// Plain, but for what the words set.
+/// Returns a plain look with the settings in `words`.
 fn look(words: &[(&str, &str)]) -> Look {
     let mut look = Look::plain();
     words.iter().for_each(|(key, value)| params::set(&mut look, key, value).unwrap());
@@ -30,7 +30,7 @@ fn bodies(rows: &[([f32; 3], f32)]) -> Points {
     }
 }
 
-/// The last of some pictures in a row.
+/// Uploads several frames in sequence and draws the last one.
 fn film(frames: &[Points], camera: &Camera, look: &Look) -> RgbImage {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");
     let mut view = View::new(offscreen.context()).expect("the shaders compile");
@@ -43,12 +43,12 @@ fn draw(points: &Points, camera: &Camera, words: &[(&str, &str)]) -> RgbImage {
     film(std::slice::from_ref(points), camera, &look(words))
 }
 
-/// Looks along y from far, so that x is to the right and z is up.
+/// Returns a camera that looks along y, so that x points to the right and z points up.
 fn front() -> Camera {
     Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, home: 4.0, ..Camera::default() }
 }
 
-/// The sum of a pixel's channels where a place is shown, and `aside` of that.
+/// Returns the sum of the colour channels of the pixel that shows `place`, or of a pixel `aside` of it.
 fn light(picture: &RgbImage, camera: &Camera, place: [f32; 3], aside: [i32; 2]) -> i32 {
     let at = camera.view_projection(ASPECT).project_point3(place.into());
     let (x, y) = ((at.x + 1.0) / 2.0 * SIZE.0 as f32, (1.0 - at.y) / 2.0 * SIZE.1 as f32);
@@ -77,7 +77,7 @@ fn bloom_shines_over_the_surroundings_of_what_is_bright() {
     }
 }
 
-/// It costs a processor too much.
+/// Automatic bloom is on with a graphics card and off with a software renderer, for which bloom is too slow.
 #[test]
 fn bloom_is_by_itself_where_a_graphics_card_draws() {
     let is_software = view::is_software(Canvas::offscreen(SIZE).unwrap().context());
@@ -87,7 +87,7 @@ fn bloom_is_by_itself_where_a_graphics_card_draws() {
     assert!(auto == if is_software { off } else { on });
 }
 
-/// A body on its way from left to right.
+/// Returns the frames of a body that moves from left to right.
 fn flight(shape: Shape, pictures: usize) -> Vec<Points> {
     let at = |nth: usize| ([-1.2 + 0.06 * nth as f32, 0.0, 0.2], 0.05);
     (0..=pictures).map(|nth| Points { shape, ..bodies(&[at(nth)]) }).collect()
@@ -278,7 +278,7 @@ fn points_have_the_size_that_is_asked_for() {
     assert!((3.0..5.0).contains(&ratio), "{ratio}");
 }
 
-/// Across its middle, in pixels that are lit.
+/// Returns the number of bright pixels in the columns `x` of the picture's middle row.
 fn width(picture: &RgbImage, x: std::ops::Range<u32>) -> usize {
     x.filter(|x| picture.get_pixel(*x, SIZE.1 / 2).0[0] > 40).count()
 }
@@ -322,7 +322,7 @@ fn the_middle_is_that_of_most_of_the_mass() {
     assert_eq!(middle(&balls), Some([0.0; 3].into()));
 }
 
-/// A scene after some steps, coloured by something.
+/// Builds a scene whose colours show the quantity `colour`, and runs some steps.
 fn engine(mode: &str, scene: &str, colour: &str, steps: u32) -> Engine {
     let info = modes::find(mode).unwrap();
     let mut config = Config::new(info);
@@ -414,8 +414,8 @@ fn another_colour_changes_nothing_but_the_colour() {
     }
 }
 
-/// How far two pictures are apart after both were softened, in grey levels: in the mean, and at most. Drivers place soft
-/// sprites a little differently.
+/// Returns the mean and the largest difference of two pictures in grey levels. Both are blurred first, because drivers
+/// place soft sprites slightly differently.
 fn difference(a: &RgbImage, b: &RgbImage) -> (f64, i32) {
     assert_eq!(a.dimensions(), b.dimensions());
     let [a, b] =

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::support::window::{Display, PICTURE};
 use gravitile::engine::snapshot::Carried;
 
-/// Waits for a file of which the name begins and ends so.
+/// Waits for a file whose name begins with `begin` and ends with `end`.
 fn file(folder: &Path, begin: &str, end: &str) -> PathBuf {
     let start = Instant::now();
     loop {

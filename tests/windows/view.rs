@@ -9,7 +9,7 @@ use image::{Rgb, RgbImage};
 const SIZE: (u32, u32) = (320, 200);
 const ASPECT: f32 = 1.6;
 
-/// Bodies of mass 1 at these places, with these speeds.
+/// Returns bodies of mass 1 with these positions and values.
 fn bodies(rows: &[([f32; 3], f32)]) -> Points {
     Points {
         positions: rows.iter().map(|([x, y, z], _)| [*x, *y, *z, 1.0]).collect(),
@@ -19,7 +19,7 @@ fn bodies(rows: &[([f32; 3], f32)]) -> Points {
     }
 }
 
-/// `count` bodies, dense in the middle as a cluster is, on a spiral over the sphere.
+/// Returns `count` bodies on a spherical spiral that is dense in the middle, like a star cluster.
 fn cluster(count: usize) -> Points {
     let at = |i: usize| {
         let share = (i as f32 + 0.5) / count as f32;
@@ -31,7 +31,7 @@ fn cluster(count: usize) -> Points {
     bodies(&(0..count).map(at).collect::<Vec<_>>())
 }
 
-/// Two balls are too few for percentiles.
+/// Returns the ends of the colour map. Balls get fixed ends, because two balls are too few for percentiles.
 fn value_range(points: &Points) -> [f32; 2] {
     if points.shape == Shape::Glow { points.value_range() } else { [0.0, 1.0] }
 }
@@ -43,12 +43,12 @@ fn draw(points: &Points, camera: &Camera, size: (u32, u32)) -> RgbImage {
     offscreen.render(|surface| view.draw(surface, camera, None)).expect("a picture")
 }
 
-/// The brightest channel, 0 to 255.
+/// Returns the brightest channel of a pixel, 0 to 255.
 fn brightness(pixel: &Rgb<u8>) -> u8 {
     pixel.0.into_iter().max().unwrap_or(0)
 }
 
-/// The share of the pixels that are at least this bright.
+/// Returns the share of the pixels whose brightness is at least `least`.
 fn share_above(picture: &RgbImage, least: u8) -> f64 {
     let count = picture.pixels().filter(|p| brightness(p) >= least).count();
     count as f64 / picture.pixels().len() as f64
@@ -58,7 +58,7 @@ fn background(pixel: &Rgb<u8>) -> bool {
     pixel.0.iter().zip(BACKGROUND).all(|(is, want)| (f32::from(*is) - want * 255.0).abs() <= 1.5)
 }
 
-/// The pixel that a point is shown at.
+/// Returns the pixel at which a point appears.
 fn pixel(camera: &Camera, [x, y, z]: [f32; 3], (width, height): (u32, u32)) -> (u32, u32) {
     let at = camera.view_projection(width as f32 / height as f32).project_point3([x, y, z].into());
     (((at.x + 1.0) / 2.0 * width as f32) as u32, ((1.0 - at.y) / 2.0 * height as f32) as u32)
@@ -207,7 +207,7 @@ fn sizes_that_cannot_be_drawn_are_refused() {
     }
 }
 
-/// Balls `(place, radius)` of one colour each, the first slow and the last fast, and a planet.
+/// Returns balls `(position, radius)` with increasing values, and a planet.
 fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
     Points {
         positions: rows.iter().map(|([x, y, z], radius)| [*x, *y, *z, *radius]).collect(),
@@ -217,19 +217,19 @@ fn balls(rows: &[([f32; 3], f32)], planet: f32) -> Points {
     }
 }
 
-/// Looks along y from far, so that x is to the right and z is up.
+/// Returns a camera that looks along y, so that x points to the right and z points up.
 fn front() -> Camera {
     Camera { yaw: 0.0, pitch: 0.0, distance: 4.0, ..Camera::default() }
 }
 
-/// Red less blue, 0 to 255: high for fast, low for slow.
+/// Returns red minus blue of the pixel at `place`: high for large values, low for small values.
 fn warmth(picture: &RgbImage, camera: &Camera, place: [f32; 3]) -> i32 {
     let (x, y) = pixel(camera, place, picture.dimensions());
     let Rgb([red, _, blue]) = *picture.get_pixel(x, y);
     i32::from(red) - i32::from(blue)
 }
 
-/// Whether the ray through the middle of a pixel passes the ball, by how many radii of it at most.
+/// Returns whether the ray through the middle of a pixel passes the ball's centre within `radii` times its radius.
 fn is_hit(
     camera: &Camera,
     (x, y): (u32, u32),
@@ -330,7 +330,7 @@ fn balls_held_out_are_not_drawn() {
     assert!(draw(&points, &front(), SIZE).pixels().all(background));
 }
 
-/// A plane of 40 × 20 pixels that is solid in its left quarter, and rises to the right elsewhere.
+/// Returns an image of 40 × 20 pixels whose left quarter is solid, and whose values rise to the right elsewhere.
 fn ramp(tones: Tones) -> Points {
     let value = |x: usize| if x < 10 { Image::WALL } else { x as f32 - 25.0 };
     let values = (0..800).map(|i| value(i % 40)).collect();
@@ -392,7 +392,7 @@ fn tracers_glow_over_their_flow_and_hidden_ones_do_not() {
     assert_eq!(lit.get_pixel(x, y), empty.get_pixel(x, y), "stone stays what it was");
 }
 
-/// What colours mean may be another thing though the bodies are as many: then nothing is left of how they were.
+/// Colours change at once when their meaning changes, even if the number of bodies stays the same.
 #[test]
 fn colours_follow_what_they_mean_and_begin_anew_with_it() {
     let offscreen = Canvas::offscreen(SIZE).expect("OpenGL without a window");

@@ -17,15 +17,15 @@ use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Events before the program is brought back to the same scene and its memory is looked at.
+/// Number of random events between two measurements of memory.
 const STRETCH: usize = 250;
 
-/// The left part of the window, where the panel stands.
+/// The left part of the window, which contains the panel.
 const PANEL: Rect = [0.0, 0.0, 330.0, 800.0];
-/// All of the rest: tools, cards and windows are over it.
+/// The rest of the window, which contains the picture, tools, cards and windows.
 const REST: Rect = [330.0, 0.0, 950.0, 800.0];
 
-/// Keys by how often they are pressed.
+/// Keys to press, each with its relative frequency.
 const KEYS: [(&str, u32); 39] = [
     ("space", 6),
     ("s", 2),
@@ -68,10 +68,10 @@ const KEYS: [(&str, u32); 39] = [
     ("Down", 1),
 ];
 
-/// What is typed where a number is wanted.
+/// Texts to type into number fields.
 const TYPED: [&str; 12] = ["0", "1", "2", "17", "64", "300", "0.01", "0.5", "-5", "1e-30", "nan", "x"];
 
-/// What is typed into the palette.
+/// Texts to type into the command palette.
 const WISHES: [&str; 14] = [
     "mode fluid",
     "mode asteroids",
@@ -89,10 +89,10 @@ const WISHES: [&str; 14] = [
     "nothing of the kind",
 ];
 
-/// Draws events as xdotool's words.
+/// Generates random events as commands for xdotool.
 struct Walk {
     random: ChaCha8Rng,
-    /// The middles of the panel's controls, as it is at first.
+    /// Positions of the panel's controls at the start.
     controls: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ impl Walk {
         what.choose(&mut self.random).unwrap()
     }
 
-    /// The next event.
+    /// Returns the next random event.
     fn event(&mut self) -> String {
         match self.random.random_range(0..1000) {
             0..300 => {
@@ -168,7 +168,7 @@ impl Walk {
         self.one_of(&["Return", "Escape"])
     }
 
-    /// A drag of one or two buttons, with or without a key held down.
+    /// Returns a random drag with one or two buttons, sometimes with a key held down.
     fn drag(&mut self, within: Rect) -> String {
         let button = self.one_of(&["1", "1", "1", "3", "2"]);
         let held = self.one_of(&["", "", "", "shift", "ctrl"]);
@@ -185,7 +185,8 @@ impl Walk {
     }
 }
 
-/// Asks for something by the palette, with `patience` seconds for it to open. What is typed before that is heard as shortcuts.
+/// Returns commands that run an entry of the palette, waiting `patience` seconds until it is open. Text typed earlier would
+/// act as shortcuts.
 fn wish(text: &str, patience: f32) -> String {
     // One word at a time: `act` parts what is typed at blanks.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();
@@ -196,7 +197,7 @@ fn wish(text: &str, patience: f32) -> String {
     )
 }
 
-/// Brings the program back to where its memory can be compared, and looks at it; in MiB.
+/// Brings the program to a comparable state, and returns its memory in MiB.
 fn look(viewer: &Viewer, patience: f32) -> i64 {
     let wishes = ["cancel the", "stop measuring", "scene plummer"];
     let wishes = wishes.map(|text| wish(text, patience)).join(" ");
@@ -211,7 +212,7 @@ fn look(viewer: &Viewer, patience: f32) -> i64 {
     viewer.memory()
 }
 
-/// How many folders are two levels below this one: PoCL has one for each program.
+/// Returns the number of folders two levels below `cache`: PoCL has one for each program.
 fn programs(cache: &Path) -> usize {
     let inside = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
     inside(cache).flat_map(|path| inside(&path).collect::<Vec<_>>()).filter(|path| path.is_dir()).count()
@@ -235,8 +236,8 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     assert!(grown <= 40, "memory grew by {grown} MiB: {memory:?}");
 }
 
-/// Walks some stretches. Returns the memory after each of them, and by how much it grew in some hundred pictures of the
-/// same, in MiB.
+/// Runs some stretches of random events. Returns the memory after each stretch, and how much it grew while the program drew
+/// some hundred equal pictures, in MiB.
 fn walk(stretches: usize) -> (Vec<i64>, i64) {
     let seed = std::env::var("GRAVITILE_WALK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     println!("seed {seed}");

@@ -7,9 +7,9 @@ use crate::support::window::{Display, PICTURE, spot, until};
 use gravitile::engine::snapshot::Carried;
 use gravitile::view::Camera;
 
-/// Few enough bodies that frames come fast.
+/// Options for so few bodies that frames come fast.
 const SMALL: &str = "--bodies 512";
-/// One step of minutes.
+/// Options with which a single step takes minutes.
 const SLOW: &str = "--bodies 1000000 --variant naive --work-group 1 --steps-per-frame 1";
 
 #[test]
@@ -132,7 +132,7 @@ fn the_picture_follows_the_mouse_and_the_window() {
     assert_eq!(report.stats["step"], 0, "paused");
 }
 
-/// The panel is drawn again and again while a single step is computed, and the end does not wait for that step.
+/// The panel is redrawn during a step that takes minutes, and quitting does not wait for the step.
 #[test]
 fn stays_responsive_during_a_step_of_minutes() {
     let display = Display::open();
@@ -202,7 +202,7 @@ fn obstacles_are_painted_with_the_mouse() {
     assert!(told("paint=true") > 0 && told("paint=false") > 0, "{:?}", report.events);
 }
 
-/// Where the pointer is counts, not where it was when the last picture was drawn.
+/// An event acts where the pointer is now, not where it was in the last frame.
 #[test]
 fn a_quick_hand_is_heard_where_it_is() {
     let display = Display::open();
@@ -262,7 +262,7 @@ fn the_camera_goes_on_comes_back_and_turns_by_itself() {
     assert!(report.controls.contains_key("save plots"), "{:?}", report.controls.keys());
 }
 
-/// What a film shows of five seconds is five seconds of turning, however long it takes to be made.
+/// During a film, the camera turns by the film's time, however long making the film takes.
 #[test]
 fn the_camera_turns_in_the_time_of_a_film() {
     let display = Display::open();

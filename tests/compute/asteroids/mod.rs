@@ -10,7 +10,7 @@ use gravitile::modes::asteroids::{Asteroids, Colour, ContactLaw, INFO, Substeps}
 use gravitile::modes::{Diagnostics, Mode, Simulation, Variant, checks};
 use gravitile::scene::Setup;
 
-/// No planet, no losses, nothing but collisions, in undivided steps.
+/// Returns a mode with collisions only: no planet, no losses, and no substeps.
 fn space() -> Asteroids {
     Asteroids {
         dt: 1e-3,
@@ -41,7 +41,7 @@ fn bodies(rows: &[([f32; 3], [f32; 3], f32)]) -> Bodies {
     bodies
 }
 
-/// Bodies of a scene with its parameters.
+/// Generates a scene with its own parameters. Returns its mode and its bodies.
 fn scene(name: &str, n: usize) -> (Box<dyn Mode>, Bodies) {
     let scene = INFO.scene(name).unwrap();
     let mode = INFO.mode_for(scene);
@@ -210,7 +210,7 @@ fn the_planet_is_solid() {
     );
 }
 
-/// Who was hit in the last step, told by the colour.
+/// Returns which bodies were hit in the last step, according to their colour, and the number of collisions.
 fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) -> (Vec<bool>, f64) {
     let mut mode = mode.boxed();
     gravitile::base::params::set(mode.as_mut(), "colour", gravitile::base::params::Choice::name(Colour::Hit))
@@ -324,7 +324,7 @@ fn who_is_held_out_hides_no_one() {
     }
 }
 
-/// What goes on under a law, by the kernels of a variant or in f64.
+/// A simulation of asteroids, either on a device or by the f64 reference.
 struct Course {
     mode: Asteroids,
     by: By,
@@ -344,7 +344,7 @@ impl Course {
         Self { mode: mode.clone(), by: By::Reference(State::from(start.clone()).to_f64()) }
     }
 
-    /// Of `grid`, and in f64.
+    /// Returns two simulations of the same start: by the variant `grid`, and by the f64 reference.
     fn both(mode: &Asteroids, start: &Bodies) -> [Self; 2] {
         [Self::of_device(mode, INFO.variant("grid").unwrap(), start), Self::of_reference(mode, start)]
     }
@@ -380,7 +380,7 @@ fn energy(bodies: &Bodies<f64>) -> f64 {
     rows.map(|(x, v)| 0.5 * x[3] * length(v).powi(2)).sum()
 }
 
-/// The deepest overlap of equal bodies, with each other and with the planet, over their radius.
+/// Returns the deepest overlap of equal bodies with each other or with the planet, divided by their radius.
 fn deepest(bodies: &Bodies<f64>, mode: &Asteroids) -> f64 {
     let (radius, planet) = (f64::from(mode.radius), f64::from(mode.planet_radius));
     let x = &bodies.positions;
@@ -390,7 +390,7 @@ fn deepest(bodies: &Bodies<f64>, mode: &Asteroids) -> f64 {
     x.iter().map(|x| planet + radius - length(x)).fold(pairs, f64::max) / radius
 }
 
-/// Numbers from 0 to 1 that are the same every time.
+/// Returns a generator of numbers from 0 to 1 that are the same in every run.
 fn noise() -> impl FnMut() -> f64 {
     let mut state = 1u64;
     move || {
@@ -399,7 +399,7 @@ fn noise() -> impl FnMut() -> f64 {
     }
 }
 
-/// A ball of `n` bodies with random places and, up to `speed` along each axis, velocities.
+/// Returns `n` bodies at random positions in a ball, with random velocities of up to `speed` along each axis.
 fn ball(n: usize, size: f64, speed: f64) -> Bodies {
     let (mut noise, mut bodies) = (noise(), Bodies::default());
     let mut vector = |size: f64| [(); 3].map(|()| (size * (2.0 * noise() - 1.0)) as f32);
@@ -412,7 +412,7 @@ fn ball(n: usize, size: f64, speed: f64) -> Bodies {
     bodies
 }
 
-/// Bodies at rest around a planet of radius 0.3, up to a distance of 0.6; no two touch.
+/// Returns bodies at rest around a planet of radius 0.3, up to a distance of 0.6. No two bodies touch.
 fn shell(n: usize, radius: f64) -> Bodies {
     let (mut noise, mut bodies) = (noise(), Bodies::default());
     while bodies.len() < n {
@@ -427,7 +427,7 @@ fn shell(n: usize, radius: f64) -> Bodies {
     bodies
 }
 
-/// Where bodies are some time after they fell on the planet without a rebound: 1 500 by `grid`, fewer in f64.
+/// Returns bodies some time after they fell on the planet without a rebound: 1 500 by `grid`, fewer in f64.
 fn settled(contact_law: ContactLaw, steps: u32) -> Vec<(&'static str, Bodies<f64>, Asteroids)> {
     let mode = Asteroids {
         dt: 0.0015,
@@ -467,7 +467,7 @@ fn bodies_that_fall_on_the_planet_come_to_rest() {
     }
 }
 
-/// A pile at rest on which the kernels are right, though contacts cancel the pull.
+/// The kernels are accurate for a pile at rest, although its contact forces cancel the gravity.
 #[test]
 fn the_step_error_of_a_pile_is_small() {
     let (_, pile, mode) = settled(ContactLaw::Match, 700).remove(0);
@@ -481,7 +481,7 @@ fn the_step_error_of_a_pile_is_small() {
     }
 }
 
-/// How much of its height a stack on the planet loses, and how fast its fastest body is in the end.
+/// Returns, per simulation, how much of its height a stack on the planet loses, and its fastest body's final speed.
 fn stacked(contact_law: ContactLaw, n: u16) -> Vec<(&'static str, f64, f64)> {
     let mode = Asteroids {
         dt: 0.002,
@@ -519,7 +519,7 @@ fn stacks_stand() {
     }
 }
 
-/// The kinetic energy at the end over that at the start, and the largest rise in a step over that at the start.
+/// Returns the final kinetic energy and the largest rise in a step, both divided by the initial kinetic energy.
 fn heat(course: &mut Course, steps: u32) -> [f64; 2] {
     let start = energy(&course.run(0));
     let (mut now, mut rise) = (start, 0.0f64);
@@ -613,7 +613,7 @@ fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
     }
 }
 
-/// A heavy body in a crowd touches more others than are listed, and so do those that are all in one place.
+/// Kernels are accurate if a body touches more bodies than its list of contacts can hold.
 #[test]
 fn who_touches_many_is_right_too() {
     let mut start = ball(300, 1.0, 1.0);

@@ -59,7 +59,7 @@ fn where_64_substeps_are_not_enough_it_says_so() {
     assert!(reach.advice.is_some_and(|advice| advice.contains("reduce Time step")), "{:?}", reach.advice);
 }
 
-/// Ten times as strong a pull as the default one, and a step in which a pile sinks.
+/// Returns a mode with ten times the default gravity, and a time step so long that a pile sinks into the planet.
 fn heavy(substeps: Substeps) -> Asteroids {
     Asteroids {
         dt: 0.008,
@@ -129,7 +129,7 @@ fn four_substeps_are_four_steps_of_a_quarter() {
     }
 }
 
-/// Bodies that fall on the planet, from rest: the longer, the more substeps.
+/// Returns a configuration of bodies that fall on the planet from rest, so that they need more and more substeps.
 fn falling(variant: &'static Variant) -> Config {
     let mut config = Config { variant: Some(variant), ..Config::new(&INFO) };
     let mut start = shell(150, 0.01);

@@ -19,12 +19,12 @@ fn open(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |_, _| false)
 }
 
-/// A box: all border cells are solid.
+/// Returns a box-shaped grid, in which all border cells are solid.
 fn closed(nx: usize, ny: usize) -> Walls {
     Walls::new(nx, ny, 10.0, |x, y| x == 0 || y == 0 || x + 1 == nx || y + 1 == ny)
 }
 
-/// Every drive, with every collision operator among them.
+/// Returns a mode for each way of driving the flow. All collision operators occur among these modes.
 fn modes() -> Vec<Fluid> {
     vec![
         Fluid { drive: Drive::Row, ..Fluid::default() },
@@ -43,7 +43,7 @@ fn run(simulation: &mut FluidSimulation, steps: u32) {
     simulation.finish().unwrap();
 }
 
-/// The largest difference of a velocity over the largest speed, or of a density over the mean one, in free cells.
+/// Returns the largest error in free cells: of a velocity over the largest speed, or of a density over the mean.
 fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     let free = || (0..flow.cells.len()).filter(|i| !flow.walls.solid[*i]);
     let fastest = free().map(|i| right.at(i).1).map(|[x, y]| x.hypot(y)).fold(0.0, f64::max);
@@ -59,8 +59,8 @@ fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     free().map(off).fold(0.0, f64::max)
 }
 
-/// Grids and how the items of a work-group stand on them: with tails in either direction, narrower than a vector, items
-/// without a cell, one row to a work-group, and one item.
+/// Grids and shapes of work-groups that cover them: incomplete work-groups in either direction, grids narrower than a
+/// vector, work-items without a cell, one row per work-group, and a single work-item.
 const SHAPES: [([usize; 2], usize, u32); 6] = [
     ([64, 32], 64, 16),
     ([37, 23], 64, 16),
@@ -70,7 +70,7 @@ const SHAPES: [([usize; 2], usize, u32); 6] = [
     ([130, 9], 96, 96),
 ];
 
-/// A flow, and what becomes of it.
+/// A flow, and the correct flow after some steps.
 struct Case {
     mode: Fluid,
     flow: Flow,
@@ -97,7 +97,7 @@ fn cases(steps: u32, shapes: &[([usize; 2], usize, u32)]) -> Vec<Case> {
 }
 
 impl Case {
-    /// How far a variant is off, in the flow or in its mean speeds.
+    /// Returns the error of a variant: in the flow or in its mean speeds, whichever is larger.
     fn error(&self, device: &Device, variant: &'static Variant) -> f64 {
         let recipe = recipe(variant, device, self.work_group, self.width);
         let mut simulation = self.mode.build(device, recipe, &self.flow).unwrap();
@@ -136,7 +136,7 @@ fn every_variant_agrees_on_the_cpu() {
     every_variant_agrees(&cpu());
 }
 
-/// A fast flow that is stirred is stepped by every variant as the collision operator says, and by each operator otherwise.
+/// Every variant follows the chosen collision operator in a fast, stirred flow, and the operators differ.
 #[test]
 fn every_variant_steps_a_fast_flow_by_each_collision_operator() {
     let mut flow = sliding(open(37, 23), 0.25, 0);
@@ -163,7 +163,7 @@ fn every_variant_steps_a_fast_flow_by_each_collision_operator() {
     }
 }
 
-/// A variant like `name` with a mistake in it.
+/// Returns a copy of the variant `name` in whose source the text `right` is replaced by `wrong`.
 fn mistaken(name: &str, right: &str, wrong: &str) -> &'static Variant {
     let variant = VARIANTS.iter().find(|variant| variant.name == name).unwrap();
     assert!(variant.source.contains(right), "{name} has no `{right}` any more");
@@ -213,7 +213,7 @@ fn points(simulation: &mut FluidSimulation) -> Points {
     simulation.publish(Points::default()).unwrap().wait().unwrap().0
 }
 
-/// A fluid that moves as a whole, at this speed.
+/// Returns a fluid that moves as a whole at a given speed.
 fn sliding(walls: Walls, speed: f64, tracers: usize) -> Flow {
     let mut flow = Flow::at_rest(walls, 1.0, tracers);
     let [east, west] = [1.0, -1.0].map(|e| 1.0 + e * 3.0 * speed + 3.0 * speed * speed);

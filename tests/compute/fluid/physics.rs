@@ -18,12 +18,12 @@ fn build(mode: &Fluid, variant: &'static Variant, flow: &Flow) -> FluidSimulatio
     mode.build(&device, Recipe::guess(variant, &device.info, flow.cells.len()), flow).unwrap()
 }
 
-/// The variant that `auto` takes.
+/// Builds a simulation with the variant that `auto` chooses.
 fn fastest(mode: &Fluid, flow: &Flow) -> FluidSimulation {
     build(mode, auto_variant(&cpu().info, flow.cells.len()), flow)
 }
 
-/// A scene with about so many cells, and the parameters that it asks for.
+/// Returns a scene with about `cells` cells: its mode, with the parameters of the scene, and its walls.
 fn made(scene: &Scene, cells: usize) -> (Fluid, Walls) {
     let mut mode = Fluid::default();
     for (key, value) in &scene.params {
@@ -34,7 +34,7 @@ fn made(scene: &Scene, cells: usize) -> (Fluid, Walls) {
     (mode, start.into_flow().unwrap().walls)
 }
 
-/// The published result of the teaching code, after 40 000 steps; and the mass, all the while.
+/// Checks the published result of the teaching code after 40 000 steps, and that the mass stays constant.
 #[test]
 fn the_box_has_the_published_reynolds_number() {
     let mode = Fluid::default();
@@ -64,8 +64,8 @@ fn every_variant_keeps_the_mass() {
     }
 }
 
-/// A channel of free rows between walls, along which a force drives the fluid, after `times` times in which what is left of the
-/// start falls by e.
+/// Returns a channel between two walls in which a force drives the fluid, after `times` relaxation times. In one such time
+/// the difference to the final flow falls by a factor of e.
 fn channel(mode: &Fluid, variant: &'static Variant, [nx, height]: [usize; 2], times: f64) -> Flow {
     let walls = Walls::new(nx, height + 2, 1.0, |_, y| y == 0 || y == height + 1);
     let mut simulation = build(mode, variant, &Flow::at_rest(walls, mode.density, 0));
@@ -74,9 +74,9 @@ fn channel(mode: &Fluid, variant: &'static Variant, [nx, height]: [usize; 2], ti
     simulation.flow().unwrap()
 }
 
-/// Between walls half a cell beyond the outermost free rows: u = g/2ν · y·(H − y). From the weakest push that is allowed to one
-/// that comes to half the speed of sound. In single precision whole populations lose the weak ones: 1e-8 moved nothing, and
-/// 1e-7 came to 0.44 of this.
+/// The flow is u = g/2ν · y·(H − y) between walls half a cell beyond the outermost free rows, from the weakest force that
+/// is allowed to one that gives half the speed of sound. In f32, stored populations would lose weak forces: 1e-8 moved
+/// nothing, and 1e-7 gave 0.44 of this flow.
 #[test]
 fn a_force_between_walls_makes_a_parabola() {
     makes_a_parabola(&[1e-8, 1.3e-3]);
@@ -113,10 +113,10 @@ fn makes_a_parabola(forces: &[f32]) {
     }
 }
 
-/// The same channel in 8, 16 and 32 rows. With walls that bounce back half-way the velocity in a cell is off by
-/// g/2ν · (4Λ/3 − 1/4 − ν) everywhere: second order in H. The first two are the slip of the walls, which BGK has with
-/// Λ = (1/ω − ½)² and which vanishes at Λ = 3/16 (Ginzburg, Verhaeghe and d'Humières 2008); the last is the half of the push that
-/// the velocity before it does not see.
+/// Compares channels of 8, 16 and 32 rows. With walls that bounce fluid back half-way, the velocity in a cell is wrong by
+/// g/2ν · (4Λ/3 − 1/4 − ν): an error of second order in H. The first two terms are the slip at the walls, which BGK has
+/// with Λ = (1/ω − ½)² and which vanishes at Λ = 3/16 (Ginzburg, Verhaeghe and d'Humières 2008). The last term is the half
+/// of the force that the velocity before the force does not contain.
 #[test]
 fn a_channel_converges_in_second_order() {
     const ROWS: [usize; 3] = [8, 16, 32];
@@ -178,7 +178,7 @@ fn reading(simulation: &mut FluidSimulation, key: &str) -> Option<Reading> {
     simulation.diagnostics().unwrap().readings.into_iter().find(|reading| reading.key == key)
 }
 
-/// A wave of shear u = U·sin(ky): the largest rate of strain is kU, the mean one 2/π of it, and the eddy viscosity C² times that.
+/// A shear wave u = U·sin(ky) has strain rates up to kU, with mean 2/π kU. The eddy viscosity is C² times the rate.
 #[test]
 fn the_effective_viscosity_is_that_of_smagorinsky() {
     const HEIGHT: usize = 64;
@@ -221,7 +221,7 @@ fn the_effective_viscosity_is_that_of_smagorinsky() {
     assert_eq!(reading(&mut simulation, "effective_viscosity"), None);
 }
 
-/// Past 0.3 of the speed of sound a person is told, with what to do about it.
+/// Above 0.3 of the speed of sound, the program warns and says what to do.
 #[test]
 fn a_flow_that_is_too_fast_is_told() {
     for (speed, is_told) in [(0.15, false), (0.2, true)] {
@@ -238,8 +238,7 @@ fn a_flow_that_is_too_fast_is_told() {
     }
 }
 
-/// Behind a cylinder at a Reynolds number of 100 whirls part at 0.16 to 0.18 times speed over width: the scene as it is
-/// shown.
+/// In the scene `cylinder`, at a Reynolds number of 100, the vortex frequency is 0.16 to 0.18 times speed over diameter.
 #[test]
 fn the_vortex_street_has_its_frequency() {
     vortex_street(12_000, 6_000);
@@ -251,7 +250,7 @@ fn the_vortex_street_keeps_its_frequency() {
     vortex_street(30_000, 15_000);
 }
 
-/// Checks the frequency of whirls behind a cylinder, watched for `steps` steps after the first `settling` steps.
+/// Checks the frequency of vortices behind a cylinder during `steps` steps, after `settling` steps.
 fn vortex_street(settling: u32, steps: u32) {
     let (mode, walls) = made(&FLUID[0], CELLS);
     let (nx, ny) = (walls.nx, walls.ny);
@@ -282,8 +281,8 @@ fn vortex_street(settling: u32, steps: u32) {
     assert!((0.155..0.185).contains(&strouhal), "{strouhal}");
 }
 
-/// A wall that a person paints across more than 60 % of the stream, and takes away again: what comes through the gaps is faster
-/// than the method is accurate for. At the inlet's speed before (0.06) plain BGK blew up here, as did the eddy viscosity.
+/// Paints a wall across more than 60 % of the stream and removes it. The fluid in the gaps is too fast for the method to be
+/// accurate. At an earlier inlet speed (0.06), plain BGK and the eddy viscosity blew up here.
 #[test]
 fn a_narrowed_stream_does_not_blow_up() {
     for (scene, ends) in [("cylinder", [[-0.2, -0.2], [-0.2, 0.2]]), ("step", [[-0.2, -0.2], [-0.2, 0.03]])] {
@@ -322,7 +321,7 @@ fn a_narrowed_stream_does_not_blow_up() {
     }
 }
 
-/// u = `speed` · sin(2πy/height) along 8 columns, in equilibrium at density 1.
+/// Returns the flow u = `speed` · sin(2πy/height) in 8 columns, in equilibrium at density 1.
 fn shear_wave(height: usize, speed: f64) -> Flow {
     let mut flow = Flow::at_rest(Walls::new(8, height, 1.0, |_, _| false), 1.0, 0);
     for (i, cell) in flow.cells.iter_mut().enumerate() {
@@ -335,7 +334,7 @@ fn shear_wave(height: usize, speed: f64) -> Flow {
     flow
 }
 
-/// A wave of shear fades as exp(−ν k² t): the viscosity is what it is said to be.
+/// A shear wave decays as exp(−ν k² t) with the nominal viscosity ν.
 #[test]
 fn a_wave_of_shear_fades_by_the_viscosity() {
     const HEIGHT: usize = 64;
@@ -355,7 +354,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
     }
 }
 
-/// Every scene has a grid that can be stepped, parameters that the mode takes, and moves without blowing up.
+/// Every scene has a valid grid and valid parameters, moves, and does not blow up.
 #[test]
 fn every_scene_flows() {
     for scene in FLUID.iter() {

@@ -13,7 +13,7 @@ const CELL: &str = include_str!("../../../kernels/fluid/cell.cl");
 const GRID: &str = include_str!("../../../kernels/fluid/grid.cl");
 const FLOW: &str = include_str!("../../../kernels/fluid/flow.cl");
 
-/// More than the sum in two stages has shares, so that both have something to wait for.
+/// Number of work-items per work-group: more than the partial sums of a two-stage sum, so that each stage has to wait.
 const WORK_GROUP: usize = 24;
 const WIDTH: u32 = 8;
 
@@ -24,7 +24,7 @@ fn every_barrier_is_needed_and_none_is_missing() {
     assert_eq!(parts, VARIANTS.len() + 2 + 4 + 1 + 2);
 }
 
-/// `text` without each of its barriers.
+/// Returns copies of `text`, each without one of its barriers.
 fn without_each(text: &str) -> impl Iterator<Item = String> {
     text.match_indices(BARRIER).map(|(at, _)| [&text[..at], &text[at + BARRIER.len()..]].concat())
 }

@@ -13,7 +13,7 @@ use gravitile::scene::fluid::files::{load_case, load_obstacles, write_final_stat
 use super::run;
 use crate::support::cpu;
 
-/// What a parameter file says.
+/// Values in a parameter file of the teaching code.
 #[derive(Clone, Copy)]
 struct Params {
     nx: usize,
@@ -25,7 +25,7 @@ struct Params {
     omega: f64,
 }
 
-/// The program: populations of speeds 0 (rests), 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE.
+/// The teaching code in f64, with populations of velocities 0 (rest), 1 E, 2 N, 3 W, 4 S, 5 NE, 6 NW, 7 SW, 8 SE.
 struct Teaching {
     params: Params,
     obstacles: Vec<bool>,
@@ -40,7 +40,7 @@ impl Teaching {
         Self { params, obstacles: obstacles.to_vec(), streamed: cells.clone(), cells }
     }
 
-    /// The second row from above is accelerated, where no population becomes negative.
+    /// Accelerates the second row from the top, except in cells where a population would become negative.
     fn accelerate_flow(&mut self) {
         let Params { nx, ny, density, accel, .. } = self.params;
         let (w1, w2) = (density * accel / 9.0, density * accel / 36.0);
@@ -57,7 +57,7 @@ impl Teaching {
         }
     }
 
-    /// Each cell takes from its neighbours what moves towards it. The grid wraps around.
+    /// Moves each population to the neighbour in its direction. The grid is periodic.
     fn propagate(&mut self) {
         let Params { nx, ny, .. } = self.params;
         for y in 0..ny {
@@ -80,7 +80,7 @@ impl Teaching {
         }
     }
 
-    /// Obstacles send back what came.
+    /// Reverses the populations in obstacles.
     fn rebound(&mut self) {
         for i in (0..self.cells.len()).filter(|i| self.obstacles[*i]) {
             let [s0, s1, s2, s3, s4, s5, s6, s7, s8] = self.streamed[i];
@@ -88,7 +88,7 @@ impl Teaching {
         }
     }
 
-    /// All others relax towards the local equilibrium.
+    /// Relaxes all free cells towards the local equilibrium.
     fn collision(&mut self) {
         for i in (0..self.cells.len()).filter(|i| !self.obstacles[*i]) {
             let s = self.streamed[i];
@@ -109,7 +109,7 @@ impl Teaching {
         }
     }
 
-    /// The mean speed in cells that are no obstacles, and the largest.
+    /// Returns the mean and the largest speed in free cells.
     fn av_velocity(&self) -> (f64, f64) {
         let (mut sum, mut cells, mut most) = (0.0, 0.0, 0.0f64);
         for i in (0..self.cells.len()).filter(|i| !self.obstacles[*i]) {
@@ -121,7 +121,7 @@ impl Teaching {
         (sum / cells, most)
     }
 
-    /// The mean speed after each step; and the largest that there was at the end over the speed of sound.
+    /// Runs all steps. Returns the mean speed after each step, and the largest final speed divided by the speed of sound.
     fn run(&mut self) -> (Vec<f64>, f64) {
         let mut speeds = Vec::new();
         for _ in 0..self.params.steps {
@@ -139,7 +139,7 @@ impl Teaching {
         self.av_velocity().0 * f64::from(self.params.reynolds_dim) / viscosity
     }
 
-    /// The column of the final state: density times the square of the speed of sound.
+    /// Returns the pressure in a cell: density times the square of the speed of sound.
     fn pressure(&self, i: usize) -> f64 {
         if self.obstacles[i] { self.params.density / 3.0 } else { moments(&self.cells[i]).0 / 3.0 }
     }
@@ -152,8 +152,8 @@ fn moments(s: &[f64; 9]) -> (f64, [f64; 2]) {
     (density, [u_x, u_y])
 }
 
-/// What the program makes of files in the teaching code's formats: the mean speeds, the pressure column and the Reynolds number, as
-/// it writes them.
+/// Runs gravitile on files in the teaching code's formats. Returns the mean speeds, the pressure column and the Reynolds
+/// number that it writes.
 fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (Vec<f64>, Vec<f64>, f64) {
     let folder = tempfile::tempdir().unwrap();
     let Params { nx, ny, steps, reynolds_dim, density, accel, omega } = params;
@@ -187,8 +187,8 @@ fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (V
     (column(speeds, 1), column(state, 5), reynolds)
 }
 
-/// Compares a case within 0.1 % and returns its largest speed over the speed of sound. The pressure is compared with what
-/// differs from rest, which is some thousandth of it.
+/// Compares a case within 0.1 % and returns its largest speed divided by the speed of sound. Of the pressure, compares the
+/// difference from rest, which is about a thousandth.
 fn compare(name: &str, params: Params, obstacles: &[bool], variants: &[&'static Variant]) -> f64 {
     const ALLOWED: f64 = 1e-3;
     let mut right = Teaching::new(params, obstacles);
@@ -233,7 +233,7 @@ fn is_border(x: usize, y: usize, nx: usize, ny: usize) -> bool {
 const CASE: Params =
     Params { nx: 64, ny: 64, steps: 1500, reynolds_dim: 10, density: 0.1, accel: 0.005, omega: 1.85 };
 
-/// All variants but the one that rounds to 16 bits.
+/// Returns all variants except the one that stores 16-bit numbers.
 fn exact() -> Vec<&'static Variant> {
     VARIANTS.iter().filter(|variant| variant.name != "half").collect()
 }
@@ -255,7 +255,7 @@ fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
     assert!(mach > 0.5, "{mach}");
 }
 
-/// The published case: 9.751927375793 in single precision.
+/// Compares the published case, whose result in single precision is 9.751927375793.
 #[test]
 #[ignore = "long: scripts/test --all runs it"]
 fn the_published_box_comes_to_what_the_teaching_code_computes_in_double_precision() {

@@ -8,7 +8,7 @@ use super::{folder, gravitile};
 
 const RENDER: &str = "render --scene figure-eight --size 65x41";
 
-/// `ffmpeg`, as far as it is used: it has some encoders, takes 65 × 41 pixels of three bytes, and may give up.
+/// Installs a script that replaces `ffmpeg`: it lists `encoders`, reads pictures, and ends with the command `end`.
 fn install(folder: &Path, encoders: &str, end: &str) {
     let script = format!(
         "#!/bin/sh\nfor last; do :; done\ncase \"$*\" in *-encoders*) printf '{encoders}'; exit 0;; esac\n\
@@ -96,7 +96,7 @@ fn a_picture_is_resumed_unless_it_is_bare() {
     assert_eq!(pixels("film.png"), pixels("filmed.png"));
 }
 
-/// A film that would go on for days, once its file holds pictures. The file may have no name yet.
+/// Starts a film that would take days, and waits until its file holds pictures. The file may have no name yet.
 fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
     use std::os::unix::process::CommandExt;
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gravitile"));
@@ -113,7 +113,7 @@ fn filming(folder: &Path, name: &str, path: &str) -> std::process::Child {
     filming_by(command, folder, name, path)
 }
 
-/// The same by a command that starts the program.
+/// Starts a film of days by a command that starts the program, and waits until the film's file holds pictures.
 fn filming_by(
     mut command: std::process::Command,
     folder: &Path,
@@ -150,7 +150,7 @@ fn a_signal_ends_a_film_with_its_own_exit_code_and_nothing_is_left() {
     }
 }
 
-/// As `nohup` starts it.
+/// A film continues after its terminal closes if the program was started with `nohup`.
 #[test]
 fn a_film_that_is_to_outlive_its_terminal_does() {
     let folder = folder();

@@ -11,10 +11,10 @@ use std::time::Duration;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// Far longer than any command here takes on a busy machine, far shorter than the steps that refused commands ask for.
+/// Time limit for a command: ample on a busy machine, but too short for the steps that refused commands ask for.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `gravitile ARGS` in `folder`, with no display to open a window on. Blanks part the arguments.
+/// Returns the command `gravitile ARGS` in `folder`, without a display for windows. Arguments are separated by spaces.
 pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gravitile"));
     command.args(args.split_whitespace()).current_dir(folder).timeout(PATIENCE);
@@ -36,7 +36,7 @@ pub(super) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// What a command that succeeds prints, and nothing else.
+/// Runs a command that must succeed without warnings, and returns what it prints.
 fn stdout(folder: &Path, args: &str) -> String {
     let output = gravitile(folder, args).assert().success().stderr("").get_output().stdout.clone();
     String::from_utf8(output).unwrap()

@@ -9,7 +9,7 @@ use gravitile::modes::MODES;
 
 use super::{folder, gravitile};
 
-/// Files that stand in the folder where each of these is typed.
+/// Names and contents of the files in the folder in which the refused commands run.
 const FILES: &[(&str, &str)] = &[
     ("header.csv", "a,b,c\n1,2,3\n"),
     ("word.csv", "x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n0,0,zero,0,0,0,1\n"),
@@ -30,7 +30,7 @@ const FILES: &[(&str, &str)] = &[
     ("free.dat", "0 0 0\n"),
 ];
 
-/// What is typed, and what the message must say. `LONG` stands for steps that take hours.
+/// Commands that must be refused, with texts that the message must contain. `LONG` stands for steps that take hours.
 const REFUSALS: &[(&str, &[&str])] = &[
     // The grammar.
     ("nope", &["'nope'"]),
@@ -258,7 +258,7 @@ fn assert_refusal(folder: &Path, args: &str, env: &[(&str, &str)], says: &[&str]
     assert_eq!(listing(folder), before, "files of {told}");
 }
 
-/// Names and sizes of what is in a folder.
+/// Returns the names and sizes of the files in a folder.
 fn listing(folder: &Path) -> Vec<(std::ffi::OsString, u64)> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let mut entries: Vec<_> =

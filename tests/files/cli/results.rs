@@ -173,7 +173,7 @@ fn render_draws_a_picture_of_the_size_asked_for() {
     assert!((50..32_000).contains(&bright), "{bright} bright pixels of 64000");
 }
 
-/// The side of a box's grid with its border solid, as the teaching code has it.
+/// Writes files of the teaching code for a square box: a grid of `side` × `side` cells with a solid border.
 fn box_files(folder: &Path, side: usize, steps: u32) {
     fs::write(folder.join("x.params"), format!("{side}\n{side}\n{steps}\n10\n0.1\n0.005\n1.85\n")).unwrap();
     let edge = |x: usize| x == 0 || x + 1 == side;
@@ -496,7 +496,7 @@ fn check_says_whether_edited_kernels_are_right() {
     assert!(String::from_utf8(stderr).unwrap().contains("gravity/force.cl:1:"));
 }
 
-/// PoCL offers no device where it cannot write compiled kernels. That is no lack of a driver.
+/// If PoCL's cache folder is not writable, PoCL offers no device. The program then uses another folder and says so.
 #[cfg(unix)]
 #[test]
 fn a_cache_that_cannot_be_written_is_replaced_and_told() {

@@ -11,7 +11,7 @@ use gravitile::view::Camera;
 
 use super::{folder, gravitile, json, stdout};
 
-/// A process that saves and ends, and another that goes on: the same file, to the last byte, as of one that never ended.
+/// Saving a run and resuming it in another process gives the same final file, byte for byte, as a single run.
 #[test]
 fn one_run_or_two_come_to_the_same_bytes() {
     let folder = folder();
@@ -32,7 +32,7 @@ fn one_run_or_two_come_to_the_same_bytes() {
     }
 }
 
-/// Of a flow, tracers move on at the ends of bursts too: its cells are the same, and all mean speeds.
+/// A resumed flow has the cells and mean speeds of a single run. Tracers differ: they also move when bursts end.
 #[test]
 fn a_flow_goes_on_with_its_mean_speeds() {
     let folder = folder();
@@ -51,7 +51,7 @@ fn a_flow_goes_on_with_its_mean_speeds() {
     assert_eq!(fs::read_to_string(folder.path().join("both/av_vels.dat")).unwrap().lines().count(), 40);
 }
 
-/// A picture, drawn from where the snapshot was looked at.
+/// A picture of a snapshot uses the camera that the snapshot stores.
 #[test]
 fn a_picture_is_drawn_from_where_the_snapshot_was_looked_at() {
     let folder = folder();
@@ -88,7 +88,7 @@ fn how_it_goes_on_may_be_changed_and_a_picture_may_be_drawn() {
     assert!(folder.path().join("a.png").is_file());
 }
 
-/// What `auto` learnt meanwhile is for what begins anew.
+/// A resumed run keeps its kernel if an option changes, although `auto` now knows a faster kernel for new runs.
 #[test]
 fn what_goes_on_otherwise_goes_on_with_its_kernel() {
     let folder = folder();
@@ -110,7 +110,7 @@ fn what_goes_on_otherwise_goes_on_with_its_kernel() {
     }
 }
 
-/// A picture of bodies from another folder is written here, under the name of their file.
+/// A snapshot of bodies from a file in another folder is saved here, under the name of that file.
 #[test]
 fn what_is_loaded_is_called_as_its_file() {
     let folder = folder();
@@ -152,7 +152,7 @@ fn tipsy_bodies_are_loaded() {
     assert!(error.contains("it has 90 bytes, but should have 104 by its header"), "{error}");
 }
 
-/// A disk that is full, as the limit on the size of a file shows it: what was saved before is whole.
+/// A limit on the file size simulates a full disk. The file that was saved before stays intact.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_leaves_the_file_of_before() {

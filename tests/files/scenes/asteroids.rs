@@ -10,7 +10,7 @@ use gravitile::scene::Scene;
 
 use super::{length, make, scene, values};
 
-/// Parameters that geometry depends on, at their ends.
+/// Extreme values of the parameters that determine the geometry of scenes.
 const SETS: [&[(&str, &str)]; 4] =
     [&[], &[("radius", "0.0001")], &[("radius", "0.5")], &[("radius", "0.1"), ("planet_radius", "2")]];
 
@@ -22,7 +22,7 @@ fn float(values: &ParamValues, key: &str) -> f64 {
     values.float(key).unwrap().into()
 }
 
-/// radius·∛(m / mean m) of each body, from the design.
+/// Returns the expected radius of each body: radius·∛(m / mean m).
 fn radii(bodies: &Bodies<f64>, values: &ParamValues) -> Vec<f64> {
     let mean = bodies.positions.iter().map(|p| p[3]).sum::<f64>() / bodies.len() as f64;
     bodies.positions.iter().map(|p| float(values, "radius") * (p[3] / mean).cbrt()).collect()
@@ -32,7 +32,7 @@ fn speeds(bodies: &Bodies<f64>) -> impl Iterator<Item = f64> {
     bodies.velocities.iter().map(|v| length(&v[..3]))
 }
 
-/// The least gap between two bodies, and between a body and the planet, over the radius of the (smaller) body.
+/// Returns the smallest gap between two bodies, and between a body and the planet, divided by the (smaller) body's radius.
 fn least_gaps(bodies: &Bodies<f64>, values: &ParamValues) -> [f64; 2] {
     let radii = radii(bodies, values);
     let (mut least, mut above) = (f64::INFINITY, f64::INFINITY);

@@ -26,7 +26,7 @@ fn what_is_written_reads_back_to_the_same_bodies() {
     }
 }
 
-/// A flow and bodies of one's own keep their walls and their numbers.
+/// A scene file written from a user's own walls or bodies contains these walls or bodies.
 #[test]
 fn walls_and_bodies_of_ones_own_are_written_too() {
     let text = "mode = \"fluid\"\nlength = 2\nwalls = '''\n#####\n#...#\n#.#.#\n.....\n'''\n[params]\ndrive = \"force\"\n";

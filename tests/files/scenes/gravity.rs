@@ -183,7 +183,7 @@ fn half_m_v2(bodies: &Bodies<f64>) -> f64 {
     rows.map(|(p, v)| 0.5 * p[3] * length(&v[..3]).powi(2)).sum()
 }
 
-/// Σ m_i m_j f(d²) over all pairs.
+/// Returns Σ m_i m_j f(d²) over all pairs of bodies at distance d.
 fn pairs(bodies: &Bodies<f64>, f: impl Fn(f64) -> f64) -> f64 {
     let p = &bodies.positions;
     let pair = |a: &[f64; 4], b: &[f64; 4]| {
@@ -193,7 +193,7 @@ fn pairs(bodies: &Bodies<f64>, f: impl Fn(f64) -> f64) -> f64 {
     (1..p.len()).map(|i| p[..i].iter().map(|b| pair(&p[i], b)).sum::<f64>()).sum()
 }
 
-/// G·s of the pair force G m d s(d²), from the design, apart from the scenes' own code.
+/// Returns the function G·s of d² in the force G m d s(d²) between two bodies, written independently of the scenes' code.
 fn force(values: &ParamValues) -> impl Fn(f64) -> f64 {
     let [g, eps] = ["g", "eps"].map(|key| f64::from(values.float(key).unwrap()));
     let clamp = values.get("softening").unwrap().to_string() == "clamp";
@@ -229,8 +229,8 @@ fn leapfrog(bodies: &mut Bodies<f64>, force: &impl Fn(f64) -> f64, dt: f64, step
     }
 }
 
-/// Where the planets stood on 1 January 2000, 12 h, about the Sun in the plane of the ecliptic: x and y in astronomical units,
-/// rounded (JPL Horizons). The elements are approximate: some arc minutes.
+/// Compares the scene's planets with their positions on 1 January 2000, 12 h, about the Sun in the plane of the ecliptic:
+/// rounded x and y in astronomical units (JPL Horizons). The scene's elements are accurate to some arc minutes.
 #[test]
 fn planets_stand_where_they_stood() {
     let (bodies, _) = gravity("solar-system", 1, &[]);

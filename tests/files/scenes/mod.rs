@@ -17,12 +17,12 @@ fn all_scenes() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)
     modes::MODES.iter().flat_map(|info| info.scenes.iter().map(move |scene| (*info, scene)))
 }
 
-/// Those of bodies.
+/// Returns every scene with bodies, with its mode.
 fn every_scene() -> impl Iterator<Item = (&'static ModeInfo, &'static Arc<Scene>)> {
     all_scenes().filter(|(info, _)| info.work.matter == Matter::Bodies)
 }
 
-/// The parameters of a scene, with some set otherwise.
+/// Returns the parameters of a scene, after the changes in `set`.
 fn values(info: &ModeInfo, scene: &Scene, set: &[(&str, &str)]) -> ParamValues {
     let mut mode = info.mode_for(scene);
     for (key, value) in set {
@@ -35,7 +35,7 @@ fn make(scene: &Scene, bodies: usize, seed: u64, params: &ParamValues) -> Bodies
     scene.generate(&Setup { bodies, seed, params }).into_bodies().unwrap()
 }
 
-/// A scene with its own parameters and some set otherwise.
+/// Generates a scene with its own parameters, changed by `set`. Returns the bodies and the parameters.
 fn scene(mode: &str, name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies<f64>, ParamValues) {
     let info = modes::find(mode).unwrap();
     let scene = info.scene(name).unwrap();
@@ -43,7 +43,7 @@ fn scene(mode: &str, name: &str, bodies: usize, set: &[(&str, &str)]) -> (Bodies
     (make(scene, bodies, 1, &values).to_f64(), values)
 }
 
-/// FNV-1a over the bits of all numbers that the physics reads, and of a zero where the group stands.
+/// Returns the FNV-1a hash of all numbers that affect the physics, with a zero in place of each body's group.
 fn checksum(bodies: &Bodies) -> u64 {
     let velocities = bodies.velocities.iter().flat_map(|[x, y, z, _]| [*x, *y, *z, 0.0]);
     let numbers = bodies.positions.iter().flatten().copied().chain(velocities);

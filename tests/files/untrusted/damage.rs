@@ -4,7 +4,7 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt};
 
-/// Numbers as they stand in text that no file should do harm with.
+/// Unusual numbers to put into text files.
 pub(super) const TEXTS: [&str; 20] = [
     "0",
     "-0.0",
@@ -28,7 +28,7 @@ pub(super) const TEXTS: [&str; 20] = [
     "\"\\u001b[31mred\"",
 ];
 
-/// The same as they stand in binary files.
+/// Unusual numbers to put into binary files.
 pub(super) const FLOATS: [f32; 14] = [
     0.0,
     -0.0,
@@ -48,7 +48,7 @@ pub(super) const FLOATS: [f32; 14] = [
 
 const WORDS: [u32; 9] = [0, 1, 2, 3, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 28, 5000];
 
-/// `bytes` with one to three things wrong. Beginnings are hit more often than ends: headers stand there, and what they say matters most.
+/// Returns `whole` with one to three random errors, most of them near the start, where headers are.
 pub(super) fn damaged(whole: &[u8], rng: &mut StdRng) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     for _ in 0..rng.random_range(1..4) {

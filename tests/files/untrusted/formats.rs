@@ -23,20 +23,20 @@ use rand::rngs::StdRng;
 use super::damage::damaged;
 use crate::support::{cpu, engine};
 
-/// A format.
+/// A file format that the program reads.
 pub(super) struct Format {
     pub name: &'static str,
-    /// What a file of it is called; within a folder, if a folder is what is read.
+    /// Name of a test file in this format; starts with a folder if a folder is read.
     pub file: &'static str,
-    /// Files with nothing wrong. They may need a device.
+    /// Returns valid files in this format. May need a device.
     pub whole: fn() -> Vec<Vec<u8>>,
-    /// Reads the file, checks what was read, and says how many bytes that is.
+    /// Reads the file, checks the contents, and returns the memory that they may take, in bytes.
     pub read: fn(&Path) -> Result<u64>,
-    /// Something wrong inside of what would show that anything is wrong.
+    /// Returns a file with errors inside the part that checksums protect.
     pub damaged: fn(&[u8], &mut StdRng) -> Vec<u8>,
 }
 
-/// All of them.
+/// All formats that consist of single files.
 pub(super) static FORMATS: [Format; 9] = [
     Format {
         name: "snapshot",
@@ -140,7 +140,7 @@ pub(super) static FORMATS: [Format; 9] = [
     },
 ];
 
-/// Kernels are in a folder of files, so they are no row of [`FORMATS`]: one of them is read in its place.
+/// The format of a kernel folder. It is not in [`FORMATS`], because the test replaces one of several files.
 pub(super) static KERNELS: Format = Format {
     name: "kernels",
     file: "gravity/tiled.cl",
@@ -158,7 +158,7 @@ pub(super) static KERNELS: Format = Format {
 
 const CASE: &str = "8\n8\n100\n10\n0.1\n0.005\n1.85\n";
 
-/// An error is a sentence that fits on the screen, and does nothing to a terminal.
+/// Checks that an error is a sentence that fits on the screen and contains no terminal commands.
 pub(super) fn check_error(error: &Error) {
     let text = error.to_string();
     assert!((5..2500).contains(&text.chars().count()), "{text:?}");
@@ -169,7 +169,7 @@ fn check_label(text: &str) {
     assert!(text.chars().count() <= 1001 && !text.chars().any(char::is_control), "{text:?}");
 }
 
-/// Bodies from a file that holds none that are quarantined.
+/// Checks bodies from a file that may not contain quarantined bodies. Returns their size in bytes.
 fn check_loaded(bodies: &Bodies) -> u64 {
     assert_eq!(bodies.nonfinite(), 0);
     let size = check_bodies(bodies);
@@ -178,7 +178,7 @@ fn check_loaded(bodies: &Bodies) -> u64 {
     size
 }
 
-/// Checks that each body is within bounds or excluded.
+/// Checks that each body is within bounds or excluded. Returns the size of the bodies in bytes.
 fn check_bodies(bodies: &Bodies) -> u64 {
     assert!(!bodies.is_empty() && bodies.positions.len() == bodies.velocities.len());
     for ([x, y, z, m], v) in bodies.positions.iter().zip(&bodies.velocities) {
@@ -188,7 +188,7 @@ fn check_bodies(bodies: &Bodies) -> u64 {
     32 * bodies.len() as u64
 }
 
-/// What was read can be written and read again, and comes to the same bytes.
+/// Checks that writing and reading a snapshot keeps its bytes. Returns the memory that this may take, in bytes.
 fn check_snapshot(snapshot: &Snapshot) -> u64 {
     let bytes: u64 = snapshot.runs.iter().map(check_run).sum();
     let once = snapshot.to_bytes().unwrap();
@@ -225,12 +225,12 @@ fn check_scene_of(scene: &Scene) {
     }
 }
 
-/// A scene that was read says in a file what it said before.
+/// Checks a scene that was read, and writes it as text. Returns the memory that this may take, in bytes.
 fn check_scene(config: &Config) -> u64 {
     check_scene_of(&config.start);
     match config.to_file() {
         Ok(text) => 4 * text.len() as u64,
-        // A scene file cannot contain excluded bodies.
+        // Bodies that are held out stand in no scene file.
         Err(error) => {
             check_error(&error);
             0
@@ -238,7 +238,7 @@ fn check_scene(config: &Config) -> u64 {
     }
 }
 
-/// A snapshot of each mode and layout, one with another mode left and one with bodies of its own among them.
+/// Snapshots of each mode and layout. One also holds another mode, and one has bodies from a file.
 static SNAPSHOTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let config = |nth: usize| {
         let mut config = Config { bodies: Some(100), ..Config::new(MODES[nth % MODES.len()]) };
@@ -269,22 +269,22 @@ static SNAPSHOTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..4).map(snapshot).collect()
 });
 
-/// Bytes of a snapshot before its checksum, and before what is compressed.
+/// Offsets of the checksum and of the compressed part in a snapshot file.
 const SEAL: [usize; 2] = [16, 28];
 
-/// What is in a snapshot.
+/// Returns the uncompressed contents of a snapshot file.
 pub(super) fn unsealed(file: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     ZlibDecoder::new(&file[SEAL[1]..]).read_to_end(&mut body).unwrap();
     body
 }
 
-/// A snapshot with `body` in it that says to have `length` bytes, with the right checksum.
+/// Returns a snapshot file with `body` that claims to have `length` bytes, with a valid checksum.
 pub(super) fn sealed_as(body: &[u8], length: u64) -> Vec<u8> {
     sealed_by(length, flate2::Compression::fast(), &mut { body })
 }
 
-/// A snapshot with `head` and so many zeros in it, as small as it can be.
+/// Returns the smallest snapshot file that holds `head` and `zeros` zeros.
 pub(super) fn sealed_with_zeros(head: &[u8], zeros: usize) -> Vec<u8> {
     let mut body = head.chain(std::io::repeat(0).take(zeros as u64));
     sealed_by((head.len() + zeros) as u64, flate2::Compression::best(), &mut body)
@@ -302,7 +302,7 @@ pub(super) fn sealed(body: &[u8]) -> Vec<u8> {
     sealed_as(body, body.len() as u64)
 }
 
-/// The words, and the lists with their names.
+/// Splits a snapshot file into its text part and its lists with their names.
 pub(super) fn parts(file: &[u8]) -> (toml::Table, Vec<(String, Vec<u8>)>) {
     let body = unsealed(file);
     let count = u32::from_le_bytes(body[..4].try_into().unwrap()) as usize;
@@ -318,7 +318,7 @@ pub(super) fn parts(file: &[u8]) -> (toml::Table, Vec<(String, Vec<u8>)>) {
     (words, lists)
 }
 
-/// A snapshot of words and lists; the words get the lengths of the lists.
+/// Joins a text part and lists to a snapshot file, and puts the lengths of the lists into the text.
 pub(super) fn joined(mut words: toml::Table, lists: &[(String, Vec<u8>)]) -> Vec<u8> {
     let row = |(name, list): &(String, Vec<u8>)| {
         toml::Value::Array(vec![name.clone().into(), (list.len() as i64).into()])
@@ -334,7 +334,7 @@ pub(super) fn with_words(words: &str, lists: &[u8]) -> Vec<u8> {
     sealed(&[&(words.len() as u32).to_le_bytes(), words.as_bytes(), lists].concat())
 }
 
-/// One in four is damaged as a file, the others within: in the body as a whole, in the words, or in a list.
+/// Damages a snapshot: in one of four cases the file itself, otherwise its contents, its text part or a list.
 fn damaged_snapshot(whole: &[u8], rng: &mut StdRng) -> Vec<u8> {
     match rng.random_range(0..4) {
         0 => damaged(whole, rng),
@@ -354,7 +354,7 @@ fn damaged_snapshot(whole: &[u8], rng: &mut StdRng) -> Vec<u8> {
     }
 }
 
-/// Pictures of three by two pixels that carry each of the snapshots, and one that carries a scene.
+/// Returns pictures of 3 × 2 pixels that contain each of the snapshots, and one that contains a scene.
 fn pictures() -> Vec<Vec<u8>> {
     let png = gravitile::export::film::png(&image::RgbImage::new(3, 2)).unwrap();
     let snapshots = SNAPSHOTS.iter().map(|bytes| Snapshot::from_bytes(bytes).unwrap());
@@ -363,7 +363,7 @@ fn pictures() -> Vec<Vec<u8>> {
     carriers.chain([carrying(b"gvSc", scene.as_bytes())]).collect()
 }
 
-/// A picture without pixels that carries `data`, with the right checksum.
+/// Returns a picture without pixels that has a chunk called `name` with `data` and a valid checksum.
 pub(super) fn carrying(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     [&b"\x89PNG\r\n\x1a\n"[..], &chunk(name, data), b"\0\0\0\0IEND\xae\x42\x60\x82"].concat()
 }
@@ -407,7 +407,7 @@ fn csv_files() -> Vec<Vec<u8>> {
     vec![text, b"x,y,z,vx,vy,vz,m\n0,0,0,0,0,0,1\n".to_vec()]
 }
 
-/// A Tipsy file of two gas, three dark and one star particle.
+/// Returns a Tipsy file of two gas, three dark-matter and one star particle.
 pub(super) fn tipsy_file(is_big: bool) -> Vec<u8> {
     let word = |x: u32| if is_big { x.to_be_bytes() } else { x.to_le_bytes() };
     let number = |x: f32| if is_big { x.to_be_bytes() } else { x.to_le_bytes() };
@@ -419,7 +419,7 @@ pub(super) fn tipsy_file(is_big: bool) -> Vec<u8> {
     bytes
 }
 
-/// Takes two steps with what was read and looks at it: what a file says may not carry off all bodies.
+/// Runs two steps of a file that was read and draws the result. No contents of a file may break all bodies.
 pub(super) fn step(format: &str, path: &Path) -> bool {
     let begun = |config: Config| gravitile::engine::Engine::new(cpu(), config);
     let resumed = |snapshot: Snapshot| gravitile::engine::Engine::resume(cpu(), snapshot, &Tuned::default());

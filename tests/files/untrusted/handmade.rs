@@ -9,11 +9,11 @@ use super::formats::{
     Format, carrying, chunk, joined, parts, sealed, sealed_as, tipsy_file, unsealed, with_words,
 };
 
-/// What stands where a file should.
+/// Something that is found in place of a file.
 #[derive(Clone)]
 pub(super) enum Made {
     Bytes(Vec<u8>),
-    /// These bytes, and nothing but zeros up to a length, which take no room on a disk.
+    /// A sparse file: these bytes, followed by zeros up to a length, which take no space on the disk.
     Sparse(Vec<u8>, u64),
     Link(&'static str),
     Pipe,
@@ -47,7 +47,7 @@ impl Made {
     }
 }
 
-/// At least 200 files of a format, each with a name.
+/// Returns at least 200 damaged files of a format, each with a name.
 pub(super) fn all(format: &Format, whole: &[Vec<u8>]) -> Vec<(String, Made)> {
     let mut made = of_any(&whole[0]);
     let bytes = match format.name {
@@ -67,7 +67,7 @@ pub(super) fn all(format: &Format, whole: &[Vec<u8>]) -> Vec<(String, Made)> {
 
 type Named = Vec<(String, Vec<u8>)>;
 
-/// What is wrong with any format.
+/// Returns damage that any format can suffer.
 fn of_any(whole: &[u8]) -> Vec<(String, Made)> {
     let mut made = vec![
         ("nothing".to_owned(), Made::Bytes(Vec::new())),
@@ -117,7 +117,7 @@ fn of_any(whole: &[u8]) -> Vec<(String, Made)> {
     made
 }
 
-/// Texts in which a value, of those that stand behind `separator`, is another.
+/// Returns texts in which a value after `separator` is replaced by another.
 fn texts(whole: &[Vec<u8>], separator: &str) -> Named {
     let mut made = Vec::new();
     for (nth, bytes) in whole.iter().enumerate().take(12) {
@@ -278,7 +278,7 @@ fn csv_files() -> Named {
     made
 }
 
-/// Lines of numbers with one line or one number another.
+/// Returns lists of numbers in which one line or one number is replaced.
 fn numbers(whole: &[u8]) -> Named {
     let text = String::from_utf8(whole.to_vec()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -340,7 +340,7 @@ fn kernels(whole: &[u8]) -> Named {
     (1..90).map(|nth| (format!("{nth} times"), whole.repeat(nth * nth * 3))).collect()
 }
 
-/// Each list of each snapshot with other numbers, another length, or in another place; each word another; and bombs.
+/// Returns snapshots in which a list has other numbers, another length or another place, or a text differs; and bombs.
 fn snapshots(whole: &[Vec<u8>]) -> Named {
     let mut made = Vec::new();
     for (of, file) in whole.iter().enumerate() {
@@ -418,7 +418,7 @@ fn snapshots(whole: &[Vec<u8>]) -> Named {
     made
 }
 
-/// Small files that unpack to large ones.
+/// Returns small files that decompress to large ones.
 fn bombs(whole: &[u8]) -> Named {
     let (words, lists) = parts(whole);
     let text = toml::to_string(&words).unwrap();
@@ -454,10 +454,10 @@ fn bombs(whole: &[u8]) -> Named {
     made
 }
 
-/// How the names of files begin that have to be refused.
+/// Prefix of the names of files that must be refused.
 pub(super) const REFUSED: &str = "refused: ";
 
-/// Snapshots of 300 MB of zeros whose words explain their lists as those of flows, and one of the same mode twice.
+/// Returns snapshots of 300 MB of zeros that claim to be the lists of flows, and a snapshot with one mode twice.
 fn refused(whole: &[Vec<u8>]) -> Named {
     const CELLS: usize = 2900;
     let table = |text: &str| toml::from_str::<toml::Table>(text).unwrap();

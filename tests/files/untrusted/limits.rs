@@ -6,16 +6,16 @@ use std::process::{Command, Output};
 
 use crate::support::test_alone;
 
-/// Address space of the process that reads files.
+/// Limit, in bytes, on the address space of the process that reads files.
 pub(super) const ADDRESS_SPACE: u64 = 1 << 30;
-/// What a file may cost besides what is in it.
+/// Largest memory, in bytes, that reading a file may use in addition to its contents.
 pub(super) const MOST_BESIDES: u64 = 300 << 20;
 
-/// Where the process finds files to begin with, and where it puts those that are read.
+/// Environment variable with the folder of the test files, in which the process also keeps the files that it could read.
 pub(super) const FOLDER: &str = "GRAVITILE_TEST_FILES";
 pub(super) const MUTATIONS: &str = "GRAVITILE_TEST_MUTATIONS";
 
-/// Runs the test `name` of `module` in a process of its own, with [`ADDRESS_SPACE`].
+/// Runs the test `name` of `module` in a separate process whose address space is limited to [`ADDRESS_SPACE`].
 pub(super) fn run_limited(module: &str, name: &str, folder: &Path, mutations: usize) -> Output {
     let mut command = test_alone(module, name);
     // Each thread of glibc's would set aside address space for an arena of its own.
@@ -42,7 +42,7 @@ fn limit(command: &mut Command) {
 #[cfg(not(unix))]
 fn limit(_: &mut Command) {}
 
-/// The memory that `work` used at most, beyond what was used before; 0 where nobody tells.
+/// Runs `work`. Returns its result and the additional memory at its peak in bytes; 0 if the system does not report memory.
 pub(super) fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
     // "5" begins the count of VmHWM anew: proc(5).
     let is_told = fs::write("/proc/self/clear_refs", "5").is_ok();

@@ -27,18 +27,18 @@ use self::formats::{FORMATS, Format, KERNELS, carrying, check_error, sealed, tip
 use self::handmade::{Made, REFUSED};
 use self::limits::{FOLDER, MOST_BESIDES, MUTATIONS, peak, run_limited};
 
-/// Damaged files of each format, in the gate and in the long version.
+/// Number of randomly damaged files per format in a short test run; `MANY` in a long run.
 const FEW: usize = 50;
 const MANY: usize = 3000;
-/// Files that are read of each format that are stepped too.
+/// Number of readable files per format whose simulation is then stepped, in short and long test runs.
 const STEPPED: [usize; 2] = [6, 120];
 
 fn formats() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().chain([&KERNELS])
 }
 
-/// Files of each format in `folder`: those with nothing wrong, and those made to do harm, each in a folder of its own. To make a bomb
-/// takes more memory than to read it may.
+/// Writes files of each format to `folder`: valid files, and files made to do harm, in a folder per format. Making a
+/// decompression bomb takes more memory than reading it may take.
 fn prepare(folder: &Path) {
     for format in formats() {
         let of = folder.join(format.name);
@@ -66,17 +66,17 @@ fn whole(folder: &Path, format: &Format) -> Vec<Vec<u8>> {
     (0..).map_while(|nth| fs::read(folder.join(format.name).join(format!("{nth}.whole"))).ok()).collect()
 }
 
-/// What came of the files of a format.
+/// Results of reading the damaged files of one format.
 #[derive(Default)]
 struct Tally {
     files: usize,
     read: usize,
-    /// The most memory that one took beyond what was in it, and which.
+    /// Largest memory, in bytes, that a file took beyond its contents, and the name of this file.
     most: (u64, String),
 }
 
 impl Tally {
-    /// Reads what is in `path`. What can be read is kept for later.
+    /// Reads the file `path` and checks its memory use. Keeps a readable file for later steps.
     fn read(&mut self, folder: &Path, format: &Format, name: &str, path: &Path) {
         let (outcome, memory) = peak(|| catch_unwind(AssertUnwindSafe(|| (format.read)(path))));
         let outcome = outcome.unwrap_or_else(|_| panic!("{}, {name}", format.name));
@@ -105,7 +105,7 @@ impl Tally {
     }
 }
 
-/// In the process with little memory: reads every file of every format.
+/// Reads every file of every format, in a process with little memory.
 #[test]
 #[ignore = "run by others, with little memory"]
 fn all_files_are_read() {
@@ -149,7 +149,7 @@ fn all_files_are_read() {
     }
 }
 
-/// Reads all files, then steps some of those that could be read.
+/// Reads all files, then steps some of the files that could be read.
 fn try_all(mutations: usize, stepped: usize) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
@@ -186,7 +186,7 @@ fn no_file_of_many_does_harm() {
     try_all(MANY, STEPPED[1]);
 }
 
-/// Nothing that the checksum covers can change without being seen.
+/// Any change to bytes that the checksum covers is detected.
 #[test]
 fn damaged_snapshots_are_refused() {
     let whole = (FORMATS[0].whole)();
@@ -199,7 +199,7 @@ fn damaged_snapshots_are_refused() {
     }
 }
 
-/// Reads bytes as a file by the name `name`.
+/// Writes `bytes` to a file called `name`, and reads it with `read`.
 fn from_file<T>(bytes: &[u8], name: &str, read: impl Fn(&Path) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);

@@ -6,7 +6,8 @@ use gravitile::ui::ChartFormat;
 
 use super::*;
 
-/// A trial of every variant with a work-group of `work_group`, faster on each rung.
+/// Returns a trial for every variant with work-groups of size `work_group`. Each variant is twice as fast as the previous
+/// one.
 fn trials(app: &App, bodies: usize, work_group: usize) -> Vec<Trial> {
     let guess = |variant| Recipe::guess(variant, &app.device, bodies).with_work_group(work_group);
     let trial = |(rung, variant)| Trial {

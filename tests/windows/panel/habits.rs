@@ -7,7 +7,7 @@ use super::*;
 use gravitile::base::look::{Palette, Theme};
 use gravitile::ui::Trigger;
 
-/// Opens the palette, types, and takes what is chosen.
+/// Opens the command palette, types a text, and runs the selected entry.
 pub(super) fn find(window: &mut Window, typed: &str) {
     window.key_press_modifiers(Modifiers::COMMAND, Key::K);
     window.run();
@@ -156,7 +156,7 @@ fn the_palette_lists_every_shortcut_and_is_used_with_arrows_and_mouse() {
     assert!(window.state().look.turn && !is_open(&window));
 }
 
-/// Whether something explains itself where the pointer is.
+/// Returns whether a tooltip appears at a position of the pointer.
 fn has_help(window: &mut Window, at: egui::Pos2) -> bool {
     window.hover_at(at);
     window.run();
@@ -166,10 +166,10 @@ fn has_help(window: &mut Window, at: egui::Pos2) -> bool {
     })
 }
 
-/// Opens something that has controls.
+/// A function that opens a part of the window with controls.
 type Opening = fn(&mut Window);
 
-/// What is not there from the start, one at a time: it may lie over the others.
+/// Parts of the window that are closed at first. They are opened one at a time, because one may cover another.
 const OPENINGS: [(&str, Opening); 9] = [
     ("a body", |window| window.state_mut().stats.selected = hand::holding().state().stats.selected),
     ("a launch", |window| press(window, Key::L)),
@@ -193,7 +193,7 @@ fn names(window: &Window) -> BTreeSet<String> {
     window.state().rects.iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// As [`open`], but help comes at once.
+/// Opens a window like [`open`], in which tooltips appear without delay.
 fn open_with_help(info: &'static ModeInfo) -> Window {
     let window = open(info);
     window.ctx.all_styles_mut(|style| {
@@ -203,7 +203,7 @@ fn open_with_help(info: &'static ModeInfo) -> Window {
     window
 }
 
-/// The controls among `wanted` that do not explain themselves.
+/// Returns the controls accepted by `wanted` that have no tooltip.
 fn without_help(window: &mut Window, wanted: impl Fn(&str) -> bool) -> Vec<String> {
     // A row of chips is no control of its own.
     let rects = window.state().rects.clone();
@@ -386,7 +386,7 @@ fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
     assert!(window.query_by_label("Keys and mouse").is_some());
 }
 
-/// Every file of the program's text but what writes to a terminal.
+/// Returns all source files in `folder` except those of `src/commands`, whose texts appear in a terminal.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let shown = entries.filter(|path| !path.ends_with("src/commands"));

@@ -13,7 +13,7 @@ fn body(body: usize) -> SelectedBody {
     }
 }
 
-/// With a body in hand.
+/// Opens a window with a selected body.
 pub(super) fn holding() -> Window {
     let mut window = open(MODES[0]);
     window.state_mut().stats.selected = Some(body(41));
@@ -194,7 +194,7 @@ fn mass_and_strength_can_be_reset() {
     }
 }
 
-/// At every size of text the tools and the numbers stand beside or below each other, within the picture.
+/// The tools and the overlay of numbers never overlap and stay within the picture, at every text size.
 #[test]
 fn tools_and_numbers_never_overlap() {
     for tool in [Tool::Look, Tool::Launch] {

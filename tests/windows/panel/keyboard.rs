@@ -3,7 +3,7 @@
 use super::*;
 use gravitile::ui::split_events;
 
-/// All of it between two frames, as of a quick hand or a slow picture.
+/// Sends all keys between two frames, as a fast typist does.
 pub(super) fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
     let mut events = Vec::new();
     for (modifiers, key, text) in keys {
@@ -162,7 +162,7 @@ fn what_is_typed_with_the_key_of_a_dialog_is_no_shortcut() {
     }
 }
 
-/// A key as a keyboard sends it: with Shift it is called otherwise than without, and Shift is often let go of first.
+/// Presses a key with Shift and releases it after Shift, so that the release has another name than the press.
 fn shifted(window: &mut Window, (with, without): (Key, Key), modifiers: Modifiers) {
     for (key, pressed) in [(with, true), (without, false)] {
         let (physical_key, repeat) = (Some(without), false);

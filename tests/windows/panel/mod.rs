@@ -33,7 +33,7 @@ use gravitile::ui::{Action, CONTROLS, Markers, Model, Tool, ToolSettings, Ui, Wi
 
 const MAX_BODIES: usize = 50_000;
 
-/// What the window would hold.
+/// The state that the real window would hold beside the panel.
 struct App {
     ui: Option<Ui>,
     config: Config,
@@ -163,7 +163,7 @@ fn press(window: &mut Window, key: Key) {
     window.run();
 }
 
-/// Types into the number beside `label`, as with the mouse and the keyboard.
+/// Types a number into the field beside `label`, with the mouse and the keyboard.
 fn type_number(window: &mut Window, label: &str, text: &str) {
     click(window, Role::SpinButton, label);
     window.get_by_role_and_label(Role::SpinButton, label).type_text(text);
@@ -171,7 +171,7 @@ fn type_number(window: &mut Window, label: &str, text: &str) {
     press(window, Key::Enter);
 }
 
-/// What a mode says of its parameters.
+/// Descriptions and values of a mode's parameters, by type.
 #[derive(Default)]
 struct Described {
     floats: Vec<(Info, f32, f32, f32)>,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Lets a simulation go on for some pictures.
+/// Simulates the results of some steps, each shown for several frames.
 fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
     for step in steps {
         let stats = &mut window.state_mut().stats;
@@ -35,7 +35,7 @@ fn plots_open_by_key_and_by_button_and_show_what_there_is() {
     assert!(window.state().plots);
 }
 
-/// To draw them takes as long as many steps where a processor draws.
+/// Lines of plots are redrawn only twice a second, because on a CPU drawing takes the time of many steps.
 #[test]
 fn lines_are_drawn_twice_a_second() {
     let mut window = open(MODES[0]);
@@ -109,7 +109,7 @@ fn an_axis_of_differences_says_so() {
     assert_eq!(window.query_all_by_label("relative to the axis centre").count(), 1);
 }
 
-/// The texts in the window of plots: the numbers along its axes are among them.
+/// Returns the texts in the window of plots, including the numbers along the axes.
 fn texts(window: &Window) -> Vec<String> {
     fn collect(shape: &egui::Shape, rect: egui::Rect, texts: &mut Vec<String>) {
         match shape {

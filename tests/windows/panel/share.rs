@@ -14,13 +14,13 @@ fn last(window: &Window) -> &Action {
     window.state().actions.last().unwrap()
 }
 
-/// The plan of the film that the last action starts.
+/// Returns the settings of the film that the last action starts.
 fn film(window: &Window) -> FilmPlan {
     assert_eq!(*last(window), Action::RecordFilm);
     window.state().ui.as_ref().unwrap().export.plan()
 }
 
-/// The size of the picture that the last action saves.
+/// Returns the size of the picture that the last action saves.
 fn picture(window: &Window) -> PictureSize {
     assert_eq!(*last(window), Action::SavePicture);
     window.state().ui.as_ref().unwrap().export.plan().size

@@ -164,7 +164,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(shown(&window, "The folder is gone"), "it is told anew after it worked");
 }
 
-/// Help and palette stay in the window, and their words in them.
+/// The help and the command palette fit in the window at every text size.
 #[test]
 fn help_and_palette_fit_however_large_text_is() {
     for (size, zoom) in [(1280.0, 1.0), (1280.0, 1.5), (1280.0, 2.0), (900.0, 2.0), (640.0, 2.0)]
@@ -227,7 +227,7 @@ fn the_overlay_tells_speed_and_truth() {
     assert!(window.query_by_label_contains("2 bodies excluded: not finite").is_some());
 }
 
-/// Whether the overlay is folded; where it is not, there is room for its first row at least.
+/// Returns whether the overlay of numbers is folded. An unfolded overlay must have room for its first row.
 fn is_folded(window: &Window) -> bool {
     let Some(row) = window.query_by_label("Frame rate") else { return true };
     let overlay = window.ctx.memory(|memory| memory.area_rect("overlay").unwrap());
@@ -376,7 +376,7 @@ fn the_brush_is_taken_by_box_and_key_where_there_is_something_to_paint() {
     assert_eq!(brush(&window), None, "Escape lays it down");
 }
 
-/// A flow that ran and stands still since it blew up.
+/// Opens a window with a flow that has blown up and is paused.
 fn blown_up() -> Window {
     let mut window = open(&modes::fluid::INFO);
     (window.state_mut().stats.mode, window.state_mut().stats.generation) = ("fluid", 1);
