@@ -14,7 +14,7 @@ use proc_macro2::{Spacing, TokenStream, TokenTree};
 /// A new module needs a row.
 const LAYERS: &[(&str, &str)] = &[
     ("main", "commands cli base"),
-    // The map: declares every module and holds no code.
+    // `lib.rs` declares every module and contains no code.
     ("lib", ""),
     ("commands", "cli app ui export session engine modes scene view compute base"),
     ("cli", "export engine modes scene compute base"),
@@ -102,7 +102,7 @@ fn circles(modules: &BTreeMap<String, Vec<Name>>) -> Vec<String> {
             let targets = names.iter().filter(|name| !name.passed_on).filter_map(|name| {
                 let path = match name.path[0].as_str() {
                     "crate" => name.path[1..].to_vec(),
-                    // A module may name what it declares without `self::`.
+                    // A module may use its own child modules without `self::`.
                     child if modules.contains_key(&format!("{module}::{child}")) => {
                         module.split("::").map(str::to_owned).chain(name.path.iter().cloned()).collect()
                     }
@@ -172,7 +172,7 @@ fn defined_in(path: &[String], modules: &BTreeMap<String, Vec<Name>>, depth: usi
 /// No file contains an absolute path that exists only on a developer's machine.
 #[test]
 fn no_machine_paths() {
-    // In pieces, so that this file may be read too.
+    // Split in two, so that the test accepts this file.
     let forbidden = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
     let roots = [
         "README.md",
@@ -210,7 +210,7 @@ fn violations(module: &[String], source: &str) -> Vec<String> {
             }
             continue;
         }
-        // All of the path: crates re-export each other (`glium::winit`).
+        // Checks the whole path, because crates re-export each other (`glium::winit`).
         for name in &path {
             if let Some((_, users)) = CRATES.iter().find(|row| row.0 == *name)
                 && !words(users).any(|user| user == layer)
@@ -290,7 +290,7 @@ fn flat(tokens: TokenStream) -> Vec<Token> {
                 push(ident.to_string().trim_start_matches("r#").to_owned());
                 joint = false;
             }
-            // Doc comments arrive here too, as strings.
+            // Doc comments also arrive here, as string literals.
             TokenTree::Literal(_) => {
                 push("literal".into());
                 joint = false;
@@ -306,14 +306,14 @@ fn scan(tokens: &[Token], module: &[String], names: &mut Vec<Name>) {
     let mut at = 0;
     while at < tokens.len() {
         if text(at) == "mod" && text(at + 2) == "{" {
-            // An inline module: `super` means this one inside it.
+            // In an inline module, `super` means the outer module.
             let end = closing(tokens, at + 2);
             let inner: Vec<_> = module.iter().cloned().chain([text(at + 1).to_owned()]).collect();
             scan(&tokens[at + 3..end], &inner, names);
             at = end;
         } else if text(at) == "use" || (text(at) == "crate" && text(at.wrapping_sub(1)) == "extern") {
             let first = names.len();
-            // `pub use` and `pub(crate) use` pass a name on.
+            // `pub use` and `pub(crate) use` re-export a name.
             let public = ["pub", ")"].contains(&text(at.wrapping_sub(1)));
             at = tree(tokens, at + 1, &[], module, names);
             for name in &mut names[first..] {
@@ -351,14 +351,14 @@ fn tree(
         let end = closing(tokens, at);
         while at < end {
             at = tree(tokens, at + 1, &path, module, names);
-            // On to the next branch, over `*` and `as name`.
+            // Continues with the next branch, after `*` or `as name`.
             while at < end && text(at) != "," {
                 at += 1;
             }
         }
         return end + 1;
     }
-    // Nothing stands between a last comma and its brace.
+    // There is no path between a last comma and its brace.
     if path.len() > prefix.len() || text(at) == "*" {
         names.push(Name { line: tokens[start].line, path: absolute(path, module), passed_on: false });
     }
@@ -503,7 +503,7 @@ mod scanner {
         ] {
             assert_eq!(found("view", source), ["ocl"], "{source}");
         }
-        // By way of a crate that may be used.
+        // The path leads through a crate that may be used.
         assert_eq!(found("view", "use glium::winit::window::Window;"), ["winit"]);
     }
 

@@ -34,7 +34,7 @@ fn stirred(info: &'static ModeInfo, scene: &str, options: &[(&str, &str)]) -> Co
         params::set(config.mode.as_mut(), key, value).unwrap();
     }
     if info.work.matter == Matter::Flow {
-        // Whatever moves it moves every cell in its own way.
+        // In a flow, every cell already moves in its own way.
         return config;
     }
     let mut bodies = engine(config.clone()).bodies().unwrap();
@@ -93,15 +93,15 @@ fn are_accurate(all: bool) {
             watched.run(steps, |_| ()).unwrap();
             alone.run(steps, |_| ()).unwrap();
             let told = sample(&mut watched).unwrap().len();
-            // Of a grid, those of the chosen cells that are free, each in two parts.
+            // A flow's sample contains two values for each chosen cell that is free.
             let of_grid = matter(&watched) == Matter::Flow;
-            // Of asteroids, those whose contacts are no matter of rounding.
+            // Asteroids are left out of the sample if rounding decides whether they touch.
             let is_right = match watched.config().mode.info().name {
                 "asteroids" => (SAMPLE * 9 / 10..=SAMPLE).contains(&told),
                 _ => told == SAMPLE || (of_grid && told > SAMPLE && told < 2 * SAMPLE),
             };
             assert!(is_right, "{}: {told}", name());
-            // Where there is an error to tell, there is an effect that it is relative to.
+            // An error is known only if there is a change that it is relative to.
             let error = error(&mut watched).unwrap();
             assert!(error < config.variant.unwrap().tolerance, "{}: {error}", name());
         }
@@ -142,13 +142,13 @@ fn mistakes_show() {
 
 #[test]
 fn tiles_that_take_turns_in_the_same_memory_add_up() {
-    // More distances between blocks than run at the same time: an even number of blocks, and an odd one.
+    // More distances between blocks than can run at once: an even and an odd number of blocks.
     for bodies in [128 * 132, 128 * 133 - 5] {
         let mistakes = [("|| distance >= depth", ""), ("if (distance >= depth)", "if (false)")];
         let wrong = mistakes.map(|(right, wrong)| mistaken(gravity(), "mutual", right, wrong));
         let right = gravity().variant("mutual").unwrap();
         for (variant, lanes) in [(right, 16), (wrong[0], 16), (wrong[1], 16), (right, 1), (wrong[0], 1)] {
-            // A work-group to a tile, or an item.
+            // A tile is computed by a work-group (16 lanes) or by a single work-item.
             let work_group = Some(if lanes == 1 { 32 } else { 2 });
             let knobs = [("block", 128), ("lanes", lanes)].into();
             let start = scene("plummer", Some(bodies), &[]);
@@ -197,7 +197,7 @@ fn bodies_held_out_do_not_spoil_it() {
         let config = Config { bodies: Some(200), ..Config::new(info) };
         let mut bodies = engine(config.clone()).bodies().unwrap();
         bodies.velocities[5] = [f32::NAN; 4];
-        // This one leaves all bounds on the way.
+        // This body leaves the range of valid positions during the run.
         (bodies.positions[9][0], bodies.velocities[9]) = (9.9e17, [9e17, 0.0, 0.0, 0.0]);
         let start = Scene::of_bodies("held out", bodies);
         let config = Config { start, ..config };

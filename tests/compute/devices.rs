@@ -33,9 +33,9 @@ fn with_devices(test: &str, count: usize) {
     let output = test_alone(module_path!(), test)
         .env("POCL_DEVICES", vec!["pthread"; count].join(" "))
         .env(INSIDE, count.to_string())
-        // However few bodies there are.
+        // Shares the work even if there are few bodies.
         .env("GRAVITILE_SHARE", "always")
-        // How long to wait for a device, in seconds.
+        // Time limit for an answer of a device, in seconds.
         .env("GRAVITILE_PATIENCE", if test.contains("hangs") { "2" } else { "60" })
         .output()
         .unwrap();
@@ -203,7 +203,7 @@ fn same_flow(scene: &str, wanted: &str, count: usize) {
         if scene == "cylinder" || variant.name != "half" {
             assert!(one.cells == several.cells, "fluid {} on {count} devices: other cells", variant.name);
         } else {
-            // Where a burst is cut the push comes in a kernel of its own, and sixteen bits are rounded once more.
+            // At the end of a burst of steps a separate kernel applies the drive, and 16-bit numbers are rounded once more.
             let off = |a: &Flow, b: &Flow| -> f32 {
                 let pairs = a.cells.iter().flatten().zip(b.cells.iter().flatten());
                 pairs.map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
@@ -213,8 +213,8 @@ fn same_flow(scene: &str, wanted: &str, count: usize) {
             continue;
         }
         assert!(*picture.image.values == *points.image.values, "fluid {}: another picture", variant.name);
-        // Where a burst is cut the push of the next step is not yet seen, so where there is one tracers may differ by
-        // what it makes of a step.
+        // At the end of a burst the drive of the next step is not applied yet, so tracers may differ by its effect in one
+        // step.
         let is_near = |(a, b): (&[f32; 2], &[f32; 2])| (a[0] - b[0]).hypot(a[1] - b[1]) < 0.3;
         let near = one.tracers.iter().zip(&several.tracers).filter(|pair| is_near(*pair)).count();
         match scene {
@@ -308,7 +308,7 @@ fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
             }
             assert!(size > 0.0 && (error / size).sqrt() < 1e-5, "{case}: {}", (error / size).sqrt());
             let losses = engine.take_lost_devices();
-            // Nothing is built or reserved in the course of a run.
+            // During a run, no kernel is built and no memory is allocated.
             let is_met = !matches!(call, Call::Build | Call::Allocate);
             match losses.as_slice() {
                 [] if !is_met => {}
@@ -370,7 +370,7 @@ fn a_change_that_fails_leaves_what_was() {
         assert_eq!(engine.config().variant, info.variant("tiled"));
         assert_eq!(engine.bodies().unwrap(), before, "{call:?}");
         engine.run(10, |_| ()).unwrap();
-        // Once it is over, the same change is possible.
+        // After the fault, the same change succeeds.
         engine.configure(config).unwrap();
         engine.run(10, |_| ()).unwrap();
         assert_eq!(engine.resolved().recipe.variant.name, "mutual");
@@ -495,10 +495,10 @@ fn another_first_device_goes_on_with_the_same_bodies() {
     engine.configure(moved.clone()).unwrap();
     assert_eq!((engine.size(), engine.clock().0, engine.undos()), (size, 5, 1));
     assert!(!engine.reseeds(&moved));
-    // Nor does the mode that was left begin anew.
+    // Nor does the mode that was left restart.
     engine.configure(Config { devices: vec![1], ..asteroids }).unwrap();
     assert_eq!(engine.clock().0, 4);
-    // Another number is another number.
+    // Only a changed number of bodies restarts the scene.
     engine.configure(moved.clone()).unwrap();
     engine.configure(Config { bodies: Some(300), ..moved.clone() }).unwrap();
     assert_eq!((engine.size(), engine.clock().0), (300, 0));
@@ -517,7 +517,7 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
             let start = engine.bodies().unwrap();
             for at in [[1.5, 0.0, 0.2], [0.0, -1.5, 0.0]] {
                 engine.run(7, |_| ()).unwrap();
-                // What is read on the way changes nothing.
+                // Reading results between steps must not change anything.
                 engine.diagnostics().unwrap();
                 engine.attract(&Attractor { at, strength, reach: 0.5 }, 10.0).unwrap();
                 engine.publish(Points::default()).unwrap().wait().unwrap();
@@ -529,7 +529,7 @@ fn pulls_alike(mode: &str, scene: &str, wanted: &str) {
                 let held = engine.body(body).unwrap().unwrap();
                 assert_eq!(held.velocity, bodies.velocities[body][..3], "{mode} {}", variant.name);
             }
-            // After the last pull no step was taken: only velocities tell of it.
+            // No step follows the last attraction, so only velocities show it.
             let moved = bodies.positions.iter().zip(&bodies.velocities);
             let moved = moved.map(|(x, v)| [0, 1, 2, 3].map(|k| if k < 3 { x[k] + v[k] } else { x[3] }));
             let ahead = Bodies { positions: moved.collect(), velocities: bodies.velocities.clone() };
@@ -575,10 +575,10 @@ fn a_session_of_several_devices_takes_a_hand() {
     let start = config.clone();
     let mut session = Session::spawn(move || Engine::new(devices("sub:2"), start), || ()).unwrap();
     let pull = |x: f32| Command::Attract(Some(Attractor { at: [x, 0.0, 0.0], strength: 1.0, reach: 0.5 }));
-    // Pressed and released while it pauses, and moved before.
+    // Presses, moves and releases the pointer while the simulation is paused.
     (0..40).for_each(|nth| session.send(pull(nth as f32)));
     session.send(Command::Attract(None));
-    // Then held for some steps.
+    // Then holds the pointer for some steps.
     session.send(pull(2.0));
     session.send(Command::Seek(Some(40)));
     let clock = Instant::now();
@@ -621,7 +621,7 @@ fn a_loss_that_was_dealt_with_is_none_again() {
     assert_eq!((losses.len(), losses[0].place, engine.devices().chosen()), (1, 1, &[0][..]));
     engine.run(5, |_| ()).unwrap();
     assert_eq!(engine.clock().0, 10);
-    // The last one has no other.
+    // No other device can replace the last one.
     engine.devices()[0].inject(Call::Kernel, 1, InjectedFault::Refused);
     assert!(engine.run(5, |_| ()).is_err());
 }
@@ -728,7 +728,7 @@ fn options_that_are_refused_are_left_out() {
     lane.whole(Pass::cheap(&kernel, &[(&x).into()], 64)).unwrap();
     lane.finish().unwrap();
     assert_eq!(x.read().unwrap(), [3.0; 64]);
-    // What is wrong with the program is still said.
+    // Errors in the program are still reported.
     let wrong = source("__kernel void set(__global float *x) { x[0] = nothing; }");
     device.inject(Call::Build, 1, InjectedFault::Options);
     let error = Program::build(&device, &[wrong], &[]).unwrap_err().to_string();

@@ -52,7 +52,7 @@ fn error_of(engine: &mut Engine, steps: u32) -> f64 {
 
 #[test]
 fn what_was_changed_by_hand_is_stepped_right_by_every_variant() {
-    // Colliding bodies part ways by chance sooner or later: there only gravity is compared.
+    // Only gravity is compared, because collisions amplify rounding errors.
     for config in configs(200).into_iter().filter(|config| config.mode.info().name == "gravity") {
         for edit in changes() {
             let mut engine = engine(config.clone());
@@ -180,7 +180,7 @@ fn asteroids_are_judged_by_the_sizes_that_they_have() {
             let error = judged(&mut engine);
             assert!(error < 1e-4 + 10.0 * right, "{}: {error:e}, before {right:e}", variant.name);
         }
-        // What a hand does after the last step is no error of that step.
+        // An edit after the last step does not count as an error of this step.
         let mut engine = packed(Config { variant: Some(variant), ..some(500) });
         engine.attract(&Attractor { at: [0.0; 3], strength: 1.0, reach: 0.5 }, 10.0).unwrap();
         assert!(engine.sample(vec![0, 1, 2]).unwrap().is_none(), "{}", variant.name);
@@ -247,7 +247,7 @@ fn what_is_told_of_bodies_adds_up_to_what_is_conserved() {
         energy += held.energy;
         force += glam::DVec3::from(held.acceleration) * f64::from(held.mass);
     }
-    // Each pair's potential energy is told of both.
+    // Each body reports the full potential energy of its pairs, so the sum counts every pair twice.
     let right = sums.kinetic + 2.0 * sums.potential;
     assert!((energy / right - 1.0).abs() < 1e-5, "{energy} and {right}");
     assert!(force.length() < 1e-9, "actions equal reactions: {force}");
@@ -366,7 +366,7 @@ fn a_held_hand_pulls_while_time_goes_on_and_is_undone_at_once() {
     watched.session.send(Command::Seek(Some(100)));
     let pulled = watched.frame_where(|frame| frame.stats.step == 100);
     watched.session.send(Command::Attract(None));
-    // A constant pull of 0.4 for a time of 1.
+    // A constant acceleration of 0.4 acts for a time of 1.
     let moved = mean(&pulled.points.positions) - mean(&before.points.positions);
     assert!((0.19..0.21).contains(&moved), "it moved by {moved}");
     assert_eq!(pulled.stats.undos, 1, "one hold is one change");
@@ -419,7 +419,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
     let before = watched.frame();
     watched.session.send(Command::Select(Some(9)));
     watched.frame_where(|frame| frame.stats.selected.is_some());
-    // Twice in a row, before the window can know that another has its number.
+    // Removes twice in a row, before the window can know that another body has this index.
     watched.session.send(Command::Edit(Edit::Remove(9)));
     watched.session.send(Command::Edit(Edit::Remove(9)));
     watched.session.send(Command::Edit(Edit::Change { body: 9, mass: Some(7.0), velocity: None }));
@@ -427,7 +427,7 @@ fn a_change_is_meant_for_the_body_that_was_shown() {
     let after = watched.frame_where(|frame| frame.stats.undos == 2);
     assert_eq!(after.stats.bodies, 64);
     assert_eq!(after.points.positions[9], before.points.positions[10]);
-    // Now it knows.
+    // Now the window knows the new index.
     watched.session.send(Command::Edit(Edit::Remove(9)));
     let after = watched.frame_where(|frame| frame.stats.undos == 3);
     assert_eq!(after.points.positions[9], before.points.positions[11]);
@@ -487,17 +487,17 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
         begins,
     };
     let paint = |stroke| watched.session.send(Command::Paint(stroke));
-    // Nothing is changed by a stroke that erases where all is free, nor by one beside the grid.
+    // A stroke that erases free cells changes nothing, and neither does a stroke outside of the grid.
     paint(Stroke { solid: false, ..piece(0.5, 0.6, true) });
     paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
-    // Two strokes, the first of which goes on for a while: the camera moves meanwhile, and it begins beside the grid.
+    // Paints two strokes. The first has several parts and starts outside of the grid, and the camera moves meanwhile.
     paint(Stroke { from: [9.0, 9.0], to: [9.0, 9.0], ..piece(0.0, 0.0, true) });
     for (from, to, begins) in
         [(-0.3, -0.3, false), (-0.29, -0.2, false), (-0.21, -0.1, false), (0.2, 0.2, true)]
     {
         paint(piece(from, to, begins));
     }
-    // There is a wall already.
+    // This part is solid already.
     paint(piece(0.2, 0.2, true));
     watched.session.send(Command::Seek(Some(60)));
     let painted = watched.frame_where(|frame| frame.stats.step == 60);
@@ -512,7 +512,7 @@ fn a_stroke_of_the_brush_is_undone_as_one() {
     let none = watched.frame_where(|frame| frame.stats.undos == 0);
     assert_eq!(none.points.image, bare.points.image, "it flows as it did before");
     assert_eq!(none.stats.series, bare.stats.series, "what came after is forgotten");
-    // What is refused is nothing to undo.
+    // A refused edit cannot be undone.
     watched.session.send(Command::Paint(Stroke {
         from: [-1.0, 0.0],
         to: [1.0, 0.0],
@@ -560,7 +560,7 @@ fn what_is_changed_while_it_pauses_is_counted() {
         watched.session.send(change);
         last = watched.frame_where(|frame| frame.stats.changes > last && frame.stats.step == 0).stats.changes;
     }
-    // Steps are no change.
+    // Steps do not count as changes.
     watched.session.send(Command::Step);
     assert_eq!(watched.frame_where(|frame| frame.stats.step == 1).stats.changes, last);
 }

@@ -105,7 +105,7 @@ fn orbit_error(integrator: &str, steps: u32) -> f64 {
         let set: Vec<(&str, &str)> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
         loaded(orbit(), &[&set[..], &[("compensated", "true")]].concat())
     };
-    // Powers of two are floats, so all end at the same time.
+    // Powers of two are exact in f32, so all runs end at the same time.
     let end = reference(&config(1.0 / 4096.0), &orbit(), TIME * 4096);
     let mut engine = engine(config(1.0 / f64::from(steps)));
     engine.run(TIME * steps, |_| ()).unwrap();
@@ -165,7 +165,7 @@ fn grows_more_slowly(variants: &[&str]) {
 
 #[test]
 fn every_integrator_can_be_compensated() {
-    // So short a run that rounding is all that tells them from f64.
+    // The run is so short that only rounding makes it differ from f64.
     for integrator in ["leapfrog", "euler", "taylor", "yoshida"] {
         let set = [("dt", "0.001"), ("eps", "0.1"), ("integrator", integrator), ("decay", "0.9999")];
         let variant = gravity().variant("private").unwrap();
@@ -179,12 +179,12 @@ fn every_integrator_can_be_compensated() {
 /// Returns the allowed relative energy error of a scene within the first minute.
 fn allowed(scene: &str) -> f64 {
     match scene {
-        // Few heavy bodies in its bulge meet often.
+        // The few heavy bodies in the bulge often come close to each other.
         "galaxy" => 5e-2,
         "collision" | "milky-way-andromeda" | "cold-sphere" | "cube" => 5e-3,
         "plummer" => 1e-3,
         "figure-eight" | "ring" => 2e-4,
-        // While two pass each other it is off by a hundredth, and comes back.
+        // During an encounter the energy is wrong by a hundredth, and then recovers.
         "pythagorean" => 2e-3,
         "two-body" | "solar-system" => 5e-5,
         name => panic!("{name} is new: how well does it keep its energy?"),
@@ -236,7 +236,7 @@ fn the_lightest_of_the_pythagorean_three_is_thrown_out_and_the_others_pair_up() 
         let (apart, away) = (place(1).distance(place(2)), place(0).length());
         let outward = velocity(0).dot(place(0)) / away;
         eprintln!("{name}: the pair is {apart:.2} apart, the third {away:.1} away at {outward:.2}");
-        // Escape from all 12 would take √(2·12/r).
+        // To escape from the total mass of 12, a body needs the speed √(2·12/r).
         assert!(apart < 2.0 && away > 20.0 && outward > (24.0 / (1.5 * away)).sqrt(), "{bodies:?}");
     }
 }
@@ -251,7 +251,7 @@ fn warning(sums: &Diagnostics) -> Option<&'static str> {
 
 #[test]
 fn an_encounter_too_fast_for_the_step_is_told_with_its_cause_until_a_parameter_changes() {
-    // As the scene once was: two bodies pass at 4e-4.
+    // With parameters of an earlier version of the scene, two bodies pass at a distance of 4e-4.
     let config = scene("pythagorean", None, &[("eps", "0.00001"), ("compensated", "false")]);
     let mut engine = engine(config.clone());
     let start = engine.diagnostics().unwrap().0;
@@ -262,11 +262,11 @@ fn an_encounter_too_fast_for_the_step_is_told_with_its_cause_until_a_parameter_c
     assert!(end.energy() > 10.0 * start.energy().abs(), "what the warning is about: {end:?}");
     let advice = warning(&end).expect("it warns, long after the encounter");
     assert!(advice.contains("Time step") && advice.contains("Softening"), "{advice}");
-    // What goes on from a snapshot still knows.
+    // A resumed snapshot still has the warning.
     let snapshot = engine.snapshot().unwrap();
     let mut resumed = Engine::resume(cpu(), snapshot, &Default::default()).unwrap();
     assert_eq!(warning(&resumed.diagnostics().unwrap().0), Some(advice));
-    // Other parameters are judged anew.
+    // New parameters clear the warning.
     let mut softer = config;
     params::set(softer.mode.as_mut(), "eps", "0.1").unwrap();
     engine.configure(softer).unwrap();
@@ -282,7 +282,7 @@ fn energies_are_right_far_apart_and_close_by() {
         bodies.push([length, 0.0, 0.0], [0.0; 3], mass);
         bodies
     };
-    // The first as in a report of no force at all.
+    // The first case is from a report that two bodies did not attract each other.
     for (length, mass) in [(2e15, 1e18), (5e17, 1e18), (1.0, 1e15), (1e-20, 1e-12)] {
         for variant in gravity().variants {
             let config = Config { variant: Some(variant), ..loaded(two(length, mass), &[TIGHT]) };
@@ -318,7 +318,7 @@ fn what_rounding_cut_off_stays_with_its_body_through_changes() {
     let before = whole(&mut engine);
     let plain = engine.bodies().unwrap().to_f64();
     assert!((0..40).all(|i| before.positions[i] != plain.positions[i]), "there are low parts");
-    // Another kernel, and another law.
+    // The stored rounding errors survive a change of the kernel and of the force law.
     let config = Config { variant: gravity().variant("tiled"), ..engine.config().clone() };
     engine.configure(config.clone()).unwrap();
     assert_eq!(whole(&mut engine), before);
@@ -326,7 +326,7 @@ fn what_rounding_cut_off_stays_with_its_body_through_changes() {
     params::set(clamped.mode.as_mut(), "softening", "clamp").unwrap();
     engine.configure(clamped).unwrap();
     assert_eq!(whole(&mut engine), before);
-    // What a person does to one body leaves the others as they are.
+    // An edit of one body leaves the others unchanged.
     let launch = Launch { at: [1.0; 3], velocity: [0.5; 3], share: 0.1, cluster: None };
     engine.edit(&Edit::Launch(launch)).unwrap();
     let more = whole(&mut engine);
@@ -347,7 +347,7 @@ fn what_rounding_cut_off_stays_with_its_body_through_changes() {
     );
     engine.undo().unwrap();
     assert_eq!(whole(&mut engine), changed);
-    // A file that says they are more than rounding is refused.
+    // A file whose stored rounding errors are too large is refused.
     let mut snapshot = engine.snapshot().unwrap();
     snapshot.runs[0].extra.get_mut("low_parts").unwrap()[0] = 0.5;
     let refused = Snapshot::from_bytes(&snapshot.to_bytes().unwrap()).expect_err("it is refused");
@@ -374,7 +374,7 @@ fn momentum_stays() {
 
 #[test]
 fn a_plummer_sphere_stays_in_balance() {
-    // A dynamical time in these units (G = M = 1, E = −1/4) is the crossing time 2√2.
+    // One dynamical time in these units (G = M = 1, E = −1/4) is the crossing time 2√2.
     let (dt, times) = (0.01, 10);
     let mut engine = engine(scene("plummer", Some(1024), &[("dt", &dt.to_string()), ("eps", "0.02")]));
     for _ in 0..times {
@@ -468,7 +468,7 @@ fn a_step_cut_into_slices_agrees_with_the_reference() {
     let start = engine(config.clone()).bodies().unwrap();
     let end = reference(&config, &start, 1);
     for variant in gravity().variants {
-        // A lane that has not yet learnt its speed cuts so many pairs into several slices (tests/lane.rs).
+        // An engine that has not measured its speed yet cuts this many pairs into several slices (tests/lane.rs).
         let mut engine = engine(Config { variant: Some(variant), ..config.clone() });
         engine.run(1, |_| ()).unwrap();
         let bodies = engine.bodies().unwrap();
@@ -486,7 +486,7 @@ fn speeds(a: &Bodies<f64>, b: &Bodies<f64>) -> f64 {
 #[test]
 fn bodies_that_stop_being_finite_are_held_out_and_spread_nothing() {
     let mut bodies = scene_bodies(200);
-    // A heavy one that leaves all bounds after some steps, and one that has no velocity to begin with.
+    // A heavy body that leaves the range of valid positions after some steps, and a body without a valid velocity.
     (bodies.positions[17], bodies.velocities[17]) = ([0.0, 0.0, 0.0, 0.5], [3e17, 0.0, 0.0, 0.0]);
     bodies.velocities[150] = [f32::NAN, 0.0, 0.0, 0.0];
     let config = loaded(bodies.clone(), &[("dt", "0.1")]);

@@ -54,7 +54,7 @@ fn what_is_written_out_is_all_that_is_built() {
     let place = kernel_lab::prepare(folder.path()).unwrap();
     assert_eq!(place, folder.path());
     assert!(kernel_lab::read(&place).unwrap().is_empty(), "as they come");
-    // What is there stays as it is, and a folder with something else gets one of its own.
+    // Existing files stay unchanged, and a folder with other contents gets a new subfolder.
     fs::write(place.join(FILE), "edited").unwrap();
     assert_eq!(kernel_lab::prepare(&place).unwrap(), place);
     assert_eq!(
@@ -68,7 +68,7 @@ fn what_is_written_out_is_all_that_is_built() {
     assert_eq!(inside, other.path().join("gravitile-kernels"));
     fs::write(inside.join(FILE), "edited").unwrap();
     assert_eq!(kernel_lab::read(other.path()).unwrap().len(), 1, "who names the folder means those");
-    // What is no text, or far too long, is told.
+    // A file that is too long or not text is reported.
     for contents in [b"\xff\xfe".to_vec(), vec![b' '; (1 << 20) + 1]] {
         fs::write(place.join(FILE), contents).unwrap();
         let error = kernel_lab::read(&place).unwrap_err().to_string();
@@ -92,7 +92,7 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
     let [a, b] = [&mut edited, &mut plain].map(|engine| (step(engine), step(engine)).1);
     assert_ne!(a, b, "it steps otherwise");
 
-    // Back to the program's own: as an engine that never had another.
+    // Without edits, the engine behaves as if it had never had any.
     let state = edited.bodies().unwrap();
     edited.set_edits(KernelEdits::new()).unwrap();
     let mut fresh = crate::support::engine({
@@ -156,7 +156,7 @@ fn a_hand_that_does_not_build_is_told_and_nothing_stops() {
     let broken = || KernelEdits::from([("pull.cl".to_owned(), "this is no OpenCL C".to_owned())]);
     let mut tried = engine();
     assert!(matches!(tried.set_edits(broken()), Err(Error::Build { .. })), "it is tried with the others");
-    // Where there were no bodies to try it with, it is met at the first pull.
+    // Without bodies for a test run, the broken kernel is reported when it is first needed.
     let device = crate::support::cpu();
     device.set_edits(broken());
     let config = gravitile::engine::config::Config { running: false, ..engine().config().clone() };
@@ -188,7 +188,7 @@ fn what_does_not_build_or_run_changes_nothing() {
     let Error::Build { file, log, .. } = &error else { panic!("{error}") };
     assert_eq!(file, FILE);
     assert!(log.contains(&format!("{FILE}:{line}:")), "{log}");
-    // One argument too many builds, and the device refuses to run it; none of that name does not start.
+    // A kernel with one argument too many builds but cannot run; a kernel with another name cannot start.
     let more = tiled.replacen("void advance(", "void advance(__global float *more, ", 1);
     let other = tiled.replacen("void advance(", "void advances(", 1);
     assert!(more != tiled && other != tiled);
@@ -240,7 +240,7 @@ fn a_running_session_takes_what_is_saved_and_tells_whether_it_is_right() {
     assert_eq!(heard(&mut session).unwrap().running, ["gravity/force.cl"]);
     error(&mut session, |error| error < 1e-3);
     assert_eq!(session.shown().stats.generation, 1, "all along it is the same scene");
-    // What another variant or mode is built of waits for that.
+    // Edits of kernels for another variant or mode wait until these are used.
     let others = ["pull.cl", "fluid/fused.cl", "gravity/blocked.cl"];
     let edits = others.map(|name| (name.to_owned(), format!("{}\n", own(name))));
     session.send(Command::EditKernels(KernelEdits::from(edits)));
@@ -262,7 +262,7 @@ fn only_kernels_are_news() {
     touch("gravity/tiled.cl~", "a backup");
     touch(FILE, own(FILE));
     assert!(news.recv_timeout(Duration::from_secs(1)).is_err(), "nothing is other than before");
-    // Beside, then renamed, as editors do.
+    // Editors often write a new file and then rename it.
     touch("gravity/.new", "other");
     fs::rename(place.join("gravity/.new"), place.join(FILE)).unwrap();
     let edits = news.recv_timeout(Duration::from_secs(20)).unwrap().unwrap();

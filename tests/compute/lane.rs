@@ -16,7 +16,7 @@ const COUNT: KernelSource = KernelSource {
 fn a_pass_is_cut_and_every_item_runs_once() {
     let device = cpu();
     let kernel = Program::build(&device, &[COUNT], &[]).unwrap().kernel("count_up").unwrap();
-    // From a pass that is too cheap to be cut to one of which a single work-group takes too long.
+    // From work so cheap that it is not cut, to work of which a single work-group takes too long.
     for (cost, least_slices) in [(0.0, 1), (1.0, 1), (2e4, 8), (1e9, 10)] {
         for (items, group) in [(1, 1), (1000, 7), (4096, 64), (5000, 64)] {
             let runs = Buffer::<u32>::zeroed(&device, items).unwrap();
@@ -27,7 +27,7 @@ fn a_pass_is_cut_and_every_item_runs_once() {
             while from < items {
                 from = lane.slice(pass, from).unwrap();
                 slices += 1;
-                // Without a wait the lane learns nothing and cuts on as it began.
+                // Without a wait no time is measured, and the work is cut as at the start.
             }
             lane.finish().unwrap();
             assert!(

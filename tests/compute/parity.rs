@@ -23,7 +23,7 @@ fn every_variant_agrees(device: &Device, all: bool) {
                 let chosen = cases.iter().enumerate().filter(|(at, _)| with_knobs || is_chosen(*at));
                 let row = check::row(device, &plan, chosen.map(|(_, case)| case)).unwrap();
                 assert!(row.passes(), "{row:?}");
-                // An error of exactly nothing would mean that nothing was compared.
+                // An error of exactly zero would mean that nothing was compared.
                 assert!(row.worst > 1e-9 && row.cases >= if all { 6 } else { 1 }, "{row:?}");
             }
         }

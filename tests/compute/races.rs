@@ -53,12 +53,12 @@ fn run(device: &Device, info: &'static ModeInfo, variant: &'static Variant) {
         .with_work_group(WORK_GROUP)
         .with_knob("split", 4)
         .with_knob("unroll", 8)
-        // Several blocks, and so tiles that may run at the same time.
+        // Several blocks, so that several tiles may run at the same time.
         .with_knob("block", 32)
         .with_knob("k", 2)
         .with_knob("width", WIDTH);
     let mut simulation = mode.build(device, recipe, &state).unwrap();
-    // The last is taken alone.
+    // Of three steps, the last is not combined with another.
     simulation.start(if info.work.matter == Matter::Flow { 3 } else { 1 });
     while simulation.advance().unwrap() {}
     simulation.finish().unwrap();

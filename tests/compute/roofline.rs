@@ -64,7 +64,7 @@ fn pairs_of_every_mode_are_carried_out() {
         match info.name {
             "gravity" => check(info.name, info.limit.micro(), [3, 8], 6, gravity),
             "asteroids" => check(info.name, info.limit.micro(), [4, 8], 10, asteroids),
-            // It is copies that limit it.
+            // The fluid's speed is limited by copies in memory.
             "fluid" => assert!(matches!(info.limit, Limit::Copies { bytes: 72.0 })),
             name => panic!("kernels/{name}/limit.cl has no check"),
         }
@@ -80,7 +80,7 @@ fn gravity(Place { share, k, lane, operations }: Place) -> [f64; 2] {
     for _ in 0..operations {
         let d: [f64; 3] = std::array::from_fn(|axis| other[axis] - own[axis]);
         let r2 = d.iter().map(|c| c * c).sum::<f64>() + 1.0 - SEED;
-        // Both sides are added, with the same sign.
+        // The kernel adds both terms with the same sign.
         let terms = d.map(|c| 2.0 * c / (r2 * r2.sqrt()));
         sums[0] += terms.iter().sum::<f64>();
         sums[1] += terms.iter().map(|c| c.abs()).sum::<f64>();
@@ -107,7 +107,7 @@ fn asteroids(Place { share, k, lane, operations }: Place) -> [f64; 2] {
 fn bytes_come_through_in_both_forms() {
     for kind in [DeviceKind::Cpu, DeviceKind::Gpu] {
         let results = |micro| Probe::for_kind(&cpu(), micro, kind).unwrap().results(ROUNDS).unwrap();
-        // What is fetched is zero: the sums stay where they begin, 12 vectors of them.
+        // The fetched values are zero, so 12 vectors of sums keep their start value.
         let width = if kind == DeviceKind::Cpu { 16.0 } else { 4.0 };
         assert!(results(&MicroKernel::FETCHES).iter().all(|sum| f64::from(*sum) == 12.0 * width * SEED));
         assert!(results(&MicroKernel::COPIES).iter().all(|value| *value == 0.0));
@@ -125,7 +125,7 @@ fn rates_hang_together() {
     } = Roofline::measure(&device, &mut |why| panic!("{why}"));
     let [multiply_adds, roots, fetched, copied] =
         [multiply_adds, roots, fetched, copied].map(|rate| rate.unwrap());
-    // A device does many multiply-adds in the time of a pair: no load of the machine turns that round.
+    // A device computes many multiply-adds in the time of one pair, even on a busy machine.
     for ModeInfo { name, limit, .. } in MODES {
         let limit = limit.at(Probe::new(&device, limit.micro()).unwrap().measure().unwrap());
         assert!(limit > 0.0 && limit < multiply_adds, "{name}: {limit} of {multiply_adds}");

@@ -110,7 +110,7 @@ fn places(rows: &[[f32; 4]]) -> Vec<[f32; 3]> {
 #[test]
 fn a_burst_of_auto_length_is_what_the_screen_waits_for() {
     let mut watched = Watched::new(Config { free_run: true, ..small() });
-    // A screen that shows a picture a minute, and one that shows a thousand million a second.
+    // Simulates a screen with one picture per minute, and one with a thousand million pictures per second.
     watched.session.send(Command::SetFrameInterval(Duration::from_secs(60)));
     let most = watched.frame_where(|frame| frame.stats.steps_per_frame > 1).stats.steps_per_frame;
     watched.session.send(Command::SetFrameInterval(Duration::from_nanos(1)));
@@ -152,7 +152,7 @@ fn the_accuracy_of_each_variant_is_told() {
     watched.configure(&of(wrong));
     let told = |frame: &Frame| frame.stats.relative_error.is_some_and(|error| error > WORRYING);
     watched.frame_where(told);
-    // Of another number of bodies nothing is known.
+    // Nothing is known about another number of bodies.
     watched.configure(&Config { bodies: Some(100), ..small() });
     let fresh = watched.frame_where(|frame| frame.stats.bodies == 100).stats;
     assert_eq!((fresh.relative_error, fresh.ladder), (None, Vec::new()));
@@ -176,7 +176,7 @@ fn the_limit_is_found_while_it_runs() {
     assert_eq!(watched.frame().stats.limit, None, "it was measured before the first picture");
     let stats = watched.frame_where(|frame| frame.stats.limit.is_some()).stats;
     assert!(stats.limit.unwrap() > 0.0 && stats.share_of_limit().unwrap() > 0.0);
-    // Each mode has its own, and what does not look at all pairs has none.
+    // Each mode has its own limit, and variants that do not evaluate all pairs have none.
     let asteroids = Config { bodies: Some(256), ..Config::new(&gravitile::modes::asteroids::INFO) };
     let with = |name| Config { variant: asteroids.mode.info().variant(name), ..asteroids.clone() };
     watched.configure(&with("tiled"));
@@ -226,7 +226,7 @@ fn pause_step_and_restart_do_just_that() {
 
 #[test]
 fn a_long_step_is_given_up_for_other_bodies_at_once() {
-    // It never ends.
+    // The closed gate makes this step endless.
     let gate = Gate::default();
     gate.close(FOR_EVER);
     let long = Odd::behind(&gate, small());
@@ -235,7 +235,7 @@ fn a_long_step_is_given_up_for_other_bodies_at_once() {
     wait_for(|| gate.has_held());
     watched.configure(&Config { bodies: Some(64), ..long });
     watched.frame_where(|frame| frame.stats.bodies == 64);
-    // Nor is it waited for at the end.
+    // Quitting does not wait for the step either.
     gate.close(FOR_EVER);
     wait_for(|| gate.has_held());
     drop(watched);
@@ -295,7 +295,7 @@ fn changes_cost_no_more_than_they_must() {
     change(&|config| config.seed = 2, Some(ChangeEffect::Reseed));
     change(&|config| config.bodies = Some(100), Some(ChangeEffect::Reseed));
     change(&|config| config.select_scene(gravity().scene("cube").unwrap()), Some(ChangeEffect::Reseed));
-    // A number chosen by hand waits while a scene has its own.
+    // A scene with a fixed number of bodies ignores the user's number.
     change(&|config| config.select_scene(gravity().scene("two-body").unwrap()), Some(ChangeEffect::Reseed));
 }
 
@@ -321,7 +321,7 @@ fn each_mode_goes_on_where_it_was_left() {
         if let Some(before) = &seen[turn % count] {
             assert_eq!(frame.stats.generation, before.stats.generation, "turn {turn}: it began anew");
         }
-        // What is left and what comes back is the same to the last bit.
+        // The state of a mode is the same, bit for bit, when the mode is selected again.
         watched.configure(next);
         watched.frame_where(|frame| is_of(next, frame));
         watched.configure(config);
@@ -334,7 +334,7 @@ fn each_mode_goes_on_where_it_was_left() {
         watched.frame_where(|frame| is_of(next, frame));
         seen[turn % count] = Some(frame);
     }
-    // Running too, and a mode that is asked for with another seed begins anew.
+    // Modes are also changed while running, and a mode with a new seed restarts.
     let mut last = vec![5; count];
     for turn in 0..4 * count {
         let config = Config { running: true, ..configs[turn % count].clone() };
@@ -392,11 +392,11 @@ fn obstacles_are_painted_erased_and_kept() {
     let stroke = Stroke { from: [-0.2, 0.0], to: [0.2, 0.05], radius: 0.05, solid: true, begins: true };
     watched.session.send(Command::Paint(stroke));
     let painted = watched.frame_where(|frame| solid(frame) > solid(&bare));
-    // A stroke of 0.4 by 0.1 with round ends, in cells that are 2/93 wide.
+    // The stroke is 0.4 by 0.1 with round ends; cells are 2/93 wide.
     let cells = (0.4 * 0.1 + 0.05f64.powi(2) * std::f64::consts::PI) * (93.0f64 / 2.0).powi(2);
     let more = (solid(&painted) - solid(&bare)) as f64;
     assert!((0.7..1.4).contains(&(more / cells)), "{more} instead of {cells}");
-    // The fluid flows round it, and it is there after another mode was shown.
+    // The fluid flows around the new obstacle, which remains after a visit to another mode.
     watched.configure(&small());
     watched.frame_where(|frame| frame.stats.mode == "gravity");
     watched.configure(&Config { running: true, ..config.clone() });
@@ -404,7 +404,7 @@ fn obstacles_are_painted_erased_and_kept() {
     assert_eq!(solid(&runs), solid(&painted));
     watched.session.send(Command::Paint(Stroke { solid: false, radius: 0.1, ..stroke }));
     watched.frame_where(|frame| solid(frame) < solid(&painted));
-    // All cells at once cannot be solid, and no bodies can be painted over.
+    // A stroke that makes all cells solid is refused, and so is a stroke over bodies.
     let all = Stroke { from: [-1.0, 0.0], to: [1.0, 0.0], radius: 1.0, solid: true, begins: true };
     watched.session.send(Command::Paint(all));
     assert!(matches!(watched.notice(), Notice::Refused(Error::Invalid(_))));
@@ -467,7 +467,7 @@ fn what_stands_still_is_measured_as_it_is() {
     let mut right = engine(config.clone());
     right.diagnostics().unwrap();
     let mut watched = Watched::new(config.clone());
-    // There, and back from the start.
+    // Seeks forward, then back to an earlier step, which restarts the scene.
     for (goal, steps) in [(400, 400), (100, 100)] {
         right.restart().unwrap();
         right.diagnostics().unwrap();
@@ -483,7 +483,7 @@ fn what_stands_still_is_measured_as_it_is() {
     right.run(1, |_| ()).unwrap();
     assert!((stepped.kinetic / right.diagnostics().unwrap().0.kinetic - 1.0).abs() < 1e-5);
 
-    // Another colour is only another picture.
+    // Changing the colour does not affect the measurement.
     let mut other = config;
     params::set(other.mode.as_mut(), "colour", "origin").unwrap();
     watched.configure(&other);
@@ -528,7 +528,7 @@ fn measurements(watched: &mut Watched, count: usize) -> Duration {
 fn what_is_watched_is_measured_more_often() {
     let mut watched = Watched::new(small());
     let mut figures = Vec::new();
-    // A measurement takes its share of the time and no more: a busy machine may spoil one attempt.
+    // Measurements may use only a share of the time. A busy machine may spoil one attempt.
     for _ in 0..5 {
         watched.session.send(Command::WatchEnergy(false));
         let seldom = measurements(&mut watched, 2);

@@ -24,7 +24,7 @@ fn there_and_back(config: Config, steps: u32) -> [f64; 2] {
     engine.run(steps, |_| ()).unwrap();
     let gone = distance(&engine.bodies().unwrap(), &start);
     engine.configure(Config { reverse: true, ..config }).unwrap();
-    // In bursts of several lengths, each with an opening and a closing.
+    // Runs bursts of several lengths, each of which begins and ends with a half step.
     for burst in [1, steps / 2, steps - steps / 2 - 1] {
         engine.run(burst, |_| ()).unwrap();
     }
@@ -36,7 +36,7 @@ fn there_and_back(config: Config, steps: u32) -> [f64; 2] {
 #[test]
 fn a_thousand_steps_there_and_back_return_with_every_variant() {
     for variant in gravity().variants {
-        // A soft cluster, in which rounding does not grow beyond all bounds.
+        // A soft cluster, in which rounding errors grow only slowly.
         let config = scene("plummer", Some(512), &[("dt", "0.005"), ("eps", "0.2")]);
         let config = Config { variant: Some(variant), ..config };
         let [off, gone] = there_and_back(config, 1000);
@@ -48,8 +48,8 @@ fn a_thousand_steps_there_and_back_return_with_every_variant() {
 
 #[test]
 fn compensated_steps_there_and_back_return_to_a_billionth() {
-    // A place that comes back to within 1e-14 may be rounded another way than before, which the forces feel. That is rare,
-    // and three times as frequent with three evaluations a step, of longer kicks.
+    // A position that returns to within 1e-14 may be rounded differently, which changes the forces. This is rare, and three
+    // times as frequent with an integrator of three evaluations per step.
     let variants = gravity().variants.iter().map(|variant| (variant, "leapfrog", 1e-9));
     for (variant, integrator, allowed) in variants.chain([(&gravity().variants[4], "yoshida", 1e-8)]) {
         let set = [("dt", "0.005"), ("eps", "0.2"), ("compensated", "true"), ("integrator", integrator)];
@@ -75,7 +75,7 @@ fn steps_of_another_integrator_would_not_return() {
     let mut engine = engine(config.clone());
     let start = engine.bodies().unwrap().to_f64();
     engine.run(steps, |_| ()).unwrap();
-    // By hand: the velocities turned round, which is the same as time turned round.
+    // Reversing all velocities should be equivalent to reversing time.
     let mut bodies = engine.bodies().unwrap();
     bodies.velocities.iter_mut().for_each(|v| v[..3].iter_mut().for_each(|c| *c = -*c));
     let mode = config.mode.clone();
@@ -139,7 +139,7 @@ fn it_goes_to_a_step_and_pauses_there() {
         let there =
             |frame: &gravitile::session::Frame| frame.stats.step == goal && frame.stats.goal.is_none();
         let frame = watched.frame_where(there);
-        // The way back is the shorter one: by steps backwards, or from the start.
+        // Seeking back takes the shorter way: backwards in time, or from the start.
         assert_eq!(frame.stats.generation, generation, "on the way to {goal}");
         assert!(!frame.stats.running);
         stands_still(&mut watched);

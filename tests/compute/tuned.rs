@@ -102,7 +102,7 @@ fn what_is_saved_is_loaded_and_what_is_broken_or_stale_is_not() {
     tuned.save(&path).unwrap();
     assert_eq!(Tuned::load(&path).unwrap(), tuned);
 
-    // Another start of the program knows nothing of it and finds something else.
+    // A new start of the program reads the results of another device and finds different settings.
     let another = DeviceInfo { name: "another".into(), ..DeviceInfo::clone(&device) };
     with(&another, &odd(&device)).save(&path).unwrap();
     let both = Tuned::load(&path).unwrap();
@@ -174,7 +174,7 @@ fn a_search_looks_at_every_variant_and_ends_when_told() {
     assert_eq!(names, expected);
     assert!(best.is_sorted_by(|a, b| a.pairs_per_second <= b.pairs_per_second));
     assert!(trials.len() > best.len(), "and at neighbours of the fastest");
-    // No recipe twice.
+    // No settings are tried twice.
     for (nth, trial) in trials.iter().enumerate() {
         assert!(trials[..nth].iter().all(|earlier| earlier.recipe != trial.recipe), "{trial:?}");
         assert!(trial.bodies == 256 && trial.pairs_per_second > 0.0);

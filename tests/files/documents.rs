@@ -181,12 +181,12 @@ fn every_command_in_the_documents_is_understood_and_cheap_ones_run() {
                 Ok(Shown::Checked) => None,
                 Ok(Shown::Files(words)) => run_on_files(folder.path(), &words),
                 Ok(Shown::Gravitile(arguments)) => small(arguments).and_then(|arguments| {
-                    // Commands without files do the same in each document.
+                    // A command that names no files needs to run only once, even if several documents show it.
                     let is_new = ran.insert(arguments.clone());
                     if !is_new && !arguments.iter().any(|word| word.contains('.')) {
                         return None;
                     }
-                    // What an MP4 needs may not be installed; a GIF needs nothing.
+                    // The encoder for MP4 may not be installed; GIF needs none.
                     let arguments = arguments.iter().map(|word| word.replace(".mp4", ".gif"));
                     let output = gravitile(folder.path(), "").args(arguments).output().unwrap();
                     let is_fine = output.status.success() && output.stderr.is_empty();

@@ -81,7 +81,7 @@ fn that_it_is_saved_wakes_the_window() {
     let wake = move || bell.send(()).unwrap_or_default();
     let mut session = Session::spawn(engine, wake).unwrap();
     wait_for(|| session.frame().0.stats.generation > 0);
-    // What stands still is measured, which is worth a frame.
+    // A paused simulation is measured, which gives another frame.
     while rung.recv_timeout(Duration::from_millis(500)).is_ok() {
         session.frame();
     }
@@ -115,7 +115,7 @@ fn what_cannot_be_read_or_written_is_told_and_it_runs_on() {
 #[test]
 fn what_runs_is_kept_when_it_ends_and_what_was_kept_before_is_set_aside() {
     let folder = tempfile::tempdir().unwrap();
-    // A folder that is not there yet.
+    // The autosave creates its folder.
     let path = folder.path().join("state").join("autosave.gravitile");
     for (run, seed) in [1, 2].into_iter().enumerate() {
         let mut session = session(Config { seed, ..small() });
@@ -164,7 +164,7 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     assert!(Snapshot::load(&path).unwrap().runs[0].step > 0, "it is the scene that was begun anew");
     until(&mut session, |session| (session.session.frame().0.stats.generation == 2).then_some(()));
 
-    // The same of what is drawn, with all that there is.
+    // A picture also waits for the end of the current burst of steps.
     until_step(&mut session, 5);
     hold(&gate, &mut session, FOR_EVER);
     session.send(Command::Capture(None));
@@ -174,7 +174,7 @@ fn what_is_saved_is_what_there_was_before_the_restart() {
     let Purpose::Picture(snapshot) = still.purpose else { panic!("it is for a film") };
     assert!(snapshot.runs[0].step > 0);
 
-    // A moment of a film says of which: another may have begun meanwhile.
+    // A captured frame contains the number of its film, because another film may have begun.
     session.send(Command::Capture(Some(FilmFrame { film: 7, steps: 0 })));
     let Notice::Captured(still) = notice(&mut session) else { panic!("nothing to be drawn") };
     assert!(matches!(still.purpose, Purpose::Film(7)));
@@ -209,7 +209,7 @@ fn a_config_comes_before_what_was_asked_for_after_it() {
     assert_eq!(now(&mut session).config.seed, 7, "what was asked for before undid it");
     session.close(String::new());
 
-    // A restart makes the bodies that suit what was asked for before it.
+    // A restart uses the configuration that was sent before it.
     let (gate, mut session) = held();
     hold(&gate, &mut session, FOR_EVER);
     let heavy = || Config { running: false, ..scene("plummer", Some(100), &[("g", "4")]) };
@@ -225,7 +225,7 @@ fn a_config_comes_before_what_was_asked_for_after_it() {
 #[test]
 fn what_is_saved_at_the_last_moment_is_saved() {
     let folder = tempfile::tempdir().unwrap();
-    // The burst ends soon; and it does not.
+    // In the first case the burst of steps ends soon, in the second case never.
     for (nth, calls) in [100, FOR_EVER].into_iter().enumerate() {
         let [path, kept] =
             ["asked", "kept"].map(|name| folder.path().join(format!("{name}-{nth}.gravitile")));
@@ -333,7 +333,7 @@ fn a_flow_that_has_blown_up_is_saved_and_resumed_with_a_word() {
         let is_told = heard.iter().any(|notice| matches!(notice, Notice::BlownUp { .. }));
         assert_eq!(is_told, is_broken, "{heard:?}");
     }
-    // Opened while something else runs.
+    // Opens the snapshot of the blown-up flow while another scene runs.
     let mut session = session(small());
     until_step(&mut session, 1);
     session.send(Command::Resume(path));
@@ -431,7 +431,7 @@ fn a_crash_is_reported_and_the_last_checkpoint_is_saved_beside_the_autosave() {
         assert!(error.to_string().contains("ended unexpectedly"), "{error}");
         drop(session);
         assert_eq!(std::fs::read(&path).ok(), autosave, "the autosave was overwritten after the crash");
-        // A checkpoint that is older than the autosave is not saved.
+        // A checkpoint older than the autosave is not saved.
         let left = left_by_earlier_run(&path).unwrap();
         assert!(left == crashed(&path) || is_autosaved && left == path, "{}", left.display());
         let kept = Snapshot::load(&left).unwrap();

@@ -116,7 +116,7 @@ fn old_snapshots_and_pictures_continue_as_the_old_program_did() {
                 assert_eq!(names(&now.extra), names(&later.extra), "{stem}, {mode}: carried lists");
                 assert_eq!(now.recipe, later.recipe, "{stem}, {mode}: kernel");
                 for (name, list) in &later.extra {
-                    // The bits of 16-bit numbers in pairs are no single-precision numbers to be compared with a tolerance.
+                    // These numbers hold two 16-bit numbers each, so they must agree bit for bit.
                     assert_close(&format!("{stem}, {mode}, extra {name}"), true, list, &now.extra[name]);
                 }
             }

@@ -46,7 +46,7 @@ fn config(info: &'static ModeInfo, variant: &'static Variant, options: &[(&str, 
         params::set(config.mode.as_mut(), key, value).unwrap();
     }
     if info.work.matter == Matter::Bodies {
-        // One is held out from the start, one leaves all bounds on the way, and one alone has another mass.
+        // One body is quarantined from the start, one leaves the valid range during the run, and one has another mass.
         let mut bodies = engine(config.clone()).bodies().unwrap();
         for (i, v) in bodies.velocities.iter_mut().enumerate() {
             v[i % 3] += 0.1 + 0.01 * (i % 7) as f32;
@@ -122,7 +122,7 @@ fn goes_on(all: bool) {
                     resumed.diagnostics().unwrap().1,
                     "{what}: its drift"
                 );
-                // From the start again: the scene is in the snapshot too.
+                // Restarts both engines: the snapshot also contains the scene.
                 for engine in [&mut steady, &mut resumed] {
                     engine.restart().unwrap();
                     engine.run(1, |_| ()).unwrap();
@@ -145,7 +145,7 @@ fn the_other_modes_go_on_where_they_were_left_too() {
     steady.run(3, |_| ()).unwrap();
     let mut resumed = resumed(&steady.snapshot().unwrap());
     assert_eq!(resumed.suspended().count(), MODES.len() - 1);
-    // The panel has the configs of the resumed ones: their scenes are their own.
+    // The panel takes the configurations of the resumed modes, which contain their own scenes.
     let left: Vec<Config> = resumed.suspended().cloned().collect();
     for next in left {
         let info = next.mode.info();
@@ -168,7 +168,7 @@ fn a_restart_on_another_device_makes_the_same_scene() {
     let auto = snapshot.runs[0].generated.expect("it is told");
     assert_eq!((auto, snapshot.runs[0].config.bodies), (there.size(), None));
     assert_eq!(resumed(&snapshot).config().bodies, None, "here it is what `auto` says");
-    // As on a device for which that is another number.
+    // Simulates a device for which `auto` chooses another number.
     there.configure(Config { bodies: Some(700), ..there.config().clone() }).unwrap();
     snapshot = there.snapshot().unwrap();
     (snapshot.device, snapshot.runs[0].config.bodies) = (["another".to_owned(), "1.0".to_owned()], None);
@@ -303,7 +303,7 @@ fn numbers_that_no_step_leaves_behind_are_refused() {
         let mut snapshot = of(*mode, *variant);
         assert!(reread(&snapshot).is_ok(), "{told}");
         change(&mut snapshot);
-        // What is not to be read is not written either, where that shows at once.
+        // If the error is obvious, the snapshot is not written either.
         let outcome = match snapshot.to_bytes() {
             Ok(_) => reread(&snapshot).map(drop),
             Err(error) => Err(error.to_string()),
@@ -340,7 +340,7 @@ fn a_baseline_that_is_not_finite_is_dropped() {
 fn a_flow_that_blew_up_has_no_baseline() {
     let mut engine = engine(Config { bodies: Some(64), ..Config::new(MODES[2]) });
     let mut snapshot = engine.snapshot().unwrap();
-    // Their density overflows, and they do not move.
+    // The density overflows, and the fluid is at rest.
     snapshot.runs[0].state.flow_mut().unwrap().cells.fill([1e38; 9]);
     let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
     assert!(!engine.diagnostics().unwrap().0.energy().is_finite());
@@ -424,7 +424,7 @@ fn flows_of_whole_populations_are_opened() {
         }
         let mut engine = Engine::resume(cpu(), snapshot, &Tuned::default()).unwrap();
         assert_eq!(engine.clock().0, 60);
-        // What is kept now is of deviations.
+        // New snapshots store deviations from the fluid at rest.
         let mut again = resumed(&engine.snapshot().unwrap());
         assert!(look(&mut engine) == look(&mut again), "{variant}");
         engine.run(40, |_| ()).unwrap();

@@ -50,7 +50,7 @@ pub(crate) fn under_oclgrind(
             .arg(alone.get_program())
             .args(alone.get_args())
             .env(INSIDE, part.to_string())
-            // It emulates slowly.
+            // Oclgrind emulates the device slowly.
             .env("GRAVITILE_PATIENCE", "3600")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -62,7 +62,7 @@ pub(crate) fn under_oclgrind(
             return Some(part);
         };
         if title.contains("without") {
-            // To find them all takes minutes.
+            // Stops at the first data race, because finding all of them takes minutes.
             assert!(lines.any(|line| line.contains("data race")), "{title}: nothing found");
             process.kill().unwrap();
             process.wait().unwrap();

@@ -47,7 +47,7 @@ impl Gate {
             return false;
         }
         self.has_held.store(true, Ordering::SeqCst);
-        // As long as nobody opened it meanwhile.
+        // Changes the count only if no other thread has changed it meanwhile.
         let _ = self.holds.compare_exchange(left, left - 1, Ordering::SeqCst, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(2));
         true

@@ -45,7 +45,7 @@ impl Display {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new("Xvfb");
         command.args(["-displayfd", "1", "-screen", "0", "1280x800x24", "+extension", "GLX"]);
-        // Without -noreset it starts afresh when its last client leaves, and turns away the next meanwhile.
+        // Without -noreset, Xvfb restarts when its last client leaves, and meanwhile refuses new clients.
         command.args(["-nolisten", "tcp", "-noreset"]);
         let mut server = installed("Xvfb", command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn());
         let mut number = String::new();
@@ -80,7 +80,7 @@ impl Display {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env("DISPLAY", &self.name).env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
-        // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
+        // The user's settings must not affect the tests; PoCL's cache is kept, because it saves minutes.
         for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
             command.env(name, self.folder.path());
         }
@@ -130,7 +130,7 @@ impl Display {
         let asked = self.connection.get_image(ImageFormat::Z_PIXMAP, self.root, left, top, width, height, !0);
         let mut bytes = asked.unwrap().reply().expect("the screen can be read").data;
         for pixel in bytes.chunks_exact_mut(4) {
-            // From blue, green, red and nothing.
+            // Converts blue, green, red and an unused byte to RGBA.
             pixel.swap(0, 2);
             pixel[3] = 255;
         }
@@ -140,7 +140,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The server may have ended already.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -319,7 +319,7 @@ impl Viewer<'_> {
 
 impl Drop for Viewer<'_> {
     fn drop(&mut self) {
-        // Only after a failed assertion: the window must not outlive its display.
+        // The process still runs only after a failed assertion. It must not outlive its display.
         if let Some(mut process) = self.process.take() {
             let _ = process.kill();
             let _ = process.wait();

@@ -101,7 +101,7 @@ impl Other {
             Event::SelectionRequest(event) if event.target == list => Some(*event),
             _ => None,
         });
-        // Blanks and the like are written as numbers in an address.
+        // Spaces are written as %20 in a URI.
         let address = format!("file://{}\r\n", path.display()).replace(' ', "%20");
         let (requestor, property) = (asked.requestor, asked.property);
         self.connection.change_property8(PropMode::REPLACE, requestor, property, list, address.as_bytes())?;
@@ -164,7 +164,7 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
     let Carried::Snapshot(carried) = Carried::load(&picture)? else { panic!("no snapshot") };
     assert_eq!(carried.runs[0].step, 2);
 
-    // Somewhere else, and back by the picture.
+    // Changes the scene, then returns to the saved one by dropping the picture.
     viewer.alters("another scene", PICTURE, || viewer.key("m"));
     viewer.alters("the picture's", PICTURE, || assert!(other.drop(window, &picture).unwrap()));
     for wrong in ["broken.toml", "letter.odt"] {
@@ -184,7 +184,7 @@ fn what_is_dropped_on_the_window_is_opened() -> Outcome<()> {
 
 /// Returns the camera, by saving a snapshot to `path` and reading it.
 fn camera(viewer: &Viewer, path: &Path) -> Camera {
-    // There may be one of before.
+    // Removes a snapshot of an earlier call.
     let _ = fs::remove_file(path);
     viewer.dialog("ctrl+s", "Return");
     let snapshot = until("it is saved", || Snapshot::load(path).ok());
@@ -199,7 +199,7 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
     let other = Other::open(display.name())?;
     let first = camera(&viewer, &saved);
 
-    // A drag of the view ends there, though the button is held on and let go elsewhere.
+    // A drag of the view ends, although the button is still held and released over the other window.
     viewer.act("mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
     other.take_keyboard()?;
     viewer.act("frame mousemove 900 500 frame mouseup 1 frame mousemove 600 500 frame");
@@ -209,7 +209,7 @@ fn another_window_takes_the_keyboard_in_the_midst_of_a_drag() -> Outcome<()> {
     viewer.act("mousemove 600 500 frame mousemove 800 560 frame");
     assert_eq!(camera(&viewer, &saved), turned, "without a button nothing moves");
 
-    // A launch is given up; and Shift, let go of over there, is not held any more.
+    // The launch is cancelled; and Shift, released over the other window, no longer counts as held.
     viewer.key("l");
     viewer.act("keydown shift mousemove 600 500 frame mousedown 1 frame mousemove 640 500 frame");
     other.take_keyboard()?;
@@ -235,7 +235,7 @@ fn an_edge_that_is_dragged_does_not_turn_the_view() {
     let saved = display.folder().join("plummer.gravitile");
     let viewer = display.view("--scene plummer --bodies 300 --clean --paused --look stars=0");
     let first = camera(&viewer, &saved);
-    // The first column of the picture, which is darker than the panel.
+    // Finds the first column of the picture, which is darker than the panel.
     let row = viewer.pixels([328.0, 790.0, 200.0, 1.0]);
     let is_dark = |x: &u32| row.get_pixel(*x, 0).0[..3].iter().all(|light| *light < 12);
     let beside = 331 + (0..200).find(is_dark).expect("the panel has an edge");

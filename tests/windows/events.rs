@@ -24,7 +24,7 @@ fn a_hidden_window_autosaves_and_finishes_its_film() {
     let viewer = display.view("--bodies 128 --autosave 1 --size 900x740");
     let autosave = display.folder().join("gravitile").join("autosave.gravitile");
     until("the first autosave is written", || modified(&autosave));
-    // A film of one second.
+    // Records a film of one second.
     viewer.act("key ctrl+p sleep 0.3 type length");
     viewer.act("sleep 0.5 key Return sleep 1 key ctrl+a key 1 key Return sleep 0.3 key F9 sleep 0.1 windowunmap WINDOW");
     let film = until("the film is finished", || {
@@ -90,6 +90,6 @@ fn a_slider_stays_where_it_was_released_in_a_slow_frame() {
         ),
     );
     let dt = viewer.quit().config["params"]["dt"].as_f64().unwrap();
-    // 0.4 of the way from 1e-5 to 0.1, by factors.
+    // The slider is at 0.4 of the way from 1e-5 to 0.1 on a logarithmic scale.
     assert!((2e-4..8e-4).contains(&dt), "dt {dt}");
 }

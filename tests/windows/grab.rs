@@ -61,7 +61,7 @@ fn the_hand_stirs_and_time_goes_back_and_to_a_step() {
 fn other_bodies_go_forwards_and_what_else_is_set_does_not_turn_time() {
     let viewer = Display::open();
     let viewer = viewer.view("--scene plummer --bodies 512 --size 1200x760");
-    // With the keyboard alone.
+    // Uses the keyboard only.
     let set = |setting: [&str; 2], keys: &str| {
         viewer.act(&format!("key ctrl+p frame type {}", setting[0]));
         viewer.act(&format!("key space type {}", setting[1]));
@@ -94,7 +94,7 @@ fn what_is_undone_leaves_no_trails() {
     viewer
         .act(&format!("{hold} key space frame frame frame key space frame mouseup 1 mousemove 20 740 frame"));
     viewer.key("ctrl+z");
-    // What is said of it fades.
+    // Waits until the message has faded.
     until("all is as it was", || (viewer.pixels(PICTURE) == before).then_some(()));
     let report = viewer.quit();
     assert_eq!((&report.stats["step"], &report.stats["undos"]), (&0.into(), &0.into()));
@@ -128,14 +128,14 @@ fn a_second_button_does_not_hold_on_and_what_is_begun_can_be_given_up() {
     viewer.key("l");
     let press = "mousemove 640 500 frame mousedown 1 frame mousemove 680 480 frame";
     viewer.act(&format!("{press} mousedown 3 frame mouseup 3 frame mouseup 1 frame"));
-    // The other button let go of last.
+    // This time the other button is released last.
     viewer.act(&format!("{press} mousedown 3 frame mouseup 1 frame mouseup 3 frame"));
     let still = viewer.still(PICTURE);
     viewer.act("mousemove 700 400 frame");
     assert!(viewer.still(PICTURE) == still, "nothing follows the mouse any more");
     viewer.act(&format!("{press} key Escape frame mouseup 1 frame"));
     viewer.alters("the tool is still in hand", PICTURE, || viewer.act(press));
-    // Another mode is no place for what was begun in this one.
+    // Changing the mode cancels the drag that began in the old mode.
     viewer.act("key m frame frame mouseup 1 frame");
     let report = viewer.quit();
     let told: Vec<_> = report.events.iter().map(|event| event.what.as_str()).collect();

@@ -11,7 +11,7 @@ use gravitile::engine::snapshot::Snapshot;
 fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let display = Display::open();
     let state = display.folder().join("gravitile");
-    // Left for the first time, with the panel hidden and Saturn's rings from the gallery.
+    // Quits for the first time, with the panel hidden and the scene of Saturn's rings from the gallery.
     let controls = display.run("--bodies 300 --frames 20");
     let viewer = display.view("--bodies 300 --size 1200x760");
     viewer.click(controls.control("mode asteroids"));
@@ -23,7 +23,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let settings = fs::read_to_string(state.join("settings.toml")).unwrap();
     assert!(settings.contains("panel = false") && settings.contains("1200"), "{settings}");
 
-    // Started again: as large, without the panel, and it offers to go on.
+    // The next start has the same window size and no panel, and offers to continue.
     let viewer = display.view("--bodies 300 --paused");
     viewer.key("h");
     let report = viewer.quit();
@@ -38,7 +38,7 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let viewer = display.view("--bodies 300 --paused");
     viewer.click(go_on);
     viewer.runs();
-    // A snapshot by the button, under the name that the dialog proposes.
+    // Saves a snapshot with the button, under the name that the dialog proposes.
     viewer.key("space");
     viewer.still(PICTURE);
     viewer.changes("the dialog is open", PICTURE, || viewer.click(save));
@@ -51,12 +51,12 @@ fn it_is_left_and_continued_and_what_is_saved_is_opened_again() {
     let saved = display.folder().join("belt.gravitile");
     assert!(saved.is_file(), "{:?}", report.events);
 
-    // What is damaged is not offered, and settings that are nonsense are told, not heeded.
+    // Damaged autosaves are not offered, and invalid settings are reported and ignored.
     for name in ["autosave.gravitile", "autosave.previous.gravitile", "settings.toml"] {
         fs::write(state.join(name), "\u{89}GRAVITILE nonsense").unwrap();
     }
     let viewer = display.view("--resume belt.gravitile");
-    // What runs is kept as soon as it is shown.
+    // A simulation is autosaved as soon as it is shown.
     until("it runs", || Snapshot::load(&state.join("autosave.gravitile")).ok());
     let report = viewer.quit();
     assert_eq!((&report.stats["mode"], report.size), (&"asteroids".into(), [1280, 800]));
@@ -106,7 +106,7 @@ fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
     viewer.kill();
     let step = step().expect("whole, whenever it was killed");
 
-    // The bodies are those of a run that nobody stopped.
+    // The bodies are the same as in an uninterrupted run.
     let bodies = |begin: &str, steps: u64| {
         let out = display.folder().join("bodies.csv");
         let mut run = Command::new(env!("CARGO_BIN_EXE_gravitile"));
@@ -123,7 +123,7 @@ fn what_was_kept_last_is_gone_on_with_after_the_program_was_killed() {
     let gone_on = bodies("--resume gravitile/autosave.gravitile", 50);
     assert!(gone_on == bodies("--scene plummer --bodies 300", step + 50), "to the last bit");
 
-    // The next start offers it.
+    // The next start offers to continue from the autosave.
     let offers = display.view("--bodies 300 --paused").quit();
     let viewer = display.view("--bodies 300 --paused");
     viewer.click(offers.control("continue"));
@@ -143,7 +143,7 @@ fn a_scene_is_saved_and_another_one_opened_and_a_wrong_one_changes_nothing() {
         until("it is saved", || fs::read_to_string(&saved).ok().filter(|text| text.contains("seed = 4")));
     assert!(text.contains("generator = \"plummer\""), "{text}");
     fs::write(&saved, text.replace("eps = 0.03", "eps = 0.07").replace("seed = 4", "seed = 5")).unwrap();
-    // The only file that can be opened stands last, after folders.
+    // The only scene file is the last entry of the dialog, after the folders.
     viewer.dialog("ctrl+o", "Up frame key Return");
     fs::write(&saved, "mode = \"gravity\"\ngenerator = \"gal").unwrap();
     viewer.dialog("ctrl+o", "Up frame key Return");

@@ -147,10 +147,10 @@ fn a_trail_is_forgotten_with_its_scene_and_does_not_cross_the_picture() {
     let last = film(&frames[10..], &front(), &Look::plain());
     assert!(total(&after(&frames, false)) > total(&last));
     assert!(after(&frames, true) == last);
-    // Another number of bodies is another scene, whoever tells.
+    // A changed number of bodies means another scene, even if nothing else says so.
     let two = bodies(&[([0.0; 3], 0.1), ([0.5, 0.0, 0.0], 0.1)]);
     assert!(after(std::slice::from_ref(&two), false) == film(&[two], &front(), &Look::plain()));
-    // What leaves a flow at the right comes in at the left.
+    // A tracer that leaves the flow on the right enters on the left.
     let shape = Shape::Tracers { half: [1.0, 0.5] };
     let [right, left] = [0.95, -0.95].map(|x| Points { shape, ..bodies(&[([x, 0.0, 0.0], 1.0)]) });
     let round = after(&[right, left.clone()], false);
@@ -180,7 +180,7 @@ fn each_stop_brightens_and_an_eye_gets_used_to_the_light() {
     let [dim, plain, bright] = ["-2", "0", "2"].map(beside);
     assert!(dim + 5 < plain && plain + 5 < bright, "{dim} {plain} {bright}");
 
-    // A crowd dazzles, a lone body does not.
+    // A crowd is overexposed, a single body is not.
     let crowd = bodies(
         &(0..3600)
             .map(|i| ([(i % 60) as f32 * 0.01 - 0.3, 0.0, (i / 60) as f32 * 0.01 - 0.3], 0.1))
@@ -242,7 +242,7 @@ fn the_grid_lies_in_its_plane_and_axes_have_their_colours() {
     let lines = on.pixels().zip(off.pixels()).filter(|(a, b)| a != b).count() as f64;
     let share = lines / on.pixels().len() as f64;
     assert!((0.02..0.6).contains(&share), "{share} of the picture");
-    // A tenth of the distance has squares of a tenth of the size.
+    // At a tenth of the distance, the grid's squares are a tenth as large.
     assert!(
         (camera.grid_spacing() / Camera { distance: 0.4, ..camera.clone() }.grid_spacing() - 10.0).abs()
             < 1e-3
@@ -257,7 +257,7 @@ fn every_palette_colours_low_and_high() {
             let picture = draw(&points, &front(), &[("palette", opt.name), ("exposure", "-4")]);
             let dark = picture.get_pixel(0, 0).0.map(f32::from);
             let found = picture.get_pixel(SIZE.0 / 2, SIZE.1 / 2).0.map(f32::from);
-            // A share of the palette's colour over the background.
+            // The pixel is a mixture of the palette's colour and the background.
             let by = |a: [f32; 3], b: [f32; 3]| glam::Vec3::from(a) - glam::Vec3::from(b);
             let (seen, hue) = (by(found, dark), by(palette.colour(value).map(f32::from), dark));
             let share = seen.dot(hue) / hue.length_squared();
@@ -286,7 +286,7 @@ fn width(picture: &RgbImage, x: std::ops::Range<u32>) -> usize {
 #[test]
 fn the_heavier_and_the_nearer_are_larger() {
     let [left, right] = [0..SIZE.0 / 2, SIZE.0 / 2..SIZE.0];
-    // The typical mass is the heavier one's.
+    // The heavier body has the typical mass.
     let masses = draw(&bodies(&[([-0.6, 0.0, 0.0], 1.0), ([0.6, 0.0, 0.0], 0.1)]), &front(), &[]);
     let [heavy, light] = [left.clone(), right.clone()].map(|half| width(&masses, half));
     assert!(light > 0 && heavy as f64 > 1.5 * light as f64, "{heavy} and {light} pixels");
@@ -376,7 +376,7 @@ fn colours_show_what_they_are_called_after() {
             let at = |i: usize| glam::Vec3::from_slice(&all.positions[i]);
             for (i, shown) in shown.iter().enumerate() {
                 let right: f32 = match mode {
-                    // G = 1 and the scene's softening of 0.05.
+                    // Uses G = 1 and the scene's softening length of 0.05.
                     "gravity" => {
                         let pull = |j: usize| {
                             (at(j) - at(i)) * all.positions[j][3]
@@ -384,7 +384,7 @@ fn colours_show_what_they_are_called_after() {
                         };
                         (0..all.len()).map(pull).sum::<glam::Vec3>().length()
                     }
-                    // The planet's pull, if nobody hits.
+                    // Acceleration by the planet, without collisions.
                     _ => at(i).length_squared().recip(),
                 };
                 let off = (shown - right.log10()).abs();
@@ -427,7 +427,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> (f64, i32) {
 fn golden(name: &str, picture: &RgbImage) {
     let path =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("png");
-    // Half as large, which takes the dither out.
+    // Halving the size removes the dither.
     let picture =
         &image::imageops::resize(picture, SIZE.0 / 2, SIZE.1 / 2, image::imageops::FilterType::Triangle);
     if std::env::var_os("GRAVITILE_KEEP_PICTURES").is_some() {
@@ -474,10 +474,10 @@ fn pictures_are_what_they_were() {
     for (name, picture) in &kept {
         golden(name, picture);
     }
-    // Were the tolerance too wide, one could stand for another.
+    // If the tolerance were too large, one picture could be mistaken for another.
     for (nth, (a, one)) in kept.iter().enumerate() {
         for (b, other) in kept[nth + 1..].iter().filter(|(b, _)| b.split('-').next() == a.split('-').next()) {
-            // On round orbits who is fast is pulled strongly.
+            // On circular orbits, fast bodies also have a large acceleration.
             if (a.as_str(), b.as_str()) == ("asteroids-speed", "asteroids-acceleration") {
                 continue;
             }

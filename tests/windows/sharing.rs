@@ -31,7 +31,7 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
         display.view("--scene plummer --bodies 300 --variant tiled --kernels lab --clean --size 1000x700");
     let kernel = display.folder().join("lab").join("gravity").join("tiled.cl");
     let own = fs::read_to_string(&kernel).unwrap();
-    // The device refuses the first; what is told of it is taken back once it is mended.
+    // The device refuses the first edit of the kernel. The error disappears once the kernel is repaired.
     viewer.key("space");
     viewer.still(PICTURE);
     viewer.changes("the refusal is told", PICTURE, || {
@@ -40,19 +40,19 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
     });
     let mended = own.replacen('{', "{ // edited", 1);
     viewer.changes("it is mended", PICTURE, || fs::write(&kernel, mended).unwrap());
-    // Two in a row are two files, though the first is not written yet.
+    // Two pictures in a row become two files, even if the first is not written yet.
     viewer.act("key F12 key F12");
     file(display.folder(), "gravitile-plummer-2", ".png");
     let picture = file(display.folder(), "gravitile-plummer", ".png");
     assert_eq!(image::image_dimensions(&picture).unwrap().1, 700, "as high as in the window");
     viewer.key("r");
-    // A film of half a second, and the simulation goes on after it.
+    // Records a film of half a second, after which the simulation goes on.
     viewer.key("space");
     viewer.key("F9");
     viewer.act("sleep 2");
     viewer.key("F9");
     file(display.folder(), "gravitile-plummer", ".gif");
-    // Another, ended, and a third begun while it is still being written.
+    // Ends a second film, and starts a third while the second is still being written.
     viewer.act("key F9 sleep 1.5 key F9 key F9 sleep 1.5 key F9");
     let films = [".gif", "-2.gif", "-3.gif"].map(|end| file(display.folder(), "gravitile-plummer", end));
     let report = viewer.quit();
@@ -67,7 +67,7 @@ fn a_kernel_is_saved_a_picture_is_taken_and_opened_and_a_film_is_made() {
         assert!(frames > 1, "{frames} pictures in {}", film.display());
     }
 
-    // The picture is opened as a file; it goes on from there.
+    // Opens the picture as a file; the simulation continues from its snapshot.
     let Carried::Snapshot(snapshot) = Carried::load(&picture).unwrap() else { panic!("no snapshot") };
     let step = snapshot.runs[0].step;
     assert!(step > 0);

@@ -163,7 +163,7 @@ fn what_lies_behind_a_window_is_not_painted_and_all_else_is_as_it_was() {
     let points = cluster(5_000);
     view.upload(&points, points.value_range()).expect("there is room");
     let area = glium::Rect { left: 20, bottom: 10, width: 280, height: 180 };
-    // From the upper left: x from 100 to 179, y from 60 to 129.
+    // Measured from the upper left, the hidden part is x from 100 to 179, y from 60 to 129.
     let hidden = glium::Rect { left: 100, bottom: 70, width: 80, height: 70 };
     let [whole, beside] = [None, Some(hidden)].map(|hidden| {
         let picture = offscreen.render(|surface| {
@@ -247,7 +247,7 @@ fn is_hit(
 
 #[test]
 fn a_ball_has_the_outline_of_its_radius() {
-    // At the middle, aside where its outline is an ellipse, near, and small.
+    // Balls in the middle, at the side (where the outline is an ellipse), near, and small.
     for ([x, y, z], radius) in
         [([0.0; 3], 0.8), ([1.7, -0.5, 1.0], 0.35), ([-0.5, -3.0, 0.2], 0.2), ([0.4, 3.0, -0.3], 0.1)]
     {
@@ -280,7 +280,7 @@ fn a_nearer_ball_hides_a_farther_one_whichever_comes_first() {
 
 #[test]
 fn balls_in_each_other_meet_in_the_right_place() {
-    // Side by side at one depth: the boundary is the plane between them. In line: the nearer by the front point.
+    // Side by side, intersecting balls are separated by a plane. In line, the ball with the nearer front is visible.
     for swap in [false, true] {
         let mut rows = [([-0.3, 0.0, 0.0], 0.5), ([0.3, 0.0, 0.0], 0.5)];
         if swap {
@@ -291,7 +291,7 @@ fn balls_in_each_other_meet_in_the_right_place() {
         let (left, right) = if swap { (side(0.04), side(-0.04)) } else { (side(-0.04), side(0.04)) };
         assert!(left < -30 && right > -15, "{left} {right}");
     }
-    // A large ball's front is at −0.5, a small one's at −0.45 within it, or at −0.55 out of it.
+    // The front of the large ball is at −0.5; the front of the small ball is at −0.45 (inside) or −0.55 (outside).
     for (behind, hidden) in [(-0.35, true), (-0.45, false)] {
         let picture = draw(&balls(&[([0.0; 3], 0.5), ([0.0, behind, 0.0], 0.1)], 0.0), &front(), SIZE);
         let middle = warmth(&picture, &front(), [0.0; 3]);
@@ -316,7 +316,7 @@ fn the_planet_hides_and_is_hidden() {
     assert_eq!(hidden.get_pixel(160, 100), bare.get_pixel(160, 100));
     let shown = draw(&balls(&[(behind, 0.2), (before, 0.1)], 0.5), &front(), SIZE);
     assert!(warmth(&shown, &front(), before) > warmth(&bare, &front(), before) + 10);
-    // It is larger than any point sprite may be, and its middle is out of the picture.
+    // The planet is larger than any point sprite can be, and its centre is outside of the picture.
     let beside = Camera { target: [1.5, 0.0, 0.0].into(), distance: 2.5, ..front() };
     let near = draw(&balls(&[], 0.5), &beside, (1280, 800));
     assert!(!background(near.get_pixel(10, 400)) && background(near.get_pixel(900, 400)));

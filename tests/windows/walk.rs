@@ -123,7 +123,7 @@ impl Walk {
                 let at = self.controls.choose(&mut self.random).unwrap();
                 format!("mousemove {at} sleep 0.006 mousedown 1 mouseup 1 sleep 0.006 key --delay 2 Escape")
             }
-            // Escape: no dialog stays open, and nothing that is typed later adds to a number.
+            // Escape closes an open dialog, and leaves a field so that later digits are not added.
             760..840 => {
                 format!(
                     "mousemove {} sleep 0.006 mousedown 1 mouseup 1 sleep 0.006 key --delay 2 Escape",
@@ -188,7 +188,7 @@ impl Walk {
 /// Returns commands that run an entry of the palette, waiting `patience` seconds until it is open. Text typed earlier would
 /// act as shortcuts.
 fn wish(text: &str, patience: f32) -> String {
-    // One word at a time: `act` parts what is typed at blanks.
+    // Types one word at a time, because `act` splits text at spaces.
     let words: Vec<_> = text.split(' ').map(|word| format!("type --args 1 --delay 2 {word}")).collect();
     let words = words.join(" key --delay 2 space ");
     format!(
@@ -204,7 +204,7 @@ fn look(viewer: &Viewer, patience: f32) -> i64 {
     viewer.act(&format!(
         "windowsize WINDOW 1280 800 key --delay 2 Escape Escape Escape sleep 0.05 {wishes} key --delay 2 r f sleep 0.4"
     ));
-    // Where most bodies are: one is taken, deleted and brought back.
+    // Selects, deletes and restores a body where most bodies are.
     let at = spot(REST, 0.5, 0.5);
     viewer.act(&format!(
         "mousemove {at} sleep 0.05 mousedown 1 mouseup 1 sleep 0.2 key --delay 2 Delete sleep 0.05 key --delay 2 ctrl+z"
@@ -228,8 +228,8 @@ fn a_short_walk_ends_well() {
 fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
     let (memory, grown) = walk(2_000 / STRETCH);
     assert!(grown <= 4, "by {grown} MiB in some hundred pictures of the same");
-    // What is taken for a while, as for a film that is being written, is there at one look and gone at another. What is never given
-    // back stands under all looks of the second half. PoCL's compiler keeps something of each kernel that it compiles.
+    // Temporary memory, as for a film, is absent in some measurements. Lost memory is in all of the second half. PoCL's
+    // compiler keeps some memory for each kernel.
     let (first, second) = memory.split_at(memory.len() / 2);
     let grown = second.iter().min().unwrap() - first.iter().min().unwrap();
     println!("memory grew by {grown} MiB");
@@ -241,11 +241,11 @@ fn a_walk_of_two_thousand_events_ends_well_and_its_memory_is_flat() {
 fn walk(stretches: usize) -> (Vec<i64>, i64) {
     let seed = std::env::var("GRAVITILE_WALK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     println!("seed {seed}");
-    // What the program frees goes back to the system at once: the rest is what it holds.
+    // Freed memory is returned to the system at once, so the measured memory is in use.
     let display =
         Display::open().set("MALLOC_MMAP_THRESHOLD_", "65536").set("MALLOC_TRIM_THRESHOLD_", "65536");
-    // PoCL's compiler takes 140 MiB for good with the first kernel that its cache lacks: an empty cache has it do so before the
-    // first look.
+    // PoCL's compiler permanently takes 140 MiB with the first kernel that its cache lacks. With an empty cache, this
+    // happens before the first measurement.
     let display = if stretches > 1 { display.set("POCL_CACHE_DIR", "compiled") } else { display };
     let controls = display.run("--bodies 512 --frames 20 --clean").controls;
     let controls = controls.values().map(|rect| spot(*rect, 0.5, 0.5)).collect();
@@ -256,7 +256,7 @@ fn walk(stretches: usize) -> (Vec<i64>, i64) {
     for stretch in 0..stretches {
         let events: Vec<_> = (0..STRETCH).map(|_| walk.event()).collect();
         for (nth, some) in events.chunks(20).enumerate() {
-            // What was done last stands before a failure.
+            // Prints the events first, so that they precede a failure in the log.
             println!("{}: {}", stretch * STRETCH + nth * 20, some.join(" · "));
             viewer.act(&some.join(" "));
         }
@@ -268,14 +268,14 @@ fn walk(stretches: usize) -> (Vec<i64>, i64) {
     viewer.alters("the simulation goes on", PICTURE, || {
         viewer.act("key --delay 2 s sleep 0.2 key --delay 2 s");
     });
-    // Pictures by themselves take no memory.
+    // Drawing pictures must not take memory.
     let turn = "mousemove 500 780 sleep 0.01 mousemove 900 780 sleep 0.006 key --delay 2 s ".repeat(100);
     let before = viewer.memory();
     viewer.act(&turn);
     let grown = viewer.memory() - before;
     let report = viewer.quit();
 
-    // It walked: much was tried, and what was asked for last was done.
+    // Checks that the events had effects: many actions ran, and so did the last requested ones.
     let mut done = BTreeMap::new();
     for event in &report.events {
         *done.entry(event.what.split(['=', '(']).next().unwrap()).or_insert(0) += 1;

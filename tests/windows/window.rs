@@ -25,7 +25,7 @@ fn leaves_by_itself_after_the_frames_asked_for() {
 #[test]
 fn what_the_panel_is_told_is_what_runs() {
     let display = Display::open();
-    // Small enough that all of the panel is in sight.
+    // The window is small, but the whole panel is visible.
     let small = || {
         let viewer = display.view(&format!("{SMALL} --clean"));
         viewer.key("ctrl+minus");
@@ -35,13 +35,13 @@ fn what_the_panel_is_told_is_what_runs() {
     let controls = small().quit();
     let viewer = small();
 
-    // From the bottom up: what is chosen is explained below it, and that moves what comes after.
+    // Goes from the bottom up, because the explanation of a choice moves all controls below it.
     viewer.click(controls.control("integrator euler"));
     let slider = controls.control("dt");
     viewer.drag(&spot(slider, 0.8, 0.5), &spot(slider, 0.25, 0.5));
     viewer.click(controls.control("work-group 32"));
     viewer.click(controls.control("variant tiled"));
-    // At most two frames can be from before: with more, the new kernel was built and runs.
+    // At most two frames can be old. With more frames, the new kernel has been built and runs.
     let [left, top, width, height] = controls.control("pause");
     for _ in 0..5 {
         viewer.alters("steps are counted on", [left, top + height, 2.0 * width, 30.0], || ());
@@ -49,7 +49,7 @@ fn what_the_panel_is_told_is_what_runs() {
     let report = viewer.quit();
 
     let dt = report.config["params"]["dt"].as_f64().unwrap();
-    // A quarter of the way from 1e-5 to 0.1, by factors.
+    // The slider is at a quarter of the way from 1e-5 to 0.1 on a logarithmic scale.
     assert!((3e-5..4e-4).contains(&dt), "dt {dt}");
     let mut told = report.events.iter().filter_map(|event| event.what.strip_prefix("dt="));
     assert_eq!(
@@ -139,7 +139,7 @@ fn stays_responsive_during_a_step_of_minutes() {
     let viewer = display.view(SLOW);
     let controls = viewer.quit().controls;
     let viewer = display.view(SLOW);
-    // A control is lit while the pointer is over it.
+    // A control is highlighted while the pointer is over it.
     let button = controls["restart"];
     let away = spot(PICTURE, 0.5, 0.5);
     for _ in 0..10 {
@@ -157,7 +157,7 @@ fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
     let display = Display::open();
     let viewer = display.view(SMALL);
     for toggle in 0..6 {
-        // Bodies move in between: each mode runs while it is shown.
+        // Waits for moving bodies, because each mode runs while it is shown.
         viewer.runs();
         viewer.alters("the next mode is shown", [20.0, 150.0, 290.0, 60.0], || viewer.key("m"));
         if toggle == 1 {
@@ -172,7 +172,7 @@ fn modes_are_toggled_while_they_run_and_go_on_where_they_were() {
     for (first, shown) in ["mode=asteroids", "mode=fluid", "mode=gravity"].into_iter().enumerate() {
         let left: Vec<_> = toggles.iter().skip(first).step_by(3).collect();
         assert!(left.iter().all(|event| event.what == shown), "{:?}", report.events);
-        // The steps at which the mode before this one was left only grow: it never began anew.
+        // The steps at which each mode was left only grow, so no mode restarted.
         assert!(left.is_sorted_by(|a, b| a.step < b.step), "{left:?}");
     }
     assert_eq!(report.stats["mode"], "gravity");
@@ -212,7 +212,7 @@ fn a_quick_hand_is_heard_where_it_is() {
         .act("mousemove 170 600 frame mousemove 700 380 mousedown 1 mousemove 700 420 frame mouseup 1 frame");
     viewer.act("mousemove 700 760 frame");
     let painted = viewer.still(PICTURE);
-    // Straight back to the panel: it is scrolled, and the picture stays as large as it is.
+    // Returns the pointer to the panel: the wheel scrolls the panel and does not zoom the picture.
     viewer.act("mousemove 700 760 frame mousemove 170 600 click 5 click 5 frame mousemove 700 760 frame");
     assert!(viewer.still(PICTURE) == painted, "the wheel over the panel zooms the picture");
     let report = viewer.quit();
@@ -268,8 +268,8 @@ fn the_camera_turns_in_the_time_of_a_film() {
     let display = Display::open();
     let viewer =
         display.view("--scene plummer --bodies 300 --clean --paused --steps-per-frame 1 --look turn=on");
-    // Two pictures are taken while the film is made. Each step is one of its pictures, of which 30 make a second; after the
-    // last the simulation stands still, and the camera goes by the clock on the wall again.
+    // Saves two pictures during the film. Each step makes a frame, of which 30 make a second. After the last frame the
+    // simulation pauses, and the camera turns by the clock again.
     let last = 149;
     let turns = until("two pictures are taken within a film", || {
         for entry in fs::read_dir(display.folder()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -291,7 +291,7 @@ fn the_camera_turns_in_the_time_of_a_film() {
             .then(|| (second - first, (after - before).rem_euclid(TAU)))
     });
     viewer.quit();
-    // Once round in two minutes. A picture may show the view of some steps later.
+    // A full turn takes two minutes. A picture may show the camera some steps later.
     let steps = 30.0 * 120.0 * turns.1 / TAU;
     assert!((steps - turns.0 as f32).abs() <= 3.0, "in {turns:?} it turned as in {steps} steps");
 }

@@ -83,7 +83,7 @@ fn two_bodies_collide_as_the_textbook_says() {
             let total = f64::from(masses[0] + masses[1]);
             let centre = (f64::from(masses[0]) * u1 + f64::from(masses[1]) * u2) / total;
             let e = f64::from(restitution);
-            // Speeds along n about the centre of mass turn round and shrink by e; sideways friction takes its share.
+            // Speeds along n about the centre of mass are multiplied by −e; friction reduces the speed across n.
             let after = |u: f64| centre - e * (u - centre);
             for variant in INFO.variants {
                 let end = run(build(&mode, variant, &pair).as_mut(), 1);
@@ -148,7 +148,7 @@ fn momentum_is_kept_in_every_scene_without_a_planet() {
 fn energy_is_kept_at_full_restitution_and_never_grows() {
     for restitution in [0.0, 0.3, 1.0] {
         let mode = Asteroids { restitution, friction: 0.1 * (1.0 - restitution), dt: 0.01, ..space() };
-        // Pairs far from each other: every collision is of two.
+        // The pairs are far from each other, so every collision involves two bodies.
         let mut start = Bodies::default();
         for i in 0..100 {
             let y = 10.0 * i as f32;
@@ -226,7 +226,7 @@ fn hits(mode: &dyn Mode, variant: &'static Variant, start: &Bodies, steps: u32) 
 fn every_variant_finds_the_same_pairs() {
     for (name, n) in [("belt", 3000), ("clouds", 1500), ("shooter", 700), ("billiards", 500)] {
         let (mode, start) = scene(name, n);
-        // Some steps in, by one variant, so that the others start where bodies meet.
+        // One variant runs some steps first, so that bodies meet in the compared step.
         let start = run(mode.build(&cpu(), recipe(&INFO.variants[1]), &start.into()).unwrap().as_mut(), 150);
         let expected = hits(mode.as_ref(), &INFO.variants[0], &start, 1);
         eprintln!("{name}: {} collisions", expected.1);
@@ -240,7 +240,7 @@ fn every_variant_finds_the_same_pairs() {
 #[test]
 fn awkward_places_are_no_matter() {
     let mut far = Bodies::default();
-    // A crowd in one cell, a pair that touches very far out, and one beyond all cells.
+    // Many bodies in one cell, a touching pair very far out, and a body beyond all cells.
     (0..200).for_each(|i| far.push([1e-3 * i as f32, 0.0, 0.0], [0.1, 0.01 * i as f32, 0.0], 1.0));
     far.push([5e6, 0.0, 0.0], [0.5, 0.0, 0.0], 1.0);
     far.push([5e6 + 0.5, 0.0, 0.0], [-0.5, 0.0, 0.0], 1.0);
@@ -307,7 +307,7 @@ fn bodies_that_stop_being_finite_are_held_out() {
 fn who_is_held_out_hides_no_one() {
     for variant in INFO.variants {
         for out in 0..4 {
-            // Two that meet, whoever of four they are.
+            // Two of the four bodies collide.
             let [a, b] = [(out + 1) % 4, (out + 2) % 4];
             let mut start = Bodies { positions: vec![[0.0; 4]; 4], velocities: vec![[0.0; 4]; 4] };
             for (i, x) in start.positions.iter_mut().enumerate() {
@@ -440,7 +440,7 @@ fn settled(contact_law: ContactLaw, steps: u32) -> Vec<(&'static str, Bodies<f64
         ..Asteroids::default()
     };
     let grid = INFO.variant("grid").unwrap();
-    // In f64 fewer and larger ones, so that they lie on each other, too.
+    // The f64 reference gets fewer and larger bodies, so that they also pile up.
     let large = Asteroids { radius: 0.06, ..mode.clone() };
     let courses =
         [Course::of_device(&mode, grid, &shell(1500, 0.02)), Course::of_reference(&large, &shell(200, 0.06))];
@@ -449,9 +449,9 @@ fn settled(contact_law: ContactLaw, steps: u32) -> Vec<(&'static str, Bodies<f64
 
 #[test]
 fn bodies_that_fall_on_the_planet_come_to_rest() {
-    // From a distance of 0.6 to the surface at 0.3.
+    // Speed of a free fall from the distance 0.6 to the planet's surface at 0.3.
     let free_fall = (2.0f64 / 0.3 - 2.0 / 0.6).sqrt();
-    // All masses together are 1.
+    // The total mass is 1.
     let mean = |bodies: &Bodies<f64>| (2.0 * energy(bodies)).sqrt() / free_fall;
     for (name, end, mode) in settled(ContactLaw::Match, 1800) {
         let overlap = deepest(&end, &mode);
@@ -460,7 +460,7 @@ fn bodies_that_fall_on_the_planet_come_to_rest() {
         assert!(overlap < 0.05, "{name}: {overlap}");
         assert!(end.positions.iter().all(|x| length(x) < 0.6), "{name}");
     }
-    // What they do where every contact adds its whole impulse.
+    // The law `simple` adds the whole impulse of every contact, so bodies do not come to rest.
     for (name, end, _) in settled(ContactLaw::Simple, 500) {
         eprintln!("simple, {name}: speed {:.1e} of free fall", mean(&end));
         assert!(name == "f64" || mean(&end) > 0.01, "{}", mean(&end));
@@ -534,7 +534,7 @@ fn heat(course: &mut Course, steps: u32) -> [f64; 2] {
 fn crowds_do_not_heat() {
     let grid = INFO.variant("grid").unwrap();
     for (restitution, friction) in [(1.0, 0.0), (1.0, 0.5), (0.9, 1.0), (0.0, 0.3)] {
-        // So many in so little room that each overlaps several others.
+        // Bodies are so crowded that each overlaps several others.
         let mode = Asteroids { restitution, friction, radius: 0.1, ..space() };
         for (n, steps) in [(600, 150), (100, 40)] {
             let start = ball(n, 0.1 * (n as f64).cbrt(), 1.0);
@@ -563,7 +563,7 @@ fn crowds_do_not_heat() {
 
 #[test]
 fn a_break_of_billiard_balls_gains_no_energy() {
-    // A rack without gaps: blows come at once, on bodies that overlap.
+    // Without gaps between the balls, many overlapping bodies collide at the same time.
     for name in ["billiards", "shooter"] {
         let (_, mut start) = scene(name, 1500);
         start.positions.iter_mut().for_each(|x| (0..3).for_each(|k| x[k] *= 0.9));
@@ -584,7 +584,7 @@ fn a_break_of_billiard_balls_gains_no_energy() {
 
 #[test]
 fn newtons_cradle_swings() {
-    // Seven balls that all but touch; the blow takes a step from one to the next.
+    // Seven balls that almost touch; the impact takes one step from each ball to the next.
     let mode = Asteroids { radius: 0.5, dt: 1e-4, ..space() };
     let mut rows: Vec<_> = (0..7u8).map(|k| ([0.99999 * f32::from(k), 0.0, 0.0], [0.0; 3], 1.0)).collect();
     rows[0].1 = [1.0, 0.0, 0.0];
@@ -603,7 +603,7 @@ fn newtons_cradle_swings() {
 
 #[test]
 fn a_rebound_under_gravity_is_as_high_as_restitution_says() {
-    // Beside each other they fall alike: the pull does not part them. Onto the planet a body falls in the step, too.
+    // Gravity does not separate bodies side by side, but pulls a body towards the planet during the step.
     let mode = Asteroids { restitution: 0.5, planet_mass: 1.0, planet_radius: 0.3, radius: 0.02, ..space() };
     let start = bodies(&[([0.3195, 0.0, 0.0], [-1.0, 0.2, 0.0], 1.0)]);
     for mut course in Course::both(&mode, &start) {

@@ -15,7 +15,7 @@ use crate::support::{cpu, engine, recipe};
 
 #[test]
 fn a_fast_body_hits_a_thin_crowd_however_long_the_step() {
-    // Eight radii a step; in an undivided one it is never near any of those in its way.
+    // The body moves eight radii per step: without substeps, it would never touch the bodies in its way.
     let mode = Asteroids { radius: 0.01, dt: 0.01, substeps: Substeps::Auto, ..space() };
     let mut rows = vec![([0.0; 3], [8.0, 0.0, 0.0], 1.0)];
     rows.extend((0..10u8).map(|k| ([0.2 + 0.08 * f32::from(k), 0.0, 0.0], [0.0; 3], 1.0)));
@@ -23,7 +23,7 @@ fn a_fast_body_hits_a_thin_crowd_however_long_the_step() {
     for variant in INFO.variants {
         let mut simulation = build(&mode, variant, &start);
         let end = run(simulation.as_mut(), 16);
-        // Equal balls: the first rests and the last goes on.
+        // Balls of equal mass exchange velocities: the first ball stops and the last one moves on.
         assert!(end.velocities[0][0].abs() < 1e-4, "{}: {:?}", variant.name, end.velocities[0]);
         assert!((end.velocities[10][0] - 8.0).abs() < 1e-4, "{}: {:?}", variant.name, end.velocities[10]);
         let told = simulation.diagnostics().unwrap();
@@ -115,7 +115,7 @@ fn four_substeps_are_four_steps_of_a_quarter() {
             }
             assert_eq!(divided.rounds(), 4.0);
         }
-        // The slider `decay` is for a whole step, however little it takes: a root of 0.9999999 would be 1 in single precision.
+        // The parameter `decay` applies to a whole step. A root of 0.9999999, for a substep, would round to 1 in f32.
         for decay in [0.9, 0.9999999] {
             let slow = Asteroids { decay, ..whole.clone() };
             let [mut divided, mut cut, mut lossless] =
@@ -151,7 +151,7 @@ fn how_a_divided_run_is_cut_changes_no_bit() {
         whole.run(100, |_| ()).unwrap();
         let end = bits(&whole.bodies().unwrap());
 
-        // In single steps, looked at and put aside on the way, and with another colour.
+        // Runs single steps, reads results and takes snapshots on the way, and changes the colour.
         let (mut cut, mut counts, mut kept) = (engine(config.clone()), Vec::new(), Vec::new());
         for step in 0..100 {
             cut.run(1, |_| ()).unwrap();
@@ -196,7 +196,7 @@ fn a_body_that_a_hand_makes_fast_divides_the_next_step() {
     engine.undo().unwrap();
     engine.run(1, |_| ()).unwrap();
     assert_eq!(engine.rounds(), 1.0);
-    // Another time step.
+    // Tests another time step.
     let mut config = engine.config().clone();
     params::set(config.mode.as_mut(), "dt", "0.1").unwrap();
     engine.configure(config).unwrap();
@@ -223,7 +223,7 @@ fn substeps_are_set_and_kept_like_any_parameter() {
         let values = INFO.try_mode_for(&scene.scene).unwrap().values();
         assert_eq!(values.get("substeps"), Some(ParamValue::Option(params::Choice::name(wanted))));
     }
-    // For measurements of speed a step is always the same work.
+    // For benchmarks, every step must cost the same.
     mode.even();
     assert_eq!(mode.substeps, Substeps::Fixed(1));
 }
@@ -232,7 +232,7 @@ fn substeps_are_set_and_kept_like_any_parameter() {
 fn the_reference_divides_steps_as_the_device_does() {
     let variant = &INFO.variants[0];
     let mode = heavy(Substeps::Auto);
-    // Too far from each other and from the planet to touch, so that nothing hangs on rounding.
+    // Bodies too far from each other and from the planet to touch, so that rounding has no effect.
     let rows: Vec<_> = (0..8u8)
         .map(|k| ([1.0 + 0.2 * f32::from(k), 0.0, 0.0], [0.0, 2.0 + f32::from(k), 0.0], 1.0 + f32::from(k)))
         .collect();
@@ -246,7 +246,7 @@ fn the_reference_divides_steps_as_the_device_does() {
         let off: [f64; 4] = std::array::from_fn(|k| a[k] - b[k]);
         assert!(length(&off) < 1e-5, "{off:?}");
     }
-    // Undivided, they end elsewhere.
+    // Without substeps the bodies end elsewhere.
     let once = run(build(&heavy(Substeps::Fixed(1)), variant, start.bodies().unwrap()).as_mut(), 30).to_f64();
     let off: [f64; 4] = std::array::from_fn(|k| once.positions[0][k] - end.positions[0][k]);
     assert!(length(&off) > 1e-4, "{off:?}");

@@ -52,7 +52,7 @@ fn error(flow: &Flow, right: &Flow<f64>) -> f64 {
     let off = |i: usize| {
         let ((rho, u), (rho_right, u_right)) = (flow.at(i), right.at(i));
         let speed = (u[0] - u_right[0]).hypot(u[1] - u_right[1]) / fastest;
-        // Not f64::max, which overlooks NaN.
+        // `f64::max` would ignore NaN.
         let density = (rho - rho_right).abs() / mean;
         if speed.is_nan() || density.is_nan() { f64::INFINITY } else { speed.max(density) }
     };
@@ -101,7 +101,7 @@ impl Case {
     fn error(&self, device: &Device, variant: &'static Variant) -> f64 {
         let recipe = recipe(variant, device, self.work_group, self.width);
         let mut simulation = self.mode.build(device, recipe, &self.flow).unwrap();
-        // In bursts, as it is used.
+        // Runs in several bursts of steps, as in practice.
         let first = self.steps / 3;
         run(&mut simulation, first);
         run(&mut simulation, self.steps - first);
@@ -109,7 +109,7 @@ impl Case {
         let right = &self.means[first as usize..];
         assert_eq!(found.len(), right.len());
         let off = found.iter().zip(right).map(|(found, right)| (found / right - 1.0).abs());
-        // Not f64::max, which overlooks NaN.
+        // `f64::max` would ignore NaN.
         let mean = off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a });
         let error = error(&simulation.flow().unwrap(), &self.right);
         if mean.is_nan() { f64::INFINITY } else { error.max(mean) }
@@ -200,7 +200,7 @@ fn mistakes_are_found() {
         ("vector", "blocked, c, &", "0, c, &"),
         ("vector", "blocked, c);", "(which)(0), c);"),
     ];
-    // So many that some launches take several.
+    // So many steps that some launches compute several steps.
     let cases = cases(6, &SHAPES[1..4]);
     for (name, right, wrong) in mistakes {
         let variant = mistaken(name, right, wrong);
@@ -238,12 +238,12 @@ fn tracers_go_with_the_flow() {
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
         let start = simulation.flow().unwrap().tracers;
         assert_eq!((start[0], start[1]), ([39.5, 10.0], [3.25, 19.75]));
-        // All have found a place, and it is not the same.
+        // All tracers have found positions, which differ.
         assert!(start.iter().all(|[x, y]| (0.0..40.0).contains(x) && (0.0..20.0).contains(y)));
         let mean = start.iter().map(|[x, _]| x).sum::<f32>() / 300.0;
         assert!((mean - 20.0).abs() < 3.0, "{mean}");
         run(&mut simulation, 37);
-        // Numbers of 16 bits are dithered.
+        // Variants with 16-bit numbers use random rounding.
         let allowed = if variant.tolerance > TOLERANCE { 5e-3 } else { 1e-3 };
         for (before, after) in start.iter().zip(simulation.flow().unwrap().tracers) {
             let right = (before[0] + 0.05 * 37.0) % 40.0;
@@ -279,7 +279,7 @@ fn tracers_stay_out_of_walls_and_come_back() {
             assert!((0.0..60.0).contains(x) && (0.0..30.0).contains(y), "{x} {y}");
             assert!(!walls.solid[*y as usize * 60 + *x as usize], "{drive:?}: {x} {y} is in a wall");
         }
-        // Spread over all columns, and the same bits again.
+        // The tracers are spread over all columns, and a second run gives the same bits.
         let in_columns = |from: f32| tracers.iter().filter(|[x, _]| (from..from + 20.0).contains(x)).count();
         assert!([0.0, 20.0, 40.0].iter().all(|from| in_columns(*from) > 200), "{drive:?}");
         assert_eq!(end(&VARIANTS[5]), tracers);
@@ -327,7 +327,7 @@ fn walls_are_painted_and_erased() {
         let mode = Fluid::default();
         let mut flow = stirred(closed(40, 30), mode.density);
         let mut simulation = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        // As the variant keeps it.
+        // Takes the cells as the variant stores them.
         flow.cells = simulation.flow().unwrap().cells;
         simulation.paint_discs(&[[20, 15]], 4, true).unwrap();
         simulation.paint_discs(&[[0, 10]], 2, false).unwrap();
@@ -335,7 +335,7 @@ fn walls_are_painted_and_erased() {
         flow.walls.paint([0, 10], 2, false);
         let painted = simulation.flow().unwrap();
         assert_eq!(painted.walls, flow.walls);
-        // What was a wall is at rest now, as dense as it was; all else is as it was.
+        // Former walls contain fluid at rest with its previous density; all other cells are unchanged.
         let changed: Vec<_> = (0..1200).filter(|i| painted.cells[*i] != flow.cells[*i]).collect();
         assert_eq!(changed.len(), 5, "{}", variant.name);
         for i in changed {
@@ -380,7 +380,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
     for variant in &VARIANTS {
         let mut whole = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
         let mut parts = mode.build(&cpu(), recipe(variant, &cpu(), 64, 16), &flow).unwrap();
-        // More steps than sums are kept of.
+        // More steps than the buffer of sums can hold.
         run(&mut whole, 1500);
         let mut means = Vec::new();
         for steps in [1, 2, 497, 1000] {
@@ -388,7 +388,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
             means.extend(parts.mean_speeds().unwrap());
         }
         if variant.tolerance > TOLERANCE {
-            // What was pushed is rounded once more where a burst begins.
+            // The variant rounds the driven cells once more at the start of a burst of steps.
             let right = parts.flow().unwrap().to_f64();
             assert!(error(&whole.flow().unwrap(), &right) < variant.tolerance, "{}", variant.name);
             continue;

@@ -43,7 +43,7 @@ fn the_box_has_the_published_reynolds_number() {
     run(&mut simulation, 40_000);
     let reynolds = mode.reynolds(*simulation.mean_speeds().unwrap().last().unwrap(), 10.0);
     eprintln!("Reynolds number {reynolds:.12}");
-    // The published number is of single precision, with whole populations; double precision comes to 9.763598 (`teaching.rs`).
+    // The published number was computed in single precision with whole populations; f64 gives 9.763598 (`teaching.rs`).
     assert!((reynolds / 9.751_927_375_793 - 1.0).abs() < 0.002, "{reynolds}");
     assert!((reynolds / 9.763_598 - 1.0).abs() < 1e-4, "{reynolds}");
     let mass = simulation.flow().unwrap().mass() / flow.mass();
@@ -103,7 +103,7 @@ fn makes_a_parabola(forces: &[f32]) {
                 for column in [0, 7, 15] {
                     let [ux, uy] = end.at(row * 16 + column).1;
                     let off = (ux - right).abs().max(uy.abs()) / top;
-                    // Not f64::max, which overlooks NaN.
+                    // `f64::max` would ignore NaN.
                     worst = if off > worst || off.is_nan() { off } else { worst };
                 }
             }
@@ -133,7 +133,7 @@ fn a_channel_converges_in_second_order() {
             let nu = mode.viscosity();
             let mode = Fluid { accel: (3.0 * 8.0 * nu * 0.02 / high.powi(2)) as f32, ..mode };
             let top = f64::from(mode.accel) / 3.0 * high.powi(2) / (8.0 * nu);
-            // The mean of what the velocities are off, over the largest.
+            // Mean error of the velocities, divided by the largest velocity.
             let off = |velocity: &dyn Fn(usize) -> f64| {
                 let exact = |row: usize| (row as f64 - 0.5) * (high - row as f64 + 0.5) * 4.0 / high.powi(2);
                 (1..=height).map(|row| velocity(3 * row + 1) / top - exact(row)).sum::<f64>() / high
@@ -158,7 +158,7 @@ fn a_channel_converges_in_second_order() {
             let end = channel(&mode, auto_variant(&cpu().info, 3 * height), [3, height], 15.0);
             let error = off(&|i| end.at(i).1[0]);
             eprintln!("{name}, H = {height}: {error:.3e}, in f64 {reference:.3e}, by theory {theory:.3e}");
-            // A velocity rises until what a step adds is lost in its last bit.
+            // A velocity stops growing once the change in a step is less than its last bit.
             let rounding = f64::from(f32::EPSILON) * time;
             assert!(
                 (error - theory).abs() < 0.01 * theory.abs() + rounding,
@@ -214,7 +214,7 @@ fn the_effective_viscosity_is_that_of_smagorinsky() {
         let ratio = value("effective_reynolds") / value("reynolds");
         assert!((ratio * mean / nominal - 1.0).abs() < 1e-9, "{ratio}");
     }
-    // The others have no other viscosity than the nominal one.
+    // The other collision operators have only the nominal viscosity.
     let plain = Fluid { collision: Collision::Trt, ..mode };
     let mut simulation = fastest(&plain, &shear_wave(HEIGHT, 0.05));
     run(&mut simulation, 40);
@@ -258,7 +258,7 @@ fn vortex_street(settling: u32, steps: u32) {
     let reynolds = mode.reynolds(speed, walls.length);
     assert!((reynolds - 100.0).abs() < 1.0 && width <= 0.1 * ny as f64, "{reynolds}");
 
-    // Some widths behind it, in the middle.
+    // Measures some diameters behind the cylinder, in the middle row.
     let is_obstacle = |x: usize| walls.solid[ny / 2 * nx + x];
     let last = (0..nx).rev().find(|x| is_obstacle(*x)).unwrap();
     let probe = ny / 2 * nx + last + (3.5 * width) as usize;
@@ -342,7 +342,7 @@ fn a_wave_of_shear_fades_by_the_viscosity() {
     for (collision, omega) in
         [Collision::Bgk, Collision::Trt].into_iter().flat_map(|c| [0.8, 1.4, 1.9].map(|omega| (c, omega)))
     {
-        // Pushed so little that it makes no difference.
+        // The acceleration is too small to make a difference.
         let mode = Fluid { collision, accel: 1e-8, omega, density: 1.0, ..Fluid::default() };
         let steps = (1.0 / (mode.viscosity() * k * k)) as u32;
         let mut simulation = fastest(&mode, &shear_wave(HEIGHT, 0.01));

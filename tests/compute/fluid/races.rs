@@ -30,7 +30,7 @@ fn without_each(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn inside(device: &Device, parts: &mut Parts) {
-    // Vectors with the columns behind rows that end, and every drive once.
+    // Uses vectors with incomplete ones at the ends of rows, and every kind of drive once.
     for (variant, mode) in VARIANTS.iter().rev().zip(modes().iter().rev().cycle()) {
         if !parts.next(&format!("{} {:?}", variant.name, mode.drive)) {
             continue;
@@ -39,12 +39,12 @@ fn inside(device: &Device, parts: &mut Parts) {
         simulation.paint_discs(&[[10, 3]], 1, true).unwrap();
         simulation.paint_discs(&[[7, 3]], 2, false).unwrap();
         simulation.publish(Points::default()).unwrap().wait().unwrap();
-        // The same over every grid, and slow here.
+        // The diagnostics do not depend on the grid and are slow under Oclgrind, so they run only once.
         if variant == &VARIANTS[0] {
             simulation.diagnostics().unwrap();
         }
     }
-    // The sum over a work-group is in a file that all variants share: a copy takes its place.
+    // All variants share the file with the sum over a work-group, so it is replaced by a changed copy.
     let sum = &GRID[GRID.find("INLINED void store_group_sum").unwrap()..GRID.rfind("#endif").unwrap()];
     for (nth, sum) in without_each(sum).enumerate() {
         if !parts.next(&format!("soa without barrier {nth}")) {
@@ -76,7 +76,7 @@ fn stepped(device: &Device, variant: &'static Variant, mode: &Fluid) -> FluidSim
     let mut flow = stirred(obstacles(21, 7), mode.density);
     flow.tracers = vec![[-1.0; 2]; 9];
     let mut simulation = mode.build(device, recipe(variant, device, WORK_GROUP, WIDTH), &flow).unwrap();
-    // The first two in one launch, where there are several to one.
+    // Variants with several steps per launch compute the first two steps in one launch.
     run(&mut simulation, 3);
     simulation
 }

@@ -166,7 +166,7 @@ fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (V
 
     let case = load_case(&path("x.params")).unwrap();
     let walls = load_obstacles(&path("x.dat"), &case).unwrap();
-    // Whatever a person had before.
+    // The loaded parameters must replace the user's earlier ones.
     let mut mode = Fluid { collision: gravitile::modes::fluid::Collision::Les, ..Fluid::default() };
     for (key, value) in case.params() {
         params::set(&mut mode, key, &value).unwrap();
@@ -200,7 +200,7 @@ fn compare(name: &str, params: Params, obstacles: &[bool], variants: &[&'static 
     for variant in variants {
         let (means, column, reynolds) = computed(variant, params, obstacles);
         assert_eq!((means.len(), column.len()), (speeds.len(), pressures.len()));
-        // Not f64::max, which overlooks NaN.
+        // `f64::max` would ignore NaN.
         let worst = |off: &mut dyn Iterator<Item = f64>| {
             off.fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
         };
@@ -242,13 +242,13 @@ fn exact() -> Vec<&'static Variant> {
 fn cases_of_the_teaching_code_come_to_what_it_computes_in_double_precision() {
     let closed = grid(64, 64, |x, y| is_border(x, y, 64, 64));
     compare("box", CASE, &closed, &exact());
-    // A wall from floor to ceiling, and a block in the part that is left.
+    // A wall from bottom to top, and a block in the remaining part.
     let divided = grid(60, 40, |x, y| {
         x == 20 || is_border(x, y, 60, 40) || ((35..40).contains(&x) && (10..25).contains(&y))
     });
     let params = Params { nx: 60, ny: 40, accel: 0.01, ..CASE };
     compare("divided box", params, &divided, &exact());
-    // Faster than the method is accurate: past 0.3 of the speed of sound nothing else may happen than below.
+    // Above 0.3 of the speed of sound the method is inaccurate, but the results must still agree.
     let floor = grid(48, 24, |x, y| y == 0 || (y == 8 && x == 5));
     let params = Params { nx: 48, ny: 24, steps: 3000, accel: 0.035, omega: 1.6, ..CASE };
     let mach = compare("fast", params, &floor, &exact());

@@ -68,7 +68,7 @@ fn ffmpeg_is_given_every_picture_and_what_it_says_is_told() {
     assert!(pictures.windows(2).all(|pair| pair[0] != pair[1]), "and each is another");
     let arguments = fs::read_to_string(folder.path().join("arguments")).unwrap();
     assert!(arguments.contains("-r 24") && arguments.contains("-s 65x41"), "{arguments}");
-    // One that ends at once must not end the program with it.
+    // An `ffmpeg` that ends early must not end the program by a signal.
     let script = folder.path().join("bin").join("ffmpeg");
     let text = fs::read_to_string(&script).unwrap().replace("cat > \"$last\"", "echo no room >&2; exit 3");
     fs::write(&script, text).unwrap();

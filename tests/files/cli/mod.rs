@@ -21,7 +21,7 @@ pub(super) fn gravitile(folder: &Path, args: &str) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "COLUMNS", "GRAVITILE_LOG"] {
         command.env_remove(name);
     }
-    // What is remembered of this machine must not change what is tested; but PoCL's cache saves minutes.
+    // The user's settings must not affect the tests; PoCL's cache is kept, because it saves minutes.
     for name in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
         command.env(name, folder);
     }

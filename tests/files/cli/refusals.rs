@@ -32,7 +32,7 @@ const FILES: &[(&str, &str)] = &[
 
 /// Commands that must be refused, with texts that the message must contain. `LONG` stands for steps that take hours.
 const REFUSALS: &[(&str, &[&str])] = &[
-    // The grammar.
+    // Syntax of the command line.
     ("nope", &["'nope'"]),
     ("run --nope 1", &["'--nope'"]),
     ("run --steps many", &["'many'", "--steps"]),
@@ -217,12 +217,12 @@ fn a_wrong_name_lists_the_right_ones() {
 
 #[test]
 fn without_a_device_it_says_what_to_install() {
-    // The ICD loader then finds no driver.
+    // This hides all drivers from the ICD loader.
     let hidden = [("OCL_ICD_VENDORS", "/nonexistent"), ("OCL_ICD_FILENAMES", "")];
     for args in ["devices", "devices --json", "run", "view", "bench", "check", "render --out x.png", ""] {
         let clock = Instant::now();
         assert_refusal(folder().path(), args, &hidden, &["no OpenCL device was found", "install", "PoCL"]);
-        // `ocl` by itself asks again for ten seconds.
+        // The crate `ocl` alone would retry for ten seconds.
         assert!(clock.elapsed() < Duration::from_secs(8), "`gravitile {args}` took {:?}", clock.elapsed());
     }
 }
@@ -251,7 +251,7 @@ fn assert_refusal(folder: &Path, args: &str, env: &[(&str, &str)], says: &[&str]
     for words in says {
         assert!(stderr.contains(words), "{words:?} is not said by {told}");
     }
-    // clap adds how it is used; ours is one sentence that names nothing of the machine that built it.
+    // clap adds the usage. The program's own errors are one sentence and name no paths of the machine that built it.
     let one_line = stderr.starts_with("gravitile: ") && stderr.ends_with('\n') && stderr.lines().count() == 1;
     assert!(one_line || stderr.starts_with("error: "), "more or less than one line by {told}");
     assert!(!stderr.contains(".rs") && !stderr.contains("panicked"), "innards in {told}");

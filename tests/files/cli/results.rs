@@ -203,7 +203,7 @@ fn a_fluid_is_read_from_and_written_to_the_files_of_the_teaching_code() {
         .map(|line| line.split(' ').map(|number| number.parse().unwrap()).collect())
         .collect();
     assert_eq!((rows.len(), rows.iter().filter(|row| row[6] == 1.0).count()), (1600, 156));
-    // The last mean is that of the speeds in the cells.
+    // The last mean speed is the mean of the speeds in the cells.
     let free: Vec<_> = rows.iter().filter(|row| row[6] == 0.0).collect();
     let mean = free.iter().map(|row| row[4]).sum::<f64>() / free.len() as f64;
     assert!((mean / means[24] - 1.0).abs() < 1e-5, "{mean} {}", means[24]);
@@ -214,7 +214,7 @@ fn a_fluid_is_read_from_and_written_to_the_files_of_the_teaching_code() {
     let reynolds = mean * 10.0 / ((2.0 / 1.85 - 1.0) / 6.0);
     assert!((reading("reynolds") / reynolds - 1.0).abs() < 1e-4, "{reynolds}");
 
-    // Steps that are asked for count, and the same steps in one run or another come to the same.
+    // The option --steps has priority, and a run of fewer steps has the same values up to its end.
     let fewer =
         json(folder.path(), "run --mode fluid --params x.params --obstacles x.dat --steps 24 --out . --json");
     assert_eq!(fewer["steps"], 24);
@@ -231,7 +231,7 @@ fn render_draws_a_fluid_with_its_walls() {
     let picture = image::open(folder.path().join("x.png")).unwrap().into_rgb8();
     let stone =
         picture.pixels().filter(|pixel| pixel.0 == [84, 92, 107] || pixel.0[0].abs_diff(84) <= 1).count();
-    // A third of the grid, which is twice as long as it is high.
+    // Walls cover about a third of the grid, which is twice as long as high.
     assert!((0.25..0.4).contains(&(stone as f64 / (300.0 * 150.0))), "{stone} pixels of stone");
     stdout(folder.path(), &args.replace("field=walls", "field=speed"));
     assert_ne!(picture, image::open(folder.path().join("x.png")).unwrap().into_rgb8());
@@ -247,7 +247,7 @@ fn several_devices_are_chosen_and_tell_how_they_share() {
     let report = json(folder.path(), "devices --json --devices sub:1");
     assert_eq!(report["devices"].as_array().unwrap().len(), 1);
     assert_eq!(report["together"].as_array().unwrap().len(), 1);
-    // A machine with one core has no two parts of it.
+    // A CPU with a single core cannot be divided into two devices.
     if number(&report["devices"][0]["compute_units"]) < 2.0 {
         eprintln!("SKIPPED: two parts of a CPU");
         return;
@@ -361,7 +361,7 @@ fn bench_has_a_row_for_each_variant() {
 #[test]
 fn bench_looks_for_no_limit_that_no_row_has() {
     let folder = folder();
-    // Asteroids has no such variant.
+    // The mode asteroids has no variant `unrolled`.
     let text = stdout(folder.path(), "bench --bodies 64 --variant unrolled --repeats 1");
     assert!(text.contains("limit of gravity") && !text.contains("limit of asteroids"), "{text}");
 }
@@ -390,7 +390,7 @@ fn bench_draws_what_it_measured() {
         4,
         "with several numbers of bodies one work-group size is enough"
     );
-    // A picture of 1600 × 1000 pixels for each chart, with two lines in it.
+    // Each chart is a picture of 1600 × 1000 pixels with two lines.
     for (args, charts) in [("--bodies 64,128", 1), ("--bodies 64,128 --work-group 4,8", 2)] {
         stdout(folder.path(), &format!("{bench} {args} --plot x.png"));
         let picture = image::open(folder.path().join("x.png")).unwrap();
@@ -410,7 +410,7 @@ fn bench_leaves_out_only_what_is_not_possible() {
     let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
     let stderr = String::from_utf8_lossy(stderr);
     assert!(
-        // `private` is a variant of gravity alone: the other modes have nothing to measure.
+        // `private` is a variant of gravity only, so the other modes have nothing to measure.
         stderr.starts_with("skipped: a work-group of 100000") && stderr.lines().count() == 1,
         "{stderr}"
     );

@@ -160,7 +160,7 @@ fn a_full_disk_leaves_the_file_of_before() {
     stdout(folder.path(), "run --bodies 100 --steps 1 --save a.gravitile");
     let before = fs::read(folder.path().join("a.gravitile")).unwrap();
     let program = env!("CARGO_BIN_EXE_gravitile");
-    // A megabyte or two; less would stop the kernels from being built. The signal must not end the program before it can say why.
+    // The limit is 1 to 2 MB; with less, kernels would not build. The signal must not end the program too early.
     let line = format!(
         "trap '' XFSZ; ulimit -f 2000; exec {program} run --bodies 65536 --steps 1 --save a.gravitile"
     );
@@ -174,7 +174,7 @@ fn a_full_disk_leaves_the_file_of_before() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(error.contains("cannot write a.gravitile"), "{error}");
-    // The same words each time, so that a dialog is not told twice of one thing.
+    // The message is the same each time, so that a dialog does not show it twice.
     assert!(error.trim_end().ends_with("File too large (os error 27)"), "{error}");
     assert!(fs::read(folder.path().join("a.gravitile")).unwrap() == before);
     let names: Vec<_> =

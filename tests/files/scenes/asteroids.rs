@@ -81,7 +81,7 @@ fn more_bodies_take_more_room_and_not_less_space_each() {
             bodies.positions.iter().map(|p| length(&p[..3])).fold(0.0, f64::max)
         };
         let [few, many] = [size(4096), size(65_536)];
-        // Between the cube root and the root of 16, and discs have air at 4 096.
+        // The size grows by a factor between ∛16 and √16; discs have empty space at 4 096 bodies.
         assert!((1.7..4.2).contains(&(many / few)), "{}: {few}, {many}", row.name);
     }
 }
@@ -97,7 +97,7 @@ fn belt_and_rings_are_on_circular_orbits() {
                 assert!((v2 * r - gm).abs() < 1e-5 * gm.max(1.0), "{name}: {v2} at {r}");
                 let radial = (p[0] * v[0] + p[1] * v[1] + p[2] * v[2]) / r;
                 assert!(radial.abs() < 1e-6 * gm.max(1.0), "{name}: {radial}");
-                // All turn the same way, in planes that are tilted a little.
+                // All bodies orbit in the same direction, in slightly tilted planes.
                 let spin = p[0] * v[1] - p[1] * v[0];
                 assert!(gm == 0.0 || spin > r * v2.sqrt() * (1.0 - slope * slope), "{name}: {spin}");
                 assert!(p[2].abs() < slope * r, "{name}: {p:?}");
@@ -123,7 +123,7 @@ fn asteroids_of_the_belt_come_in_all_sizes() {
     let (bodies, values) = scene("asteroids", "belt", 4096, &[]);
     let radii = radii(&bodies, &values);
     let [least, most] = [f64::min, f64::max].map(|pick| radii.iter().copied().reduce(pick).unwrap());
-    // ∛100 = 4.64, and the ends of the range are at half of a body's share.
+    // ∛100 = 4.64. Masses are taken at the middles of equal shares, so the ratio is slightly smaller.
     assert!((4.4..4.65).contains(&(most / least)), "{least} to {most}");
 }
 
@@ -132,7 +132,7 @@ fn billiards_stay_on_the_table() {
     for n in [1, 2, 16, 257] {
         let (bodies, _) = scene("asteroids", "billiards", n, &[]);
         assert!(bodies.positions.iter().chain(&bodies.velocities).all(|row| row[2] == 0.0));
-        // All but the cue ball are at rest to each other, and it comes up to them.
+        // All balls except the cue ball have the same velocity, and the cue ball approaches them.
         assert!(bodies.velocities[1..].windows(2).all(|pair| pair[0] == pair[1]));
         let [x, v] = [&bodies.positions, &bodies.velocities].map(|rows| rows.iter().map(|row| row[0]));
         assert!(n == 1 || x.skip(1).all(|x| x > bodies.positions[0][0]));

@@ -63,7 +63,7 @@ fn the_plummer_sphere_is_in_balance_in_standard_units() {
         let ratio = 2.0 * kinetic / potential.abs();
         assert!((ratio - 1.0).abs() < 0.05, "{n}: virial ratio {ratio}");
     }
-    // Half of the mass is within 1.305 a; the softened force needs less motion.
+    // Half of the mass is within 1.305 a. With a softened force the bodies need less motion.
     let (bodies, values) = gravity("plummer", 8192, &[("eps", "0.5")]);
     let mut radii: Vec<f64> = bodies.positions.iter().map(|p| length(&p[..3])).collect();
     radii.sort_by(f64::total_cmp);
@@ -95,7 +95,7 @@ fn the_galaxy_turns_as_its_own_gravity_asks() {
         let speed = circular / count;
         let (turning, outward, spread) =
             (turning / count / speed, outward / count / speed, (outward2 / count).sqrt() / speed);
-        // Asymmetric drift: a little slower than the circular orbit.
+        // Because of asymmetric drift, bodies are slightly slower than on a circular orbit.
         assert!((0.96..1.0).contains(&turning), "{turning} of the circular speed");
         assert!(outward.abs() < 0.02, "{outward}");
         assert!((0.05..0.3).contains(&spread), "{spread}");
@@ -112,7 +112,7 @@ fn the_ring_is_on_circular_orbits() {
         assert!((0.84..1.16).contains(&r));
         let pull = -(a[0] * p[0] + a[1] * p[1]);
         let v2 = length(&v[..3]).powi(2);
-        // The ring's own gravity is left out, 1 % of the mass; close neighbours tug.
+        // The ring's own gravity (1 % of the mass) is ignored, but close neighbours have a small effect.
         assert!((v2 / pull - 1.0).abs() < 0.1, "{}", v2 / pull);
         assert!((p[0] * v[0] + p[1] * v[1]).abs() < 0.01);
     }
@@ -122,7 +122,7 @@ fn the_ring_is_on_circular_orbits() {
 fn the_galaxies_fall_towards_each_other() {
     let (bodies, _) = gravity("collision", 2000, &[]);
     let half = |rows: &[[f64; 4]]| [0, 1, 2].map(|axis| rows.iter().map(|r| r[axis]).sum::<f64>() / 1000.0);
-    // Bulge and disc bodies differ in mass but are alike in both.
+    // Each half of the list is a galaxy. Its bodies differ in mass, but in the same way in both galaxies.
     let [first, second] = [&bodies.positions[..1000], &bodies.positions[1000..]].map(half);
     let [slow, fast] = [&bodies.velocities[..1000], &bodies.velocities[1000..]].map(half);
     let (d, v) = (minus(second, first), minus(fast, slow));
@@ -161,7 +161,7 @@ fn three_bodies_are_back_after_one_figure_eight() {
     for (set, g) in [([].as_slice(), 1.0f64), (&[("g", "4")], 4.0)] {
         let (start, values) = gravity("figure-eight", 3, set);
         let (mut bodies, period) = (start.clone(), FIGURE_EIGHT_PERIOD / g.sqrt());
-        // After a third each body is where the next one was.
+        // After a third of the period each body is at the start of the next body.
         leapfrog(&mut bodies, &force(&values), period / 30_000.0, 10_000);
         assert!(farthest(&start, &bodies) > 0.5);
         leapfrog(&mut bodies, &force(&values), period / 30_000.0, 20_000);
@@ -205,7 +205,7 @@ fn acceleration(bodies: &Bodies<f64>, at: [f64; 3], force: impl Fn(f64) -> f64) 
     for p in &bodies.positions {
         let d = minus([p[0], p[1], p[2]], at);
         let d2 = d.iter().map(|c| c * c).sum::<f64>();
-        // A body does not pull itself.
+        // A body does not attract itself.
         let pull = if d2 > 0.0 { p[3] * force(d2) } else { 0.0 };
         (0..3).for_each(|axis| sum[axis] += pull * d[axis]);
     }
@@ -249,7 +249,7 @@ fn planets_stand_where_they_stood() {
         let place = from_sun(i);
         let off = length(&[place[0] - x, place[1] - y]) / length(&[x, y]);
         assert!(off < 0.005, "{name}: {place:?} is {off} off");
-        // Vis-viva: the period in years that a = 1/(2/r − v²/GM) has.
+        // The semi-major axis a = 1/(2/r − v²/GM) gives the period in years.
         let v2: f64 = (0..3).map(|k| (bodies.velocities[i][k] - bodies.velocities[0][k]).powi(2)).sum();
         let gm = bodies.positions[0][3] + bodies.positions[i][3];
         let years = (2.0 / length(&place) - v2 / gm).powf(-1.5) / gm.sqrt();

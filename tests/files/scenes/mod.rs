@@ -92,12 +92,12 @@ fn any_number_of_bodies_is_made_finite_and_at_rest_about_the_origin() {
             let expected = match scene.name.as_str() {
                 "figure-eight" => 3.0,
                 "pythagorean" => 12.0,
-                // The Sun and its planets.
+                // The masses of the Sun and its planets.
                 "solar-system" => 1.001_34,
                 _ => 1.0,
             };
             assert!((mass - expected).abs() < 1e-5, "{what}: mass {mass}");
-            // Round a planet it is the planet that is at rest.
+            // In scenes with a planet, the planet is at rest.
             if params.float("planet_mass").is_some_and(|mass| mass > 0.0) {
                 continue;
             }
@@ -119,14 +119,14 @@ fn the_seed_decides() {
         let params = values(info, scene, &[]);
         let [first, again, other] = [1, 1, 2].map(|seed| make(scene, 100, seed, &params));
         assert_eq!(first, again, "{}", scene.name);
-        // Scenes with a fixed number of bodies are exact orbits, with nothing left to chance.
+        // Scenes with a fixed number of bodies are exact orbits without random numbers.
         assert_eq!(first == other, scene.bodies.is_some(), "{}", scene.name);
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_bodies_for_ever() {
-    // A change here breaks everyone's seeds: it is a new scene, not a fix of the number.
+    // A change here would break seeds that users noted: it makes a new scene and is not a fix.
     let pins = every_scene().map(|(info, scene)| {
         let bodies = make(scene, 257, 1, &values(info, scene, &[]));
         format!("{} {} {:016x}", info.name, scene.name, checksum(&bodies))
@@ -174,7 +174,7 @@ fn grids_have_about_as_many_cells_as_asked_for_and_stay_what_they_are() {
             assert_eq!(flow, make(scene, cells, 1), "{}", scene.name);
         }
     }
-    // A change here breaks everyone's seeds, as with bodies.
+    // A change here would break seeds that users noted, as for bodies.
     let pins = info.scenes.iter().map(|scene| {
         let walls = make(scene, scene.bodies.unwrap_or(10_000), 1).walls;
         let bits = walls.solid.iter().map(|solid| u64::from(*solid));

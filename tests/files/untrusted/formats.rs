@@ -193,7 +193,7 @@ fn check_snapshot(snapshot: &Snapshot) -> u64 {
     let bytes: u64 = snapshot.runs.iter().map(check_run).sum();
     let once = snapshot.to_bytes().unwrap();
     assert!(Snapshot::from_bytes(&once).unwrap().to_bytes().unwrap() == once);
-    // Written and read again it is there twice.
+    // The contents are in memory twice after writing and reading.
     2 * bytes + once.len() as u64
 }
 
@@ -230,7 +230,7 @@ fn check_scene(config: &Config) -> u64 {
     check_scene_of(&config.start);
     match config.to_file() {
         Ok(text) => 4 * text.len() as u64,
-        // Bodies that are held out stand in no scene file.
+        // A scene file cannot hold quarantined bodies.
         Err(error) => {
             check_error(&error);
             0
@@ -246,7 +246,7 @@ static SNAPSHOTS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             config = Config { bodies: Some(100), ..Config::new(MODES[2]) };
             config.variant = MODES[2].variant("half");
         }
-        // Else tracers are nearly all that there is.
+        // With the default number, the snapshot would be mostly tracers.
         let _ = gravitile::base::params::set(config.mode.as_mut(), "tracers", "40");
         config
     };
@@ -457,7 +457,7 @@ pub(super) fn step(format: &str, path: &Path) -> bool {
         State::Flow(_) => 0,
     };
     let before = held_out(&mut engine);
-    // What is drawn first is drawn from where the file says it is.
+    // The first picture uses positions from the file.
     engine.publish(Default::default()).unwrap().wait().unwrap();
     engine.run(2, |_| ()).unwrap();
     engine.publish(Default::default()).unwrap().wait().unwrap();

@@ -137,7 +137,7 @@ fn texts(whole: &[Vec<u8>], separator: &str) -> Named {
             }
         }
     }
-    // Enough of each, and no more of those with many values.
+    // Keeps about 400 of the texts.
     let stride = made.len().div_ceil(400).max(1);
     made.into_iter().step_by(stride).collect()
 }
@@ -355,7 +355,7 @@ fn snapshots(whole: &[Vec<u8>]) -> Named {
             let list = &lists[nth].1;
             for value in FLOATS {
                 let bytes = value.to_le_bytes();
-                // Most numbers that are one of a row are reached by one of these.
+                // These positions reach most numbers in rows of several numbers.
                 for at in [0, 1, 2, 3, 7, list.len() / 8, (list.len() / 4).saturating_sub(1)] {
                     let mut list = list.clone();
                     list.iter_mut().skip(4 * at).zip(bytes).for_each(|(byte, new)| *byte = new);
@@ -386,7 +386,7 @@ fn snapshots(whole: &[Vec<u8>]) -> Named {
             let mut fewer = lists.clone();
             fewer.remove(nth);
             made.push((format!("{name} of {of} is missing"), joined(words.clone(), &fewer)));
-            // It says that it is longer than it is.
+            // The text claims that the list is longer than it is.
             let text = toml::to_string(&words).unwrap();
             for length in [1i64 << 30, 3 << 30, i64::MAX, -1, 0] {
                 let right = format!("[\"{name}\", {}]", list.len());
@@ -411,7 +411,7 @@ fn snapshots(whole: &[Vec<u8>]) -> Named {
             ));
         }
     }
-    // Few enough to be quick, and of each kind some.
+    // Keeps about 900 of the snapshots, of every kind.
     let stride = made.len().div_ceil(900).max(1);
     let mut made: Named = made.into_iter().step_by(stride).collect();
     made.extend(bombs(&whole[0]));
@@ -435,7 +435,7 @@ fn bombs(whole: &[u8]) -> Named {
                 sealed(&[&count[..], &vec![byte; (mega << 20) - 4]].concat()),
             ));
         }
-        // The words agree with it.
+        // The text part agrees with the lists of zeros.
         let (mut words, mut lists) = (words.clone(), lists.clone());
         let run = words["runs"].as_array_mut().unwrap()[0].as_table_mut().unwrap();
         run.insert("size".to_owned(), ((mega << 16) as i64).into());

@@ -18,7 +18,7 @@ pub(super) const MUTATIONS: &str = "GRAVITILE_TEST_MUTATIONS";
 /// Runs the test `name` of `module` in a separate process whose address space is limited to [`ADDRESS_SPACE`].
 pub(super) fn run_limited(module: &str, name: &str, folder: &Path, mutations: usize) -> Output {
     let mut command = test_alone(module, name);
-    // Each thread of glibc's would set aside address space for an arena of its own.
+    // By default, each thread of glibc reserves address space for an arena.
     command.env(FOLDER, folder).env(MUTATIONS, mutations.to_string()).env("MALLOC_ARENA_MAX", "1");
     limit(&mut command);
     command.output().unwrap()
@@ -44,7 +44,7 @@ fn limit(_: &mut Command) {}
 
 /// Runs `work`. Returns its result and the additional memory at its peak in bytes; 0 if the system does not report memory.
 pub(super) fn peak<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    // "5" begins the count of VmHWM anew: proc(5).
+    // Writing "5" resets the peak VmHWM: see proc(5).
     let is_told = fs::write("/proc/self/clear_refs", "5").is_ok();
     let before = status("VmRSS:");
     let outcome = work();

@@ -84,7 +84,7 @@ impl Tally {
         let loaded = match outcome {
             Ok(bytes) => {
                 let kept = folder.join(format.name).join("read").join(self.read.to_string());
-                // Settings that are not there are read too.
+                // The link fails if the file does not exist, which is a valid case for settings.
                 let _ = fs::hard_link(path, kept);
                 self.read += 1;
                 bytes
@@ -96,7 +96,7 @@ impl Tally {
         };
         self.files += 1;
         let besides = memory.saturating_sub(loaded);
-        // What is refused by its words alone is not unpacked.
+        // Files with an invalid text part must be refused before they are decompressed.
         let most = if name.starts_with(REFUSED) { MOST_BESIDES / 10 } else { MOST_BESIDES };
         assert!(besides <= most, "{}, {name}: {besides} bytes besides {loaded}", format.name);
         if besides >= self.most.0 {
@@ -111,7 +111,7 @@ impl Tally {
 fn all_files_are_read() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let mutations: usize = std::env::var(MUTATIONS).unwrap().parse().unwrap();
-    // A process that is killed has said before what it reads.
+    // Writes down the current file, so that its name is known if the process is killed.
     let mut now = File::create(folder.join("now")).unwrap();
     let mut note = |text: &str| {
         now.set_len(0).and_then(|()| now.seek(SeekFrom::Start(0))).unwrap();
@@ -213,7 +213,7 @@ fn what_a_picture_carries_is_read_and_a_bomb_is_not_unpacked() {
     assert!(matches!(Carried::read(Cursor::new(carrying(b"gvSt", &snapshots[0]))), Ok(Carried::Snapshot(_))));
     let scene = Config::new(MODES[1]).to_file().unwrap();
     assert!(matches!(Carried::read(Cursor::new(carrying(b"gvSc", scene.as_bytes()))), Ok(Carried::Scene(_))));
-    // A hundred megabytes of nothing take a hundred kilobytes.
+    // A hundred megabytes of zeros compress to a hundred kilobytes.
     let bomb = sealed(&vec![0; 100 << 20]);
     let mut long = carrying(b"gvSt", &[]);
     long[8..12].copy_from_slice(&u32::MAX.to_be_bytes());

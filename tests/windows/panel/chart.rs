@@ -49,7 +49,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
             }
             assert!(window.query_by_label_contains(&told).is_some());
 
-            // While it runs it can be stopped here too, and then no more.
+            // While the study runs, the chart window has a stop button, and later it has none.
             let stop = |window: &Window| window.query_all_by_role_and_label(Role::Button, "Stop").count();
             assert_eq!(stop(&window), 2, "in the panel and in the window");
             window.state_mut().ui().measurement.running = None;
@@ -72,7 +72,7 @@ fn a_study_fills_a_window_that_can_be_closed() {
 fn it_stands_beside_panel_and_overlay() {
     let mut window = open(MODES[0]);
     study(&mut window, "Bodies");
-    // The button is out of sight in a window of this height. The chart is placed as if it had never been shown.
+    // In a window of this height the button is out of sight. The chart is placed as if it had never been shown.
     window.set_size(vec2(1280.0, 720.0));
     window.ctx.memory_mut(|memory| memory.reset_areas());
     window.run();
@@ -171,7 +171,7 @@ fn pointing_at_a_mark_tells_its_numbers() {
     assert!(window.query_by_label(told).is_none());
     let rows = (0..).map(|row| rect.top() + 20.0 * row as f32).take_while(|&y| y < rect.bottom());
     let found = rows.filter(|&y| {
-        // The only point stands in the middle of the axes.
+        // The only point is in the middle of the axes.
         (0..6).any(|column| {
             window.hover_at(egui::pos2(rect.center().x + 10.0 * column as f32, y));
             window.run();

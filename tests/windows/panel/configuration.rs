@@ -128,7 +128,7 @@ fn a_double_click_on_a_name_goes_back_to_auto() {
         assert_ne!(window.state().config, Config::new(MODES[0]));
         window.run_steps(60);
         for _ in 0..2 {
-            // The overlay has a row of that name too.
+            // The overlay has a row of the same name.
             window.get_all_by_role_and_label(Role::Label, name).next().unwrap().click();
         }
         window.run();
@@ -158,7 +158,7 @@ fn seeds_are_typed_or_drawn() {
     let mut window = open(MODES[0]);
     type_number(&mut window, "Seed", "42");
     assert_eq!(window.state().config.seed, 42);
-    // One draw in a million may be the old seed; all of three are not.
+    // One new seed may equal the old seed with a chance of one in a million; three new seeds do not.
     let drawn = (0..3).map(|_| {
         click(&mut window, Role::Button, "🎲 New seed");
         window.state().config.seed
@@ -225,10 +225,10 @@ fn devices_are_chosen_live_and_one_always_computes() {
     click(&mut window, Role::CheckBox, "0 · a device");
     click(&mut window, Role::CheckBox, "2 · a device");
     assert_eq!(window.state().config.devices, [1]);
-    // The last stays.
+    // The last device stays selected.
     click(&mut window, Role::CheckBox, "1 · a device");
     assert_eq!(window.state().config.devices, [1]);
-    // It is not about the mode.
+    // The choice of devices does not depend on the mode.
     click(&mut window, Role::RadioButton, "Mode: fluid");
     assert_eq!(window.state().config.devices, [1]);
 }

@@ -14,7 +14,7 @@ pub(super) fn find(window: &mut Window, typed: &str) {
     window.get_by_role(Role::TextInput).type_text(typed);
     window.run();
     window.key_press(Key::Enter);
-    // It may lead to somewhere, by and by.
+    // The entry may scroll the panel to a control, which takes some frames.
     window.run_steps(30);
 }
 
@@ -35,13 +35,13 @@ fn the_palette_finds_what_is_typed_and_does_it() {
     assert_eq!((window.state().config.mode.info(), &window.state().config.start), (MODES[1], scene));
     find(&mut window, "mode gravity");
     assert_eq!(window.state().config.mode.info(), MODES[0]);
-    // By its keys, and with the arrows: what begins so comes first.
+    // Entries can be found by their shortcut and chosen with the arrow keys; entries that begin with the text come first.
     find(&mut window, "Ctrl+Q");
     assert_eq!(window.state().actions.last(), Some(&Action::Quit));
     let told = window.state().actions.len();
     find(&mut window, "no such thing at all");
     assert!(window.state().actions.len() == told && !is_open(&window));
-    // Letters that are typed are no shortcuts.
+    // Letters typed into the palette are not shortcuts.
     assert_eq!(window.state().config.mode.info(), MODES[0]);
     for key in [Key::P, Key::K] {
         window.key_press_modifiers(Modifiers::COMMAND, key);
@@ -118,7 +118,7 @@ fn what_is_typed_with_the_palettes_key_goes_to_the_palette() {
     window.get_by_role(Role::TextInput).type_text("!");
     window.run();
     assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("mr t!"), "it goes on there");
-    // The last letters and Enter too.
+    // The same holds for the last letters and Enter.
     for key in [Key::Escape, Key::P] {
         let held = if key == Key::P { Modifiers::COMMAND } else { Modifiers::NONE };
         window.key_press_modifiers(held, key);
@@ -143,7 +143,7 @@ fn the_palette_lists_every_shortcut_and_is_used_with_arrows_and_mouse() {
         let listed = window.query_all_by_label_contains(control.help).count();
         assert!(listed > 0, "{} ({is_key})", control.help);
     }
-    // The second line is the second command.
+    // The second line of the list is the second command.
     press(&mut window, Key::ArrowDown);
     press(&mut window, Key::Enter);
     assert_eq!(window.state().actions, [Action::Step]);
@@ -205,7 +205,7 @@ fn open_with_help(info: &'static ModeInfo) -> Window {
 
 /// Returns the controls accepted by `wanted` that have no tooltip.
 fn without_help(window: &mut Window, wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    // A row of chips is no control of its own.
+    // A row of buttons is not a control itself.
     let rects = window.state().rects.clone();
     let is_row = |name: &str| rects.iter().any(|(other, _)| other.starts_with(&format!("{name} ")));
     let all = rects.iter().filter(|(name, _)| wanted(name) && !is_row(name));
@@ -235,7 +235,7 @@ fn what_opens_has_help_too() {
         let mut window = open_with_help(MODES[0]);
         let before = names(&window);
         opens(&mut window);
-        // A dialog takes clicks only after a while.
+        // A dialog accepts clicks only after a short time.
         window.run_steps(40);
         let is_new = |name: &str| !before.contains(name);
         let new = names(&window).iter().filter(|name| is_new(name)).count();
@@ -250,7 +250,7 @@ fn a_double_click_on_a_slider_resets_it() {
     let default = window.state().value("dt");
     type_number(&mut window, "Time step", "0.0001");
     assert_ne!(window.state().value("dt"), default);
-    // So that the click into the number is none of the two.
+    // Waits, so that the click into the field is not part of a double click.
     window.run_steps(60);
     let (_, rect) = window.state().rects.iter().find(|(name, _)| name == "dt").unwrap().clone();
     let at = rect.left_center() + vec2(rect.width() * 0.3, 0.0);
@@ -325,20 +325,20 @@ fn what_the_palette_leads_to_is_set_with_the_keyboard_alone() {
         press(&mut window, Key::Enter);
     }
     assert_eq!((window.state().config.seed, window.state().config.bodies), (77, Some(4096)));
-    // What says just that comes before what has the same words.
+    // An entry with exactly this text comes before entries that contain its words.
     find(&mut window, "go to step");
     window.event(egui::Event::Text("321".to_owned()));
     press(&mut window, Key::Enter);
     assert_eq!(window.state().actions, [Action::GoTo(Some(321))]);
     window.state_mut().config.running = true;
-    // What stood there when it was left is no wish.
+    // Leaving the field with the old text does nothing.
     find(&mut window, "go to step");
     press(&mut window, Key::Escape);
     window.state_mut().stats.step = 20_000;
     find(&mut window, "go to step");
     press(&mut window, Key::Enter);
     assert_eq!(window.state().actions.len(), 1, "{:?}", window.state().actions);
-    // A switch is turned at once, and shown.
+    // A switch in the palette is changed at once, and the panel scrolls to it.
     for typed in ["free run", "flat", "grid"] {
         let info = if typed == "flat" { MODES[0] } else { MODES[2] };
         find(&mut window, &format!("mode {}", info.name));
@@ -380,7 +380,7 @@ fn letters_are_shortcuts_with_the_keys_that_are_told_alone() {
         window.run();
         assert_eq!(window.state().actions, [], "{held:?} {key:?}");
     }
-    // On many keyboards this needs Shift.
+    // On many keyboards a question mark needs Shift.
     window.key_press_modifiers(Modifiers::SHIFT, Key::Questionmark);
     window.run();
     assert!(window.query_by_label("Keys and mouse").is_some());

@@ -40,13 +40,13 @@ fn mass_and_velocity_can_be_typed() {
     let velocity = |velocity| Edit::Change { body: 41, mass: None, velocity: Some(velocity) };
     assert_eq!(window.state().edits, [velocity([0.5, 0.75, 0.125]), velocity([-2.0, -0.25, 0.125])]);
     click(&mut window, Role::SpinButton, "Velocity z");
-    // It goes on by itself while it is looked at.
+    // The simulation changes the velocity while the user looks at the field.
     window.state_mut().stats.selected.as_mut().unwrap().velocity[2] = 7.0;
     press(&mut window, Key::Enter);
     click(&mut window, Role::SpinButton, "Velocity z");
     press(&mut window, Key::Escape);
     assert_eq!(window.state().edits.len(), 2, "to look at a number is no change");
-    // The field shows it as 0.2500.
+    // The field displays this mass as 0.2500.
     type_number(&mut window, "Mass", "0.250004");
     assert_eq!(window.state().edits[2..], [Edit::Change { body: 41, mass: Some(0.250004), velocity: None }]);
 }

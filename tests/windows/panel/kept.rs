@@ -96,7 +96,7 @@ fn words_fade() {
     window.step();
     window.step();
     assert!(window.query_by_label("Saved a.gravitile").is_some());
-    // 20 ms each.
+    // Each frame takes 20 ms.
     (0..260).for_each(|_| window.step());
     assert!(window.query_by_label("Saved a.gravitile").is_none());
 }
@@ -126,7 +126,7 @@ fn dialogs_open_and_save() {
         let mut window = open(MODES[0]);
         window.state_mut().ui().files.folder = Some(folder.path().to_owned());
         window.key_press_modifiers(modifiers, key);
-        // It reads the folder beside the window.
+        // The dialog reads the folder in another thread.
         settle(&mut window);
         assert!(window.state().config.running, "keys belong to the dialog");
         window

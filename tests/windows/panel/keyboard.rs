@@ -18,7 +18,7 @@ pub(super) fn at_once(window: &mut Window, keys: &[(Modifiers, Key, &str)]) {
         events.extend((!text.is_empty()).then(|| egui::Event::Text((*text).to_owned())));
         events.push(pressed(false));
     }
-    // As the window does in one frame.
+    // Splits the events as the real window does.
     for group in split_events(events) {
         window.input_mut().events.extend(group);
         window.step();
@@ -58,17 +58,17 @@ fn escape_closes_the_palette_before_all_else_one_at_a_time() {
     let is_told = |window: &Window| window.query_by_label("An error.").is_some();
     let tool = |window: &Window| window.state().tools.tool;
     let escape = [(Modifiers::NONE, Key::Escape, "")];
-    // However quick they come.
+    // All keys may come in one frame.
     for (palette, error, held) in
         [(false, true, Tool::Launch), (false, false, Tool::Launch), (false, false, Tool::Look)]
     {
         at_once(&mut window, &escape);
         assert_eq!(tool(&window), held);
-        // What was closed is gone in the next frame.
+        // What Escape closed is gone in the next frame.
         window.step();
         assert_eq!((has_palette(&window), is_told(&window)), (palette, error));
     }
-    // In one frame with what it closes.
+    // The palette opens and closes in the same frame.
     press(&mut window, Key::L);
     at_once(&mut window, &[(Modifiers::COMMAND, Key::P, ""), escape[0], (Modifiers::NONE, Key::R, "r")]);
     window.step();
@@ -99,7 +99,7 @@ fn what_is_pressed_before_the_palettes_key_is_not_meant_for_what_it_opens() {
         assert_eq!(window.get_by_role(Role::TextInput).value().as_deref(), Some("r"));
         let state = window.state();
         assert!(state.actions.is_empty() && state.config.running, "its first line is not carried out");
-        // One that is open: what Enter chooses there is done, and the next one opens.
+        // The palette is open: Enter runs its entry, and then Ctrl+P opens the palette again.
         let letters = plain(Key::R, "estart scene");
         at_once(&mut window, &[&[letters], before, &[asks, plain(Key::M, "m")]].concat());
         window.run();
@@ -119,14 +119,14 @@ fn the_palette_gives_way_to_a_dialog() {
         let mut window = open(MODES[0]);
         open_palette(&mut window);
         window.key_press_modifiers(modifiers, key);
-        // It is drawn again and again while it reads a folder.
+        // The dialog is drawn in every frame while it reads a folder.
         window.run_steps(4);
         assert!(window.state().rects.iter().any(|(name, _)| name == "file dialog"), "{key:?}");
         assert!(!has_palette(&window), "{key:?}");
         window.key_press(Key::Enter);
         window.run_steps(4);
         assert!(window.state().config.running, "the palette's first line is not carried out");
-        // It does not open over the dialog either.
+        // The palette does not open over the dialog either.
         let mut window = open(MODES[0]);
         at_once(&mut window, &[(modifiers, key, ""), (Modifiers::COMMAND, Key::P, "")]);
         window.run_steps(4);

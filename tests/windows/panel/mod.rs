@@ -143,10 +143,10 @@ impl App {
 type Window = Harness<'static, App>;
 
 fn open(info: &'static ModeInfo) -> Window {
-    // High enough that no control is scrolled out of sight.
+    // The window is so high that all controls are visible without scrolling.
     let mut window = Harness::builder()
         .with_size(vec2(1280.0, 2000.0))
-        // Two clicks in a row are a double click.
+        // Two clicks in successive frames count as a double click.
         .with_step_dt(0.02)
         .build_state(|ctx, app: &mut App| app.show(ctx), App::new(info));
     window.run();

@@ -126,7 +126,7 @@ fn what_is_typed_counts_to_its_last_digit() {
             let number = low + (high - low) * 0.4;
             type_number(&mut window, info.label, &number.to_string());
             let before = window.state().config.mode.values().float(info.key).unwrap();
-            // Farther than one number of 32 bits is from the next, nearer than the field tells.
+            // The difference is larger than the spacing of f32 numbers but too small for the field to display.
             let typed = before * (1.0 + 1e-6);
             if typed <= high && before == number {
                 type_number(&mut window, info.label, &typed.to_string());

@@ -83,7 +83,7 @@ fn keys_switch_and_views_are_kept_by_number() {
     press(&mut window, Key::Home);
     let told = [Action::StoreView(3), Action::RecallView(3), Action::RecallView(9), Action::ResetView];
     assert_eq!(window.state().actions, told);
-    // Digits that are typed into a field stay there.
+    // Digits typed into a field are not shortcuts.
     type_number(&mut window, "Seed", "123");
     assert_eq!((window.state().actions.len(), window.state().config.seed), (4, 123));
 }

@@ -9,10 +9,10 @@ fn run_on(window: &mut Window, steps: std::ops::Range<u64>) {
         (stats.mode, stats.generation, stats.step, stats.time) = ("gravity", 1, step, step as f64 * 0.01);
         stats.energy_drift = Some(1e-6 * step as f64);
         stats.diagnostics.as_mut().unwrap().kinetic = step as f64;
-        // Ten rows a second are kept, and a frame of the harness takes a fiftieth.
+        // Plots keep ten points per second, and a frame of the test takes a fiftieth of a second.
         window.run_steps(6);
     }
-    // Lines are drawn twice a second.
+    // Waits for the plots, which are drawn twice a second.
     window.run_steps(30);
 }
 
@@ -26,7 +26,7 @@ fn plots_open_by_key_and_by_button_and_show_what_there_is() {
     for label in ["Steps per second", "Frame time, ms"] {
         assert!(window.query_by_label(label).is_some(), "{label}");
     }
-    // The overlay has these names too.
+    // The overlay contains the same names.
     assert_eq!(window.get_all_by_label("Energy drift").count(), 2);
     assert!(window.query_by_label("Reynolds number").is_none(), "there is none in gravity");
     press(&mut window, Key::P);
@@ -49,7 +49,7 @@ fn lines_are_drawn_twice_a_second() {
         window.run_steps(2);
         drawn.push(texts(&window));
     }
-    // Two seconds of it.
+    // The test draws for two seconds.
     drawn.dedup();
     assert!((3..=6).contains(&drawn.len()), "{} times", drawn.len());
 }

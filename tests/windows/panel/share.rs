@@ -120,7 +120,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
             "it is said why not"
         );
     }
-    // At the foot of the picture, so that it can be ended with the panel hidden.
+    // Cancel is at the bottom of the picture, so that it can be reached with the panel hidden.
     press(&mut window, Key::H);
     click(&mut window, Role::Button, "Cancel");
     assert_eq!(*last(&window), Action::CancelFilm);
@@ -134,7 +134,7 @@ fn a_film_is_recorded_ended_and_cancelled() {
 fn kernels_are_edited_and_what_is_refused_is_told_until_it_is_mended() {
     let mut window = open(MODES[0]);
     window.get_by_role_and_label(Role::Button, "Edit…").click();
-    // It is drawn again and again while it reads a folder.
+    // The dialog is drawn in every frame while it reads a folder.
     window.run_steps(4);
     assert!(
         window.query_by_label_contains("Choose a folder for the kernels").is_some(),

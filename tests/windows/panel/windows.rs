@@ -87,7 +87,7 @@ fn errors_queue_merge_and_stay_until_closed() {
     assert!(window.query_by_label("1 more").is_some());
     assert!(window.query_by_label("Something else.").is_none(), "one at a time");
     assert!(window.query_by_label("tiled.cl:3: error: what is this").is_some());
-    // Over a minute words fade; an error stays.
+    // After a minute a message has faded, but an error stays.
     window.state_mut().ui().alerts.say("Something was done.");
     window.run_steps(3);
     assert!(window.query_by_label("Something was done.").is_some());
@@ -151,7 +151,7 @@ fn autosaves_that_fail_share_one_dialog_until_they_work_again() {
     assert!(shown(&window, ".tmpC") && !shown(&window, ".tmpA"), "the newest reason");
     assert!(shown(&window, "This happened 3 times."));
     assert!(!shown(&window, "more"));
-    // Closed, it stays closed for as long as it is the same.
+    // A closed error stays closed as long as its cause is the same.
     press(&mut window, Key::Escape);
     fail(&mut window, "The disk is full at .tmpC");
     assert!(!shown(&window, "disk is full"));
@@ -217,7 +217,7 @@ fn a_hidden_panel_leaves_the_overlay_and_a_way_back() {
 #[test]
 fn the_overlay_tells_speed_and_truth() {
     let mut window = open(MODES[0]);
-    // 1024² pairs, 1000 times a second.
+    // The speed is 1024² pairs, 1000 times a second.
     for text in ["1.05 G interactions/s", "(21.0 GFLOP/s)", "A reading", "1.00", "Force error", "–"] {
         assert!(window.query_all_by_label(text).next().is_some(), "{text}");
     }
@@ -266,7 +266,7 @@ fn the_overlay_is_folded_by_key_and_by_click_and_where_the_picture_is_small() {
     assert!(is_folded(&small));
     press(&mut small, Key::I);
     assert!(!is_folded(&small), "who wants them there has them");
-    // They give way to the tools, whatever is in hand.
+    // Numbers give way to the tools, whichever tool is selected.
     small.set_size(vec2(640.0, 260.0));
     for key in [Key::L, Key::A] {
         press(&mut small, key);
@@ -329,7 +329,7 @@ fn the_overlay_compares_the_variants_that_were_seen() {
 #[test]
 fn a_fluid_is_told_by_its_own_names() {
     let mut window = open(&modes::fluid::INFO);
-    // 1024 cells, 1000 times a second.
+    // The speed is 1024 cells, 1000 times a second.
     for text in ["1.02", "MLUPS"] {
         assert!(window.query_by_label_contains(text).is_some(), "{text}");
     }
@@ -337,7 +337,7 @@ fn a_fluid_is_told_by_its_own_names() {
     window.state_mut().stats.series = vec![[1.0, 0.01], [2.0, 0.0321]];
     window.run();
     assert!(window.query_by_label("Mean speed").is_some() && window.query_by_label("0.03210").is_some());
-    // What to do about a number that warns stands there, and only then.
+    // The advice is shown only if the number is out of range.
     for warns in [false, true] {
         let reading = Reading::new("mach", "Largest u/c", 0.4).help("what it means");
         let readings = vec![reading.warns_of(warns, "Too fast: lower the push.")];
@@ -404,7 +404,7 @@ fn what_blew_up_offers_a_restart() {
     assert!(!is_told(&window));
     press(&mut window, Key::R);
     assert_eq!(window.state().actions.last(), Some(&Action::Restart), "that is settled");
-    // So does another scene.
+    // Selecting another scene also clears the message.
     let mut window = blown_up();
     habits::find(&mut window, "scene porous");
     assert!(window.state().config.running && !is_told(&window));
@@ -445,7 +445,7 @@ fn what_blew_up_is_told_until_it_is_whole_again() {
         window.run();
         assert!(!is_told(&window));
     }
-    // What blew up at once was not shown yet when it was told.
+    // A flow that blows up at once may be reported before its first frame is shown.
     let mut window = open(&modes::fluid::INFO);
     window.state_mut().ui().alerts.blew_up("The flow blew up.", false);
     window.step();
@@ -473,7 +473,7 @@ fn a_dialog_that_opens_under_a_hand_takes_no_click_at_once() {
     };
     press_it(&mut window, 2);
     assert!(is_open(&window), "that click was not meant for it, soon after what was held when it opened");
-    // To click again and again closes it too.
+    // Repeated clicks also close the dialog.
     for _ in 0..6 {
         press_it(&mut window, 3);
     }
@@ -503,7 +503,7 @@ fn what_is_undone_is_told() {
     undo(&kinds[..3], 1, "Undid the deletion; 2 more can be undone");
     undo(&kinds[..2], 1, "Undid the launch; 1 more can be undone");
     undo(&kinds[..1], 1, "Undid the attraction; nothing more to undo");
-    // What is no longer kept, and another scene's, was not undone.
+    // Edits that were dropped from the history, or belong to another scene, do not count as undone.
     undo(&[EditKind::Stroke], 1, "Undid the stroke; nothing more to undo");
     window.state_mut().stats.undos = 4;
     window.run_steps(3);
