@@ -1,6 +1,6 @@
-//! The arrows of `src/lib.rs`, enforced: which module may name which, and which may name OpenCL, OpenGL, the
-//! window and the panel. Read off the tokens of the sources, so comments, doc links and strings do not count,
-//! and what stands inside macros does.
+//! Tests the layers of `src/lib.rs`: which module may use which other module, and which modules may use OpenCL, OpenGL, the
+//! window and the panel. Reads the tokens of the sources: ignores comments, doc links and strings, but includes the contents
+//! of macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -24,7 +24,7 @@ pub(super) struct Ending {
     pub requested: Vec<(PathBuf, String)>,
     /// Last camera position, if there is a window.
     pub view: Option<String>,
-    /// When to stop waiting for the steps of the current frame.
+    /// Time at which to stop waiting for the steps of the current frame.
     pub deadline: Instant,
 }
 
@@ -158,7 +158,7 @@ fn has_blown_up(snapshot: &Snapshot) -> bool {
     snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
 }
 
-/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] before.
+/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] first.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;

@@ -52,7 +52,7 @@ pub struct Stats {
     pub device_busy_overall: f64,
     /// Limit of the device for the mode, in pairs or cells per second; `None` if not measured or not applicable.
     pub limit: Option<f64>,
-    /// Time to read the frame back, in ms.
+    /// Time to read the frame back from the device, in ms.
     pub read_ms: f64,
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]

@@ -72,7 +72,7 @@ impl Session {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices since the last call. If the thread ended without a notice, the last notice is a failure.
+    /// Returns the notices since the last call. If the thread ended without a notice, the last one is [`Notice::Failed`].
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));

@@ -37,7 +37,7 @@ impl History {
         }
     }
 
-    /// Removes the points of a mode after `step`.
+    /// Removes the recorded points of a mode after `step`.
     pub(super) fn go_back(&mut self, mode: &str, step: u64) {
         if let Some(series) = self.0.get_mut(mode) {
             series.points.retain(|[at, _]| *at <= step as f64);

@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
-/// Time between two turns of a measurement. A turn takes about 10 ms, so the picture does not stutter.
+/// Time between two parts of a measurement. A part takes about 10 ms, so the picture does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Measured limits of the modes, and the current measurement.

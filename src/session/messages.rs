@@ -109,7 +109,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, which makes current steps useless; `reseeds` judges configurations.
+    /// Returns whether the command replaces the bodies, so the current steps are useless; `reseeds` tests configurations.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -156,7 +156,7 @@ pub enum Notice {
     Message(&'static str),
     /// A command is not possible, and nothing changed.
     Refused(Error),
-    /// The simulation paused because the mode's value of each step is no longer finite.
+    /// The simulation paused because its values are no longer finite.
     BlownUp {
         /// The consequence of the blow-up, and advice for the user.
         text: &'static str,
@@ -165,7 +165,7 @@ pub enum Notice {
         /// The current configuration, which is paused.
         current: Box<Config>,
     },
-    /// The simulation cannot continue, and paused.
+    /// The simulation cannot continue, and has paused.
     Paused {
         /// The reason, as a sentence for the user.
         text: &'static str,
@@ -194,7 +194,7 @@ pub enum Notice {
     },
     /// A snapshot cannot be used, and the simulation continues unchanged.
     ResumeRefused(Error),
-    /// The answer to [`Command::Capture`].
+    /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
     /// Edited kernels were accepted, or refused with an error; the previous kernels then stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
@@ -234,7 +234,7 @@ pub struct FilmFrame {
 pub struct Capture {
     /// The points to draw.
     pub points: Points,
-    /// Use of the points.
+    /// Purpose of the points: a picture or a film.
     pub purpose: Purpose,
 }
 

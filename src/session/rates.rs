@@ -12,7 +12,7 @@ pub(super) struct RateCounter {
     /// Time, step number and total device seconds of each sample in the time window.
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Device time and wall-clock time from the start to the last sample, in seconds.
+    /// Device time from the start to the last sample, in seconds; `elapsed` is the wall-clock time.
     seconds: f64,
     elapsed: f64,
 }

@@ -1,5 +1,5 @@
-//! The live measure of accuracy: small for what is right, large for what is wrong, silent where there is nothing to
-//! say; and it disturbs nothing.
+//! Tests the live accuracy check: it tells correct from wrong kernels, reports nothing without forces, and does not change
+//! the simulation.
 
 use crate::support::{engine, gravity, mistaken, scene};
 use gravitile::base::bodies::Bodies;

@@ -1,4 +1,4 @@
-//! Several devices step as one: the same bodies, however many share them, and whatever fails on the way.
+//! Tests that several devices compute the same bodies as one device, also if a device fails.
 
 use crate::support::{check_passed, test_alone};
 use std::time::{Duration, Instant};

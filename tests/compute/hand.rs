@@ -1,4 +1,4 @@
-//! What a person's hand does to bodies: change, remove, launch, pull, and undo.
+//! Tests manual edits of bodies: change, remove, launch, attract, and undo.
 
 use crate::support::watched::Watched;
 use crate::support::{distance, engine, scene};

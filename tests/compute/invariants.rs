@@ -1,4 +1,4 @@
-//! What the physics promises, on the device.
+//! Tests physical laws on a device: conserved quantities, orbits and accuracy.
 
 use std::f64::consts::PI;
 use std::sync::Arc;

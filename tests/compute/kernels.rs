@@ -1,4 +1,4 @@
-//! The kernel lab: kernels that are edited while they run, in the engine, the session and a watched folder.
+//! Tests the kernel lab: edited kernels in a running engine, in a session and in a watched folder.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Long work in slices: every work-item runs once, however a pass is cut.
+//! Tests long work in slices: every work-item runs once, however the work is cut.
 
 use crate::support::cpu;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! What is computed: modes, kernels, devices, and the session that runs them.
+//! Tests of computations: modes, kernels, devices, and the session that runs them.
 
 mod accuracy;
 mod asteroids;

@@ -1,5 +1,5 @@
-//! Every variant of every mode against the f64 reference, by the same table walk as `gravitile check`; and that
-//! this walk finds what is wrong.
+//! Compares every variant of every mode with the f64 reference, by the code of `gravitile check`, and tests that this code
+//! detects errors.
 
 use gravitile::commands::check::{self, Case};
 use gravitile::compute::Device;

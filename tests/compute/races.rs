@@ -1,5 +1,5 @@
-//! Barriers, seen by Oclgrind: a simulated device that reports every two work-items of which one touches what the other
-//! writes without a barrier between them. PoCL runs the items of a work-group in an order that hides most such mistakes.
+//! Tests barriers under Oclgrind: a simulated device that reports data races between work-items, which a missing barrier
+//! causes. PoCL runs the items of a work-group in an order that hides most such errors.
 
 use crate::support::oclgrind::{BARRIER, Parts, under_oclgrind};
 use gravitile::base::state::Matter;

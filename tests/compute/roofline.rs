@@ -1,4 +1,5 @@
-//! The micro-kernels compute what they say, so that no compiler left the work out; rates hang together.
+//! Tests that the micro-benchmarks compute what they should, so that no compiler removed their work, and that rates are
+//! consistent.
 
 use crate::support::cpu;
 use gravitile::compute::{DeviceKind, MicroKernel, Probe, Roofline};

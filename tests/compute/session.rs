@@ -1,4 +1,4 @@
-//! The simulation on its own thread: commands, frames, notices; and the engine's obedience to a config.
+//! Tests the simulation on its own thread (commands, frames, notices), and changes of its configuration.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Time: backwards, and on to a step.
+//! Tests running backwards in time, and seeking a step.
 
 use crate::support::watched::Watched;
 use crate::support::{cpu, distance, distance64, engine, gravity, scene, whole};

@@ -1,4 +1,4 @@
-//! Gravity's variant `tree`: its forces, its potential, the same bits each time, and bodies that are hard to sort.
+//! Tests the gravity variant `tree`: forces, potential, reproducible bits, and bodies that are hard to sort.
 
 use gravitile::base::bodies::Bodies;
 use gravitile::base::params;

@@ -1,4 +1,4 @@
-//! What is remembered of searches: `auto` takes it, and a list that is broken or out of date does no harm.
+//! Tests the stored results of tuning: `auto` uses them, and ignores a broken or outdated file.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Bodies from and to CSV files: nothing is lost on the way, and whatever a file holds, it loads or is
-//! refused with its line.
+//! Tests bodies in CSV files: no digit is lost, and every file is either read or refused with the number of the line.
 
 use std::fs;
 use std::path::Path;

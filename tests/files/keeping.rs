@@ -1,4 +1,4 @@
-//! Nothing is lost: snapshots while it runs, when it ends, and when something goes wrong.
+//! Tests that no work is lost: snapshots while the simulation runs, when it ends, and after failures.
 
 use std::path::Path;
 use std::time::Duration;

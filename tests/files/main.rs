@@ -1,4 +1,4 @@
-//! Files and the command line.
+//! Tests of files and of the command line.
 
 mod cli;
 mod csv;

@@ -1,4 +1,4 @@
-//! Pictures that carry what is in them, and films.
+//! Tests pictures that contain a snapshot or a scene, names of new files, and files that are being written.
 
 use std::fs;
 use std::io::Cursor;

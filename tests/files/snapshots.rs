@@ -1,4 +1,4 @@
-//! Snapshots: what is resumed goes on as if it had never stopped.
+//! Tests snapshots: a resumed simulation continues as if it had never stopped.
 
 use crate::support::{cpu, engine};
 use gravitile::base::bodies::{Bodies, FINITE_LIMIT};

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers for several tests.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub(crate) mod oclgrind;

@@ -1,4 +1,4 @@
-//! A test that runs again inside Oclgrind, part by part.
+//! Runs a test under Oclgrind, in parts.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

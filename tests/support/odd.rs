@@ -1,4 +1,4 @@
-//! Gravity that does not go on as gravity does: it is held in the midst of a burst, or makes a mistake.
+//! A gravity mode for tests that can block within a burst of steps, or panic.
 
 use std::any::Any;
 use std::sync::Arc;

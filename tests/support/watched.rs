@@ -1,4 +1,4 @@
-//! A session to wait for.
+//! A session, with functions that wait for its frames and notices.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,4 @@
-//! A display in memory, the real window on it, and a hand for its mouse and keys.
+//! A virtual display with the real window, and functions that act as mouse and keyboard.
 //!
 //! There is no window manager: the window stands at the upper left corner, and its pixels are the screen's.
 

@@ -1,4 +1,4 @@
-//! What else there is on a desktop: files that are dropped on the window, and other windows that take the keyboard.
+//! Tests the window among others: files dropped on the window, and other windows that take the keyboard focus.
 
 use std::collections::VecDeque;
 use std::error::Error;

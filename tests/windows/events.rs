@@ -1,4 +1,4 @@
-//! Hidden windows, signals, and the order of events in slow frames.
+//! Tests hidden windows, signals, and the order of events in slow frames.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Bodies taken in hand in the real window: by click, key and drag.
+//! Tests selecting and moving bodies in the real window, by click, key and drag.
 
 use crate::support::window::{Display, PICTURE, spot, until};
 

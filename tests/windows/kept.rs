@@ -1,4 +1,4 @@
-//! What is kept from one start of the program to the next, in the real window.
+//! Tests in the real window what the program stores from one start to the next.
 
 use std::fs;
 use std::process::Command;

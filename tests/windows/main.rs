@@ -1,4 +1,4 @@
-//! The window, its panel, and pictures.
+//! Tests of the window, its panel, and pictures.
 
 mod desktop;
 mod events;

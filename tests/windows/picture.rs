@@ -1,5 +1,5 @@
-//! How pictures are made beside where bodies are: colours, bloom, trails, exposure, stars, grid. What each does is looked
-//! for in the pixels; then whole pictures are compared with kept ones, which `GRAVITILE_KEEP_PICTURES=1` writes anew.
+//! Tests the settings of pictures: colours, bloom, trails, exposure, stars, grid. Checks single pixels, and then compares
+//! whole pictures with stored ones, which `GRAVITILE_KEEP_PICTURES=1` writes again.
 
 use std::path::PathBuf;
 

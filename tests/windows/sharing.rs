@@ -1,4 +1,4 @@
-//! Kernels that are edited, pictures and films, in the real window.
+//! Tests edited kernels, pictures and films in the real window.
 
 use std::fs;
 use std::path::{Path, PathBuf};

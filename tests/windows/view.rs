@@ -1,4 +1,4 @@
-//! What the pictures show, drawn without a display on whatever device there is.
+//! Tests the contents of pictures, drawn without a display on any available graphics device.
 
 use gravitile::base::bodies::{Points, Shape};
 use gravitile::base::error::Error;

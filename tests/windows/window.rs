@@ -1,4 +1,4 @@
-//! The real window on a display in memory, used with mouse and keys as a person would.
+//! Tests the real window on a virtual display, with the mouse and the keyboard.
 
 use std::f32::consts::TAU;
 use std::fs;

@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current steps before a configuration that keeps the bodies; false if a later one replaces them.
+    /// Completes the current steps before a configuration that keeps the bodies. Returns false if a later one does not.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),

@@ -54,7 +54,7 @@ impl EditState {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction by the pointer; returns an attraction that ended. It needs bodies to start.
+    /// Starts, moves or ends the attraction by the pointer; returns an attraction that ended. None starts without bodies.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

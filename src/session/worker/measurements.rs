@@ -9,7 +9,7 @@ use crate::session::limit_probe::LimitProbe;
 use crate::session::messages::Moment;
 use crate::session::rates::RateCounter;
 
-/// Largest share of the time that energy and momentum may take.
+/// Largest share of the time that measuring energy and momentum may take.
 const ENERGY_SHARE: f64 = 0.01;
 /// Energy and momentum are not measured if they would delay the steps for longer than this, in seconds.
 const ENERGY_SECONDS: f64 = 0.5;

@@ -120,7 +120,7 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Continues with edited kernels, or reports the error and continues unchanged. Quitting interrupts their test run.
+    /// Continues with edited kernels, or reports the error and changes nothing. Quitting interrupts the kernels' test run.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.

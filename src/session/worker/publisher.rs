@@ -15,7 +15,7 @@ pub(super) struct Publisher {
     pub is_stale: bool,
     /// Whether the values of the last burst of steps are not in the history yet.
     pub has_new_series: bool,
-    /// Time to read back the last frame, in ms.
+    /// Time to read back the last frame from the device, in ms.
     pub read_ms: f64,
     /// Current value of [`Points::colours`], and the generation and view parameters for which it was set.
     colours: (u64, (u64, ParamValues)),

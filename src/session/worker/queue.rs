@@ -8,7 +8,7 @@ use crossbeam_channel::Receiver;
 
 use crate::session::messages::{Command, Save};
 
-/// Longest time that requested files and the current burst may delay the end of the program.
+/// Longest time that requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Commands that were received and not yet carried out.
@@ -17,7 +17,7 @@ pub(super) struct CommandQueue {
     pub inbox: Receiver<Command>,
     /// The commands to carry out next.
     pub waiting: VecDeque<Command>,
-    /// When the program ends even if requested files are not written.
+    /// Time at which the program ends even if requested files are not written.
     deadline: Option<Instant>,
 }
 
@@ -31,12 +31,12 @@ impl CommandQueue {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns when the program, at its end, stops waiting for the current burst.
+    /// Returns the time at which a program that quits stops waiting for the current steps.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether the program quits without waiting for the current burst. Requested files wait until the deadline.
+    /// Returns whether the program quits without completing the current steps. Requested files wait until the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -47,7 +47,7 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a command makes the current burst of steps useless, before any command that needs these steps.
+    /// Returns whether a waiting command makes the current steps useless and precedes all commands that need these steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
     }

@@ -25,7 +25,7 @@ const LEAST_BURST_SECONDS: f64 = 0.25;
 pub(super) struct Stepper {
     /// Whether a burst of steps was started and is not complete.
     pub is_bursting: bool,
-    /// Number of steps in the last burst.
+    /// Number of steps in the last burst (the steps between two frames).
     pub burst: u32,
     /// Number of single steps that the user still asks for.
     pub single_steps: u32,
@@ -57,12 +57,12 @@ impl Stepper {
         Self { is_bursting: false, burst: 1, single_steps: 0, goal: None, picture: PICTURE, carry: 0.0 }
     }
 
-    /// Returns whether steps are to be computed.
+    /// Returns whether the simulation should compute steps now.
     pub(super) fn wants_steps(&self, config: &Config) -> bool {
         config.running || self.single_steps > 0 || self.goal.is_some()
     }
 
-    /// Returns whether bursts do not wait for the screen.
+    /// Returns whether steps are computed without waiting for the screen (free run).
     pub(super) fn is_free(&self, config: &Config) -> bool {
         config.free_run || self.goal.is_some()
     }

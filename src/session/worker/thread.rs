@@ -66,7 +66,7 @@ pub(super) struct Worker {
     pub autosave: Autosave,
     /// Indices of lost devices that configurations from the window may still name.
     pub unseen_losses: VecDeque<usize>,
-    /// Set when the program quits, to the last camera position if there is a window.
+    /// `Some` once the program quits; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the collisions promise, on the device, in every variant.
+//! Tests collisions of asteroids on a device, with every variant.
 
 mod substeps;
 

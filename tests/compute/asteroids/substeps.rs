@@ -1,4 +1,4 @@
-//! Steps that are divided into substeps.
+//! Tests steps of the mode asteroids that are divided into substeps.
 
 use gravitile::base::bodies::Bodies;
 use gravitile::base::edit::Edit;

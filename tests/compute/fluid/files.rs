@@ -1,4 +1,4 @@
-//! The files of the teaching code, read and written.
+//! Tests reading and writing the files of the teaching code.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The flow: every variant against the f64 reference, and both against what is known of fluids.
+//! Tests flows: every variant against the f64 reference, and the physics against theory.
 
 mod files;
 mod physics;

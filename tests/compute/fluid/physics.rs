@@ -1,4 +1,4 @@
-//! What is known of flows without any code.
+//! Compares flows with theory and published measurements.
 
 use std::f64::consts::TAU;
 

@@ -1,4 +1,4 @@
-//! Every kernel of the mode inside Oclgrind, as it is and without each of its barriers.
+//! Runs every kernel of the mode fluid under Oclgrind, unchanged and without each of its barriers.
 
 use gravitile::base::bodies::Points;
 use gravitile::compute::{Arg, Buffer, Device, KernelSource, Lane, Pass, Program};

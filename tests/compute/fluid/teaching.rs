@@ -1,6 +1,6 @@
-//! The University of Bristol's teaching code in double precision, written from the description of its algorithm and apart
-//! from `src`: whole populations, one array for each of its stages. The program's own results for files in its formats are
-//! compared with it.
+//! Compares the program with the University of Bristol's teaching code, here in double precision and written from the
+//! description of its algorithm, independently of `src`: with whole populations and one array per stage. The program runs on
+//! files in the teaching code's formats.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Films without a window, with and without `ffmpeg`: what stands for it here writes down what it is given.
+//! Tests films without a window, with and without `ffmpeg`. A script that writes down its arguments replaces `ffmpeg`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

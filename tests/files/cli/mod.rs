@@ -1,4 +1,4 @@
-//! The program as it is typed: every command, every refusal, without a display.
+//! Tests the command line: every command and every refusal, without a display.
 
 mod film;
 mod refusals;

@@ -1,5 +1,5 @@
-//! What is refused: with exit code 2, one line on stderr that says what is wrong and what is allowed, nothing on
-//! stdout, no file left behind, and before the long run that was asked for.
+//! Tests refused commands: exit code 2, one line on stderr that says what is wrong and what is allowed, no output on stdout,
+//! no file left behind, and no long run first.
 
 use std::fs;
 use std::path::Path;

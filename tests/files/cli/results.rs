@@ -1,4 +1,4 @@
-//! What is asked for comes out: numbers, files, pictures, tables.
+//! Tests the results of commands: numbers, files, pictures, tables.
 
 use std::fs;
 use std::path::Path;

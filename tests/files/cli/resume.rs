@@ -1,4 +1,4 @@
-//! Snapshots and scene files as one types them: processes that end, and others that go on.
+//! Tests snapshots and scene files on the command line: one process saves, and another continues.
 
 use std::fs;
 use std::process::Command;

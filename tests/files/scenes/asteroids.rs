@@ -1,4 +1,4 @@
-//! What the scenes of asteroids promise: room for everyone, circular orbits, rest, and steps that are short enough.
+//! Tests properties of the asteroid scenes: no overlaps, circular orbits, no net motion, and short enough steps.
 
 use std::sync::Arc;
 

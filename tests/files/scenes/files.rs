@@ -1,4 +1,4 @@
-//! Scene files: what is written reads back, and what is wrong is told.
+//! Tests scene files: written files can be read again, and errors are reported.
 
 use gravitile::base::error::Error;
 use gravitile::engine::config::Config;

@@ -1,4 +1,4 @@
-//! What the scenes of gravity promise: balance, rotation, periods.
+//! Tests properties of the gravity scenes: balance, rotation, periods.
 
 use std::f64::consts::TAU;
 

@@ -1,5 +1,5 @@
-//! Every row of every mode's scenes: the bodies are finite, centred, as many as asked for, and the same for
-//! ever. Then, mode by mode, what each scene promises: balance, rotation, periods, room.
+//! Tests every scene of every mode: the bodies are finite, centred, of the requested number, and the same in every version.
+//! Further files test the properties of each mode's scenes.
 
 mod asteroids;
 mod files;

@@ -1,4 +1,4 @@
-//! What goes wrong with a file: by chance, and what somebody would do on purpose.
+//! Damages files, at random and with unusual numbers.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

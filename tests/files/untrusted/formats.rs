@@ -1,4 +1,4 @@
-//! Every format that the program reads: files to begin with, how one is read, and what has to hold of what was read.
+//! Every format that the program reads: valid files, a function that reads one, and checks of the contents.
 
 use std::io::{Cursor, Read};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Files that somebody made to do harm: what is no file, bombs, ranges, counts, nesting.
+//! Makes malicious files: things that are no files, decompression bombs, and wrong ranges, counts and nesting.
 
 use std::fs::{self, File};
 use std::io::Write;

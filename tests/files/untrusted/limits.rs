@@ -1,4 +1,4 @@
-//! A process of its own with little memory, and how much of it is used.
+//! Runs a test in a process with little memory, and measures memory.
 
 use std::fs;
 use std::path::Path;

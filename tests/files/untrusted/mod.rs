@@ -1,5 +1,5 @@
-//! Files are untrusted: whatever is done to one, there is a sentence or a result, never a panic, a signal, or a simulation of what no
-//! simulation left behind.
+//! Tests untrusted files: whatever a file contains, the program gives a result or an error message, never a panic, a signal,
+//! or a state that no simulation can reach.
 //!
 //! For each format there are files made to do harm ([`handmade`]) and files that are damaged by chance ([`damage`]). A process of its own
 //! reads them with a gigabyte of address space. What it reads is stepped here, since a device needs more than that.

@@ -1,4 +1,4 @@
-//! The window with the chart of a study, and the files made of it.
+//! Tests the window with the chart of a study, and the files that it writes.
 
 use gravitile::engine::tuning::{Study, Trial};
 use gravitile::export::chart::{Axis, Chart};

@@ -1,4 +1,4 @@
-//! What runs: mode, scene, bodies, variant, work-group.
+//! Tests the choice of mode, scene, number of bodies, variant, work-group and devices.
 
 use super::*;
 

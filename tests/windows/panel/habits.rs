@@ -1,4 +1,4 @@
-//! What every program has: commands found by typing, help for everything that is pointed at, and a way back.
+//! Tests common features: the command palette, tooltips for all controls, and resetting values.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Tools for the mouse, and the card of a body.
+//! Tests the mouse tools and the card with the selected body.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is kept: the gallery, files by dialog and by drop, the offer to continue, and words that fade.
+//! Tests the gallery, opening files by dialog and by drop, the offer to continue, and messages that fade.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Who hears a key: a field, the palette, a dialog or the shortcuts; one of them, and once.
+//! Tests which part receives a key: a field, the palette, a dialog or the shortcuts. Each key must act once.
 
 use super::*;
 use gravitile::ui::split_events;

@@ -1,5 +1,5 @@
-//! The user interface without a window: every control is found by the name that a screen reader would read,
-//! used as a person would, and the configuration is looked at.
+//! Tests the user interface without a window: finds every control by the name that a screen reader uses, acts like a user,
+//! and checks the configuration.
 
 mod chart;
 mod configuration;

@@ -1,4 +1,4 @@
-//! Every parameter of every mode has its widget.
+//! Tests that every parameter of every mode has a working control.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How the picture is drawn: every row of the section, its swatches, its keys, its colours and its size.
+//! Tests the panel's section for drawing: controls, shortcuts, colours and the size of pictures.
 
 use super::*;
 use gravitile::base::look::{Palette, Size, Theme};

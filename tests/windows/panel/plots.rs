@@ -1,4 +1,4 @@
-//! How numbers went: drawn while the window is open, and written to a file.
+//! Tests plots of numbers over time, in their window and in files.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Pictures, films and kernels to edit, as the panel asks for them.
+//! Tests pictures, films and edited kernels in the panel.
 
 use super::*;
 use gravitile::export::film::Format;

@@ -1,4 +1,4 @@
-//! Which way time goes, how fast, and to which step.
+//! Tests the controls for the direction and the speed of time, and for seeking a step.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Keys, help, errors, overlay.
+//! Tests shortcuts, help, error dialogs and the overlay of numbers.
 
 use super::*;
 use gravitile::base::edit::EditKind;
