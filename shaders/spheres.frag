@@ -65,8 +65,8 @@ void main() {
     float miss2 = dot(miss, miss);
     float off = sqrt(miss2);
 
-    // From here to the outline in pixels: the gradient of `off` over the picture is nearest * (the part of
-    // miss / off that lies in it).
+    // Distance to the outline in pixels: the gradient of `off` over the picture is nearest * (the part of miss / off that
+    // lies in the picture).
     float tilt = dot(miss, back);
     float stretch = miss2 > 0.0 ? sqrt(max(1.0 - tilt * tilt / miss2, 0.01)) : 1.0;
     float covered = clamp(0.5 + (radius - off) / (pixel * nearest * stretch), 0.0, 1.0) * tint.a;

@@ -49,7 +49,7 @@ impl<T: Copy + Default> Bodies<T> {
         self.positions.is_empty()
     }
 
-    /// Adds a body with the group number 0.
+    /// Adds a body with this position, velocity and mass, in group 0.
     pub fn push(&mut self, [x, y, z]: [T; 3], [vx, vy, vz]: [T; 3], mass: T) {
         self.positions.push([x, y, z, mass]);
         self.velocities.push([vx, vy, vz, T::default()]);

@@ -30,7 +30,7 @@ pub enum EditKind {
     Removal,
     /// A body or a cluster was added.
     Launch,
-    /// An attractor was held for some time.
+    /// Bodies were attracted or repelled for some time.
     #[serde(rename = "pull")]
     Attract,
     /// Obstacles were painted or erased.

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Result with an [`Error`].
+/// A result whose error is an [`Error`], unless another type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Any failure of the library, with a message for the user.
@@ -43,7 +43,7 @@ pub enum Error {
         device: String,
         /// Number that identifies the device (`compute::Device::key`); 0 if the device is not open yet.
         key: u64,
-        /// Reason of the failure, as a sentence.
+        /// Reason for the failure, as a sentence.
         reason: String,
     },
     /// A line of a file is invalid.

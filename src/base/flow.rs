@@ -150,7 +150,7 @@ impl Flow {
 }
 
 impl<T: Copy + Into<f64>> Flow<T> {
-    /// Returns the nine populations of a cell.
+    /// Returns the nine populations of a cell: the densities of fluid with each velocity.
     pub fn populations(&self, cell: usize) -> [f64; SPEEDS] {
         populations(&self.cells[cell].map(Into::into), self.rest)
     }
@@ -216,9 +216,9 @@ pub enum Tones {
 /// A straight brush stroke that paints or erases obstacles. Coordinates go from -1 to 1 along the longer side of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
-    /// Start of the stroke.
+    /// Start point of the brush stroke.
     pub from: [f32; 2],
-    /// End of the stroke.
+    /// End point of the brush stroke.
     pub to: [f32; 2],
     /// Half the width of the stroke, in the same units as its ends.
     pub radius: f32,

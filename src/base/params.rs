@@ -18,7 +18,7 @@ pub enum ChangeEffect {
     Reseed,
 }
 
-/// Scale of a slider.
+/// How positions on a slider correspond to values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances on the slider are equal differences.
@@ -149,7 +149,7 @@ impl<C: Choice> Value for C {
     }
 }
 
-/// A struct with parameters.
+/// A struct whose fields are parameters.
 pub trait Params {
     /// Calls `visitor` for each parameter, always in the same order.
     fn visit(&mut self, visitor: &mut dyn Visitor);
@@ -306,7 +306,7 @@ pub enum SetError {
     BadValue {
         /// Key of the parameter.
         key: &'static str,
-        /// Rejected text.
+        /// The text that was rejected as a value.
         text: String,
         /// Description of the accepted values.
         allowed: String,

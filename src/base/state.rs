@@ -16,9 +16,9 @@ pub enum Matter {
 /// State of a simulation in host memory. `T` is `f32` for devices and `f64` in references.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State<T = f32> {
-    /// State of [`Matter::Bodies`].
+    /// State of a simulation of bodies.
     Bodies(Bodies<T>),
-    /// State of [`Matter::Flow`].
+    /// State of a simulation of a flow.
     Flow(Flow<T>),
 }
 
@@ -57,7 +57,7 @@ impl<T: Copy + Default> State<T> {
     }
 }
 
-/// Defines functions that return the content of a state of one kind.
+/// Defines functions that return the bodies or the flow in a state, or an error if the state holds the other kind.
 macro_rules! contents {
     ($kind:ident, $wrong:literal, $($name:ident($self:ident: $receiver:ty) -> $content:ty;)+) => {
         impl<T> State<T> {

@@ -58,7 +58,7 @@ struct Report {
 struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
-    /// Σ m |v|, the scale of the momentum.
+    /// Σ m |v|, with which the size of the momentum can be compared.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
 }

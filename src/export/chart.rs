@@ -46,7 +46,7 @@ impl Axis {
 /// A chart of the speeds of kernels, measured with one mode on one device.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// Horizontal axis.
+    /// Horizontal axis of the chart.
     pub axis: Axis,
     /// The measured mode.
     pub info: &'static ModeInfo,

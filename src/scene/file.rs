@@ -43,7 +43,7 @@ pub const EXTENSION: &str = "toml";
 /// Content of a scene file.
 #[derive(Debug, Clone)]
 pub struct SceneFile {
-    /// Name of an existing mode.
+    /// Name of the scene's mode, which must exist.
     pub mode: String,
     /// The scene in the file. Its parameters are not checked yet, because this needs the mode.
     pub scene: Scene,
@@ -53,7 +53,7 @@ pub struct SceneFile {
     pub seed: Option<u64>,
 }
 
-/// The keys of a scene file.
+/// Keys of a scene file, as parsed from TOML.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Contents {
@@ -173,7 +173,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     })
 }
 
-/// Returns the error of an invalid scene, without a line number.
+/// Returns the error for an invalid scene, without a line number.
 fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }

@@ -12,7 +12,7 @@ use crate::base::files;
 /// Maximum length of a line in bytes. Seven `f32` in decimal notation take less than 128 bytes.
 const MAX_LINE: usize = 1024;
 
-/// The reason why reading stopped.
+/// The reason why reading a text file failed.
 pub(super) enum Fault {
     /// An I/O error of the operating system.
     Io(io::Error),

@@ -89,7 +89,7 @@ impl Orbits {
         self.bodies.len()
     }
 
-    /// Returns the text that was parsed.
+    /// Returns the text from which the orbits were parsed.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

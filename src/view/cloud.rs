@@ -41,7 +41,7 @@ const FOLLOW: [f32; 2] = [0.2, 0.01];
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
-/// Vertex buffers of the same length.
+/// Vertex buffers of bodies and of their values, with the same length.
 type Buffers = (VertexBuffer<Body>, VertexBuffer<Value>);
 
 fn len(buffers: &Option<Buffers>) -> usize {

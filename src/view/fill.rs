@@ -63,7 +63,7 @@ pub(super) fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Resu
     SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture of light"))
 }
 
-/// Returns a sampler without interpolation.
+/// Returns a sampler that reads a texture without interpolation.
 pub(super) fn pixels(texture: &Texture2d) -> Sampler<'_, Texture2d> {
     texture
         .sampled()
@@ -71,7 +71,7 @@ pub(super) fn pixels(texture: &Texture2d) -> Sampler<'_, Texture2d> {
         .magnify_filter(MagnifySamplerFilter::Nearest)
 }
 
-/// Returns a sampler with linear interpolation.
+/// Returns a sampler that reads a texture with linear interpolation.
 pub(super) fn smooth(texture: &Texture2d) -> Sampler<'_, Texture2d> {
     texture
         .sampled()

@@ -8,9 +8,9 @@ use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 const SHARE: f64 = 0.9;
 /// Factor by which the camera may move back to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
-/// Margin around the bodies, as a factor of the distance.
+/// Factor by which the camera moves back to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
-/// Number of bodies in the sample that replaces a larger number of bodies.
+/// Maximum number of bodies that framing considers. Of more bodies, it takes a sample of this size.
 const SAMPLE: usize = 16_384;
 
 /// Number of bodies in the sample from which [`middle`] finds the centre of many bodies.

@@ -11,7 +11,7 @@ use super::fill;
 use super::opengl::{PREMULTIPLIED, source};
 use crate::base::error::Result;
 
-/// A transparent picture with the size of the surface under it.
+/// A transparent picture that is drawn over a surface of the same size.
 pub struct Layer {
     context: Rc<Context>,
     program: Program,

@@ -45,7 +45,7 @@ const fn blend(source: Factor, destination: Factor) -> Blend {
     Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }
 }
 
-/// Blending that adds light.
+/// Blending that adds the new light to the existing light.
 pub(super) const ADD: Blend = blend(Factor::One, Factor::One);
 /// Blending that lays colours with premultiplied alpha over the existing colours.
 pub(super) const PREMULTIPLIED: Blend = blend(Factor::One, Factor::OneMinusSourceAlpha);

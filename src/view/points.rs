@@ -62,7 +62,7 @@ impl Glow {
 struct Style {
     /// Size of a typical body's sprite in pixels.
     size: f32,
-    /// Smallest and largest sprite in pixels.
+    /// Smallest and largest size of a sprite, in pixels.
     size_limits: [f32; 2],
     /// Light in the middle of a typical sprite; 1 is about half of full brightness.
     light: f32,

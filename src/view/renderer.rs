@@ -22,7 +22,7 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Identifies the quantity that the colours show: see [`Points::colours`].
+    /// Number of the quantity that the colours show: see [`Points::colours`].
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,

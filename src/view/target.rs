@@ -39,7 +39,7 @@ impl Target {
         })
     }
 
-    /// Resizes the target, if needed.
+    /// Resizes the target's textures to this size in pixels, if needed.
     pub(super) fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;

@@ -130,7 +130,7 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the trails' light. Trails of balls are hidden by nearer balls.
+    /// Adds the light of the trails to a surface. Nearer balls hide the trails of balls.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

@@ -101,7 +101,7 @@ impl Palette {
     }
 }
 
-/// Interpolates between colours `0xRRGGBB`.
+/// Interpolates between seven colours `0xRRGGBB`, of which the first has the `share` 0 and the last the `share` 1.
 fn between(stops: &[u32; 7], share: f32) -> Srgb {
     let place = share * 6.0;
     let below = (place as usize).min(5);

@@ -34,7 +34,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format.
+    /// All film formats.
     pub const ALL: [Self; 4] = [Self::Gif, Self::Mp4, Self::Webm, Self::Frames];
 
     /// Returns the name of the format and a remark for the user.
@@ -43,7 +43,7 @@ impl Format {
         (name, remark)
     }
 
-    /// Returns the file name extension.
+    /// Returns the file name extension of the format.
     pub fn extension(self) -> &'static str {
         self.row().1
     }

@@ -60,7 +60,7 @@ struct Shade {
     weight: f32,
 }
 
-/// Returns the index of the shade of a colour.
+/// Returns the index of the shade (group of nearly equal colours) that contains a colour.
 fn key(colour: [u8; 3]) -> usize {
     colour.iter().fold(0, |key, &level| key << BITS | usize::from(level >> (8 - BITS)))
 }
@@ -121,7 +121,7 @@ fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     groups.into_iter().map(|group| levels(group.mean)).collect()
 }
 
-/// Rounds a colour to the levels of a picture.
+/// Rounds a colour to whole levels from 0 to 255.
 fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }

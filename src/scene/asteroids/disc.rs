@@ -17,7 +17,7 @@ pub(super) struct Disc {
     pub gap: [f64; 2],
     /// Maximum slope of an orbit; also half the thickness of the disc, divided by the distance from the planet.
     pub tilt: f64,
-    /// Maximum share of the volume that bodies may fill.
+    /// Maximum share of the disc's volume that bodies may fill.
     pub filling: f64,
 }
 

@@ -32,7 +32,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Returns the grid without obstacles.
+    /// Returns a grid of this size without obstacles.
     pub fn open(&self) -> Walls {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
@@ -55,11 +55,11 @@ const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows of a grid.
 const MAX_SIDE: usize = 1 << 20;
-/// Accepted values of the initial mass in a cell.
+/// Accepted values of the initial mass in a cell, in a parameter file.
 pub const DENSITY: RangeInclusive<f32> = 1e-3..=10.0;
-/// Accepted values of the acceleration.
+/// Accepted values of the acceleration in a parameter file.
 pub const ACCEL: RangeInclusive<f32> = 1e-8..=0.5;
-/// Accepted values of the relaxation rate.
+/// Accepted values of the relaxation rate in a parameter file.
 pub const OMEGA: RangeInclusive<f32> = 0.01..=1.999;
 
 /// Reads a parameter file of the UoB-HPC teaching code.

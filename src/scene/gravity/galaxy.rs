@@ -23,7 +23,7 @@ const THICKNESS: f64 = 0.03;
 /// Outer edge of the disc in scale radii. The edge encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
 
-/// A galaxy in the plane z = 0, turning anticlockwise; G = 1.
+/// A galaxy in the plane z = 0 that rotates anticlockwise, in units with G = 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Galaxy {
     disc: f64,

@@ -40,7 +40,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "figure-eight", arguments: &[], make: figure_eight },
 ];
 
-/// Accepted lengths of generator arguments, in N-body units.
+/// Accepted values of generator arguments that are lengths, in N-body units.
 const SIZES: RangeInclusive<f64> = 0.01..=100.0;
 
 /// Runs a generator for G = 1, scales the velocities to the current G, and puts the centre of mass at the origin.
