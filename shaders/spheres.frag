@@ -59,8 +59,8 @@ void main() {
     vec3 ray = right * slope.x + up * slope.y - back;  // its component along the view is 1
     float length2 = dot(ray, ray);
     float nearest = dot(ray, centre) / length2;
-    // How the ray misses the centre. Differences of squares of distances would lose small balls (Haines et al.,
-    // Precision Improvements for Ray/Sphere Intersection, Ray Tracing Gems, 2019).
+    // Vector from the ray to the ball's centre. Differences of squared distances would lose small balls (Haines et
+    // al., Precision Improvements for Ray/Sphere Intersection, Ray Tracing Gems, 2019).
     vec3 miss = centre - nearest * ray;
     float miss2 = dot(miss, miss);
     float off = sqrt(miss2);

@@ -1,11 +1,11 @@
 //! A random walk over keys, mouse and panel in the real window: it ends without a panic, and its memory stays flat.
 //!
-//! The seed is printed; `GRAVITILE_WALK_SEED=7 cargo test --test windows walk` walks by another. The same seed does the same
-//! things in the same order, though not at the same frame.
+//! The test prints its seed; `GRAVITILE_WALK_SEED=7 cargo test --test windows walk` sets another seed. The same seed gives the
+//! same events in the same order, but not in the same frames.
 //!
-//! Left out, because it would end the walk, take minutes, or write outside the test's own folder: Ctrl+Q; numbers over 300
-//! that are typed; clicks inside file dialogs, which are opened and closed or answered by Return alone; folders for kernels
-//! (`tests/compute/kernels.rs` edits them); files dropped on the window, which xdotool cannot do.
+//! Some events are left out, because they would end the walk, take minutes, or write outside of the test's folder: Ctrl+Q;
+//! typed numbers over 300; clicks in file dialogs, which are only closed or answered by Return; folders for kernels (see
+//! `tests/compute/kernels.rs`); and files dropped on the window, which xdotool cannot do.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Carries out commands.
+//! Carries out the commands that the window sends.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Frames, measurements, snapshots, pictures and studies.
+//! What the worker sends or writes: frames, measurements, snapshots, pictures and studies.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! The queue of commands.
+//! The queue of commands from the window.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;

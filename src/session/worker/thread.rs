@@ -1,4 +1,4 @@
-//! The worker, and its loop.
+//! The worker (the simulation on its own thread), and its loop.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

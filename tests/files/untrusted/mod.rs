@@ -1,8 +1,8 @@
 //! Tests untrusted files: whatever a file contains, the program gives a result or an error message, never a panic, a signal,
 //! or a state that no simulation can reach.
 //!
-//! For each format there are files made to do harm ([`handmade`]) and files that are damaged by chance ([`damage`]). A process of its own
-//! reads them with a gigabyte of address space. What it reads is stepped here, since a device needs more than that.
+//! For each format there are malicious files ([`handmade`]) and randomly damaged files ([`damage`]). A separate process reads
+//! them with a gigabyte of address space. Readable files are then stepped here, because a device needs more address space.
 
 mod damage;
 mod formats;
