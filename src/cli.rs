@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::export::film::RATES;
 
-/// Simulate up to a million bodies, or a fluid, with OpenCL and watch them live.
+/// Simulate up to a million bodies, or a fluid, on a GPU or CPU with OpenCL, and watch the simulation live.
 ///
 /// Without a command, the viewer opens.
 #[derive(Debug, Parser)]
@@ -36,9 +36,9 @@ pub(crate) enum Command {
     Run(Run),
     /// Simulate without a window and save a picture (PNG) or a film
     Render(Render),
-    /// Measure speed and error of kernel variants, for several numbers of bodies and work-group sizes
+    /// Measure the speed and the error of kernel variants with several numbers of bodies and work-group sizes
     Bench(Bench),
-    /// Compare every kernel variant with the f64 reference; the exit code is 1 if a variant disagrees
+    /// Compare every kernel variant with a double-precision reference; the exit code is 1 if an error is too large
     Check(Check),
     /// List the OpenCL devices
     Devices(Devices),
@@ -57,8 +57,8 @@ pub(crate) struct DeviceArgs {
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
     pub(crate) one: DeviceArgs,
-    /// Devices that compute together: numbers or names as for --device, `all`, `gpus`, or `sub:K` for K equal parts
-    /// of the CPU's cores
+    /// Devices that compute together: numbers or names as for --device, `all`, `gpus`, or `sub:K` to split the CPU's
+    /// cores into K equal parts
     #[arg(long, value_name = "N,…|all|gpus|sub:K", conflicts_with = "device")]
     pub(crate) devices: Option<String>,
 }
@@ -82,24 +82,24 @@ pub(crate) struct Simulation {
     /// Mode: gravity, asteroids or fluid [default: gravity, or the mode of the scene]
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Scene to start from: a name or a scene file. If the name is unknown, the error lists all scenes
+    /// Scene to start from: a name or a scene file. An unknown name, such as `list`, prints all scenes
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) scene: Option<String>,
     /// Start from the bodies of a CSV file with the header x,y,z,vx,vy,vz,m, or of a Tipsy file (.tipsy, .bin)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed"])]
     pub(crate) load: Option<PathBuf>,
     /// Continue exactly from a snapshot, or from a picture that contains a snapshot. --set, --variant, --work-group and
-    /// --knob may change settings
+    /// --knob override the settings in the file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mode", "scene", "seed", "load", "params", "bodies"])]
     pub(crate) resume: Option<PathBuf>,
-    /// Start with a fluid (--mode fluid) on the grid of a parameter file with seven lines: nx, ny, steps,
-    /// reynolds_dim, density, accel, omega
+    /// Start a fluid simulation (with --mode fluid) from a parameter file. Its seven lines are nx, ny, steps,
+    /// reynolds_dim, density, accel and omega
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scene", "seed", "load", "bodies"])]
     pub(crate) params: Option<PathBuf>,
-    /// Obstacles in the grid of --params: a file with lines `x y 1`
+    /// Place obstacles in the grid of --params: a file with a line `x y 1` for each solid cell
     #[arg(long, value_name = "FILE", requires = "params")]
     pub(crate) obstacles: Option<PathBuf>,
-    /// Number of bodies, or approximate number of cells of a fluid; `auto` chooses a number that suits the device
+    /// Number of bodies, or approximate number of cells in a fluid; `auto` chooses a number that suits the device
     #[arg(
         long,
         visible_alias = "cells",
@@ -111,16 +111,16 @@ pub(crate) struct Simulation {
     /// Seed of the scene: the same seed gives the same bodies [default: 1, or the seed of the scene file]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
-    /// Kernel variant. If the name is unknown, the error lists all variants
+    /// Kernel variant to compute with. An unknown name, such as `list`, prints all variants
     #[arg(long, value_name = "NAME|auto", default_value = "auto")]
     pub(crate) variant: String,
-    /// Work-items per work-group
+    /// Size of a work-group: the number of work-items that run together on the device
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) work_group: String,
-    /// Set a compile-time parameter of the variant. If the name is unknown, the error lists all names
+    /// Set a compile-time parameter of the variant. An unknown name, such as `list=1`, prints all names
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter. If the key is unknown, the error lists all parameters
+    /// Set a parameter of the mode. An unknown key, such as `list=1`, prints all parameters
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
 }
@@ -141,8 +141,8 @@ impl Simulation {
 /// The option that sets how the picture is drawn.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Looks {
-    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. If the key is
-    /// unknown, the error lists all keys. `--set colour=…` sets what the colours show
+    /// Set how the picture is drawn, for example `palette=ice`, `bloom=on`, `trails=60` or `exposure=0.5`. An
+    /// unknown key, such as `list=1`, prints all keys. To choose what the colours show, use `--set colour=…`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) look: Vec<String>,
 }
@@ -154,7 +154,7 @@ pub(crate) struct View {
     pub(crate) simulation: Simulation,
     #[command(flatten)]
     pub(crate) looks: Looks,
-    /// Steps between two frames
+    /// Simulation steps between two displayed frames
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
     pub(crate) steps_per_frame: String,
     /// Simulate at full speed, without waiting for the screen
@@ -163,13 +163,13 @@ pub(crate) struct View {
     /// Start paused
     #[arg(long)]
     pub(crate) paused: bool,
-    /// Size of the window [default: the last size, at first 1280x800]
+    /// Size of the window in pixels [default: the last size; 1280x800 the first time]
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// Do not read or write settings and autosaves. --frames implies --clean
+    /// Neither read nor write settings and autosaves; --frames does this too
     #[arg(long)]
     pub(crate) clean: bool,
-    /// Interval between automatic saves, from which the simulation can continue after a crash
+    /// Save the simulation automatically at this interval, so that it can continue after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) autosave: u32,
     /// Exit after this many frames
@@ -192,7 +192,7 @@ pub(crate) struct Run {
     /// folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Write a snapshot after the last step, for --resume
+    /// Write a snapshot after the last step; --resume continues from it
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Print the results as JSON
@@ -207,7 +207,7 @@ pub(crate) struct Render {
     pub(crate) simulation: Simulation,
     #[command(flatten)]
     pub(crate) looks: Looks,
-    /// Number of steps before the picture [default: 100, or the number in the --params file]
+    /// Number of steps before the picture is drawn [default: 100, or the number in the --params file]
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) steps: Option<u32>,
     /// Size of the picture in pixels
@@ -219,7 +219,7 @@ pub(crate) struct Render {
     /// Make a film of this many pictures; .mp4 and .webm need the program ffmpeg
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frames: Option<u32>,
-    /// Steps between two pictures of a film
+    /// Simulation steps between two pictures of a film
     #[arg(
         long,
         value_name = "N|auto",
@@ -231,7 +231,7 @@ pub(crate) struct Render {
     /// Pictures per second of a film
     #[arg(long, value_name = "N", default_value_t = 30, requires = "frames", value_parser = rates())]
     pub(crate) fps: u32,
-    /// Write only the picture. Without --bare, the PNG file also contains the simulation, for --resume
+    /// Write only the picture. Without --bare, the PNG file also contains the simulation, and --resume can continue from it
     #[arg(long, conflicts_with = "frames")]
     pub(crate) bare: bool,
 }
@@ -243,10 +243,10 @@ pub(crate) struct Subject {
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) kernels: KernelArgs,
-    /// Only this mode [default: all modes]
+    /// Use only this mode [default: all modes]
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Only these kernel variants
+    /// Use only these kernel variants [default: all variants]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) variant: Vec<String>,
 }
@@ -270,10 +270,10 @@ pub(crate) struct Bench {
     /// Work-group sizes [default: the choice of `auto`]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub(crate) work_group: Vec<usize>,
-    /// Values of compile-time parameters, measured in every combination [default: the choice of `auto`]
+    /// Values of compile-time parameters; every combination is measured [default: the choice of `auto`]
     #[arg(long, value_name = "NAME=VALUE,…", num_args = 1..)]
     pub(crate) knob: Vec<String>,
-    /// Set a parameter. If the key is unknown, the error lists all parameters
+    /// Set a parameter of the mode. An unknown key, such as `list=1`, prints all parameters
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) set: Vec<String>,
     /// Search for the fastest variant and settings, and store them as the choice of `auto`
@@ -283,7 +283,7 @@ pub(crate) struct Bench {
     /// if several sizes or only one number of bodies are measured
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
-    /// Number of timings; the median is reported
+    /// Number of times to repeat each measurement; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeats: u32,
     /// Print the results as JSON

@@ -202,7 +202,7 @@ impl Viewer {
         let save = |text: String| OutputFile::create(path)?.save(|file| file.write_all(text.as_bytes()));
         match self.sim.config.to_file().and_then(save) {
             Ok(()) => {
-                let text = "the scene as it starts. Ctrl+S saves its present state, with painted walls";
+                let text = "the initial state of the scene. To save the current state with painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }
             Err(error) => self.ui.alerts.failed("Scene not saved", &error),
@@ -238,9 +238,10 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.path().to_owned();
-                self.ui
-                    .alerts
-                    .say(format!("Edit a kernel file in {}. Each saved change runs at once", path.display()));
+                self.ui.alerts.say(format!(
+                    "Edit a kernel file in {}. Each change runs as soon as you save the file",
+                    path.display()
+                ));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }

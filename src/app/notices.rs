@@ -57,11 +57,11 @@ impl Viewer {
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
                     let text = format!(
-                        "The compiler of {device} rejects {file}. The simulation continues unchanged."
+                        "The compiler of {device} reported errors in {file}. The simulation continues unchanged."
                     );
                     self.ui.alerts.error("Kernel not compiled", text, Some(log));
                 }
-                Notice::Refused(error) => self.ui.alerts.failed("Command not possible", &error),
+                Notice::Refused(error) => self.ui.alerts.failed("Action not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
                         self.ui.alerts.say(capitalised(text));
@@ -134,8 +134,9 @@ impl Viewer {
     fn kernel_refused(&mut self, error: Error) {
         match error {
             Error::Build { file, device, log } => {
-                let text =
-                    format!("The compiler of {device} rejects {file}. The previous kernel keeps running.");
+                let text = format!(
+                    "The compiler of {device} reported errors in {file}. The previous kernel keeps running."
+                );
                 self.ui.alerts.kernel_failed(text, Some(log));
             }
             error => {

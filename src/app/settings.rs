@@ -75,10 +75,14 @@ impl Settings {
             std::iter::once("bad.toml".to_owned()).chain(others).map(|end| path.with_extension(end));
         let aside = names.find(|name| !name.exists()).unwrap_or_default();
         let (file, advice) = match fs::rename(&path, &aside) {
-            Ok(()) => {
-                (Some(path), format!("The file is now {}. Correct it and rename it back.", aside.display()))
-            }
-            Err(_) => (None, "Changes are not saved.".to_owned()),
+            Ok(()) => (
+                Some(path),
+                format!(
+                    "The file is now {}. To use it again, correct it and rename it back.",
+                    aside.display()
+                ),
+            ),
+            Err(_) => (None, "Changes to the settings will not be saved.".to_owned()),
         };
         (Self::default(), file, Some(format!("{error}. The default settings are used. {advice}")))
     }
@@ -89,7 +93,7 @@ impl Settings {
     /// Returns an error if the file cannot be written; an older file is then unchanged.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = toml::to_string_pretty(self)
-            .map_err(|error| Error::Invalid(format!("the settings cannot be written: {error}")))?;
+            .map_err(|error| Error::Invalid(format!("cannot write the settings: {error}")))?;
         if let Some(folder) = path.parent() {
             let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
             fs::create_dir_all(folder).map_err(error)?;

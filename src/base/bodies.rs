@@ -96,7 +96,7 @@ impl Bodies<f32> {
         let Self { positions, velocities } = self;
         if positions.len() != velocities.len() {
             return Err(format!(
-                "there are {} positions and {} velocities",
+                "the number of positions ({}) differs from the number of velocities ({})",
                 positions.len(),
                 velocities.len()
             ));

@@ -25,7 +25,7 @@ pub enum Error {
     )]
     NoDevice(String),
     /// A kernel did not compile.
-    #[error("the kernel {file} does not build on {device}:\n{:#}", Plain(.log, LOG))]
+    #[error("cannot compile the kernel {file} for {device}:\n{:#}", Plain(.log, LOG))]
     Build {
         /// Name of the kernel file.
         file: String,

@@ -110,7 +110,7 @@ impl Flow {
     pub(crate) fn check(&self) -> Result<(), String> {
         let (cells, all) = (self.cells.len(), self.walls.cells());
         if cells != all || self.walls.solid.len() != all {
-            return Err(format!("{cells} cells do not fill a grid of {all}"));
+            return Err(format!("the number of cells is {cells}, but the grid has {all} cells"));
         }
         self.check_tracers(&self.tracers)
     }
@@ -132,7 +132,7 @@ impl Flow {
             None => Ok(()),
             Some(nth) => {
                 let [x, y] = tracers[nth];
-                Err(format!("tracer {nth} is at ({x:e}, {y:e}), outside of a grid of {nx} × {ny} cells"))
+                Err(format!("tracer {nth} is at ({x:e}, {y:e}), outside the grid of {nx} × {ny} cells"))
             }
         }
     }

@@ -77,13 +77,13 @@ macro_rules! contents {
     };
 }
 contents! {
-    Bodies, "this needs bodies, but the state is a flow",
+    Bodies, "this works only with bodies, but the simulation is a fluid",
     into_bodies(self: Self) -> Bodies<T>;
     bodies(self: &Self) -> &Bodies<T>;
     bodies_mut(self: &mut Self) -> &mut Bodies<T>;
 }
 contents! {
-    Flow, "this needs a flow, but the state is a list of bodies",
+    Flow, "this works only with a fluid, but the simulation has bodies",
     into_flow(self: Self) -> Flow<T>;
     flow(self: &Self) -> &Flow<T>;
     flow_mut(self: &mut Self) -> &mut Flow<T>;

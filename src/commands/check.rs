@@ -83,7 +83,10 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((variants, cases));
     }
     let (info, edited) = (&device.info, edited(&device));
-    println!("{} · driver {} · relative errors against f64{edited}", info.name, info.driver);
+    println!(
+        "{}, driver {} · relative errors, compared with double precision{edited}",
+        info.name, info.driver
+    );
     println!(
         "{:<10} {:<10} {:>10} {:>7} {:>6} {:>10} {:>8}  worst case",
         "mode", "variant", "work-group", "kernels", "cases", "error", "allowed"
@@ -108,7 +111,7 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         n => {
-            println!("{n} row(s) fail: their errors are above the limits");
+            println!("failed: the errors in {n} of the lines above are larger than allowed");
             Ok(ExitCode::from(1))
         }
     }
@@ -131,7 +134,7 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
         if checks::effect(&start.state, &end)? < LEAST_EFFECT {
             let name = &start.name;
             return Err(Error::Invalid(format!(
-                "cannot check with the scene {name}: almost nothing changes in this scene"
+                "the scene {name} cannot be used as a check, because almost nothing changes in it"
             )));
         }
         Ok(Case { start, end })

@@ -21,7 +21,7 @@ pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
         let mark = if chosen.contains(&place) { "→" } else { " " };
         println!("{mark} {}  {} ({}, {})", info.index, info.name, info.kind, info.platform);
         println!(
-            "     {} compute units · {} memory, {} in one buffer, {} local · work-groups up to {} · f64: {}",
+            "     {} compute units · {} of memory, at most {} per buffer, {} local memory · work-groups up to {} · double precision (f64): {}",
             info.compute_units,
             bytes(info.memory_bytes),
             bytes(info.max_alloc_bytes),
@@ -29,13 +29,15 @@ pub(super) fn call(args: &cli::Devices) -> Result<ExitCode> {
             info.max_work_group,
             if info.fp64 { "yes" } else { "no" },
         );
-        println!("     {} · driver {}", info.opencl, info.driver);
+        println!("     OpenCL version {}, driver version {}", info.opencl, info.driver);
     }
     println!(
-        "\n→ marks the selected device. To select another one, add --device with its number or part of its name."
+        "\n→ marks the device that gravitile uses. To use another one, add --device with its number or part of its name."
     );
-    println!("To compute on several devices together, add --devices with their numbers (0,1), all or gpus.");
-    println!("--devices sub:2 divides a CPU into two devices.");
+    println!(
+        "To compute on several devices together, add --devices with their numbers (such as 0,1), `all` or `gpus`."
+    );
+    println!("To split a CPU into two devices, add --devices sub:2.");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -151,7 +151,7 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
         let modes = MODES.iter().filter(|info| info.work.matter == matter).map(|info| info.name);
         let (name, modes) = (info.name, modes.collect::<Vec<_>>().join(" or --mode "));
         Err(Error::Invalid(format!(
-            "{option} reads {what}, which --mode {name} cannot simulate; use --mode {modes}"
+            "{option} reads {what}, which the mode {name} cannot simulate; use --mode {modes}"
         )))
     };
     if let Some(path) = &args.load {

@@ -50,7 +50,7 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     let knob = known().find(|knob| knob.name == name.trim());
     let knob = knob.ok_or_else(|| match known().next() {
         Some(_) => unknown("knob", name, known().map(|knob| knob.name)),
-        None => Error::Invalid(format!("--knob {word}: this variant has no knobs")),
+        None => Error::Invalid(format!("--knob {word}: this variant has no compile-time parameters")),
     })?;
     let value = |text: &str| text.trim().parse().ok().filter(|value| knob.options.contains(value));
     let values: Option<Vec<u32>> = values.split(',').map(value).collect();
@@ -124,12 +124,12 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
 }
 
-/// Returns whether `typed` may be a misspelling of `name`: a part of it, or at most two edits away.
+/// Returns whether `typed` may be a misspelling of `name`: a part of it, or few edits away for the length of the name.
 fn is_near(typed: &str, name: &str) -> bool {
     let typed = typed.to_lowercase();
     let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
     let edits = strsim::levenshtein(&typed, name);
-    is_part || (edits <= 2 && edits < name.chars().count())
+    is_part || 3 * edits <= name.chars().count()
 }
 
 fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) -> Error {
@@ -149,7 +149,7 @@ pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
     }
     match text.parse() {
         Ok(number) if number >= T::from(1) => Ok(Some(number)),
-        _ => Err(Error::Invalid(format!("{option} {text}: expected auto or a whole number from 1"))),
+        _ => Err(Error::Invalid(format!("{option} {text}: expected auto or a whole number of at least 1"))),
     }
 }
 
@@ -158,6 +158,8 @@ pub(super) fn size(text: &str) -> Result<(u32, u32)> {
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parsed {
         Some((w @ 1..=MOST_SIDE, h @ 1..=MOST_SIDE)) => Ok((w, h)),
-        _ => Err(Error::Invalid(format!("--size {text}: expected WxH, from 1x1 to {MOST_SIDE}x{MOST_SIDE}"))),
+        _ => Err(Error::Invalid(format!(
+            "--size {text}: expected WxH, such as 1280x720, from 1x1 to {MOST_SIDE}x{MOST_SIDE}"
+        ))),
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     if let Some(picture) = picture {
         renderer.begin(steps, size)?;
         renderer.picture(picture, args.bare)?;
+        println!("wrote {}", args.out.display());
     }
     if let Some(frames) = args.frames {
         // Without --steps, a film starts at once.
@@ -57,9 +58,13 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
         let signal = cancellation(outlives_terminal)?;
         let film = Film::create(&args.out, size, args.fps)?;
         if !renderer.film(film, &signal, (frames, pace, args.fps))? {
-            eprintln!("gravitile: cancelled; no film was saved (PNG files already written remain)");
+            eprintln!(
+                "gravitile: cancelled; no film was saved (PNG files that were already written are kept)"
+            );
             return Ok(ExitCode::from(SIGNALLED + signal.load(Ordering::Relaxed) as u8));
         }
+        let pictures = if frames == 1 { "picture" } else { "pictures" };
+        println!("wrote {} ({frames} {pictures})", args.out.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -112,7 +117,7 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
         flag::register_conditional_shutdown(signal, i32::from(SIGNALLED) + signal, is_second.clone())
             .and_then(|_| flag::register_usize(signal, heard.clone(), signal as usize))
             .and_then(|_| flag::register(signal, is_second.clone()))
-            .map_err(|error| Error::Invalid(format!("cannot handle signals: {error}")))?;
+            .map_err(|error| Error::Invalid(format!("cannot prepare for Ctrl+C: {error}")))?;
     }
     Ok(heard)
 }

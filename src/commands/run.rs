@@ -191,12 +191,15 @@ fn print(report: &Report, engine: &Engine) {
     let Report { mode, start, variant, work_group, device, bodies, steps, time, seconds, .. } = report;
     let length = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>().sqrt();
     println!(
-        "{mode} · {start} · {bodies} {} · {variant} with work-group {work_group} {} on {device}",
+        "{mode} · {start} · {bodies} {} · variant {variant} with work-group size {work_group} {} on {device}",
         info.work.things,
         engine.resolved().recipe.words()
     );
     let word = if *steps == 1 { "step" } else { "steps" };
-    println!("{steps} {word} to t = {time:.4} in {seconds:.3} s, {:.1} steps/s", f64::from(*steps) / seconds);
+    println!(
+        "{steps} {word} in {seconds:.3} s ({:.1} steps/s), to simulated time {time:.4}",
+        f64::from(*steps) / seconds
+    );
     println!("{}", speed(info, report.work_per_second));
     if engine.devices().len() > 1 && report.sharing.is_none() {
         println!("the variant {variant} runs on one device only; the other devices are not used");
@@ -204,14 +207,17 @@ fn print(report: &Report, engine: &Engine) {
     if let Some(Sharing { members, exchange_ms, efficiency, .. }) = &report.sharing {
         for member in members {
             println!(
-                "device {}: {:.1} % of the work in {:.3} ms per step ({})",
+                "device {} ({}): {:.1} % of the work, {:.3} ms per step",
                 member.index,
+                member.device,
                 100.0 * member.share,
-                member.step_ms,
-                member.device
+                member.step_ms
             );
         }
-        println!("exchange {exchange_ms:.3} ms per step, parallel efficiency {:.0} %", 100.0 * efficiency);
+        println!(
+            "exchange between the devices: {exchange_ms:.3} ms per step; parallel efficiency: {:.0} %",
+            100.0 * efficiency
+        );
     }
     if let Some(Conserved { energy, momentum, momentum_scale, angular_momentum }) = &report.conserved {
         let Energy { start, end, relative_drift } = energy;
@@ -221,7 +227,7 @@ fn print(report: &Report, engine: &Engine) {
             false => format!("change {relative_drift:+.2e} (these parameters do not conserve energy)"),
         };
         println!("energy {start} → {end}, {change}");
-        println!("momentum {:.2e}, compared with Σm|v| = {momentum_scale:.4}", length(*momentum));
+        println!("momentum {:.2e} (for comparison, Σm|v| = {momentum_scale:.4})", length(*momentum));
         println!("angular momentum {}", significant(length(*angular_momentum), 7));
     }
     for reading in &report.readings {
@@ -233,6 +239,9 @@ fn print(report: &Report, engine: &Engine) {
         }
     }
     if report.nonfinite > 0 {
-        println!("{} {} are no longer finite", report.nonfinite, info.work.things);
+        println!(
+            "{} {} were excluded, because their values are no longer finite numbers",
+            report.nonfinite, info.work.things
+        );
     }
 }

@@ -144,11 +144,11 @@ impl Device {
     /// Returns the fault that a test injected into this call, if any; an injected refusal is returned as an error.
     pub(super) fn injected_fault(&self, call: Call, doing: &'static str) -> Result<Option<InjectedFault>> {
         if self.is_lost() {
-            return Err(self.error(doing, "the device stopped answering earlier".to_owned()));
+            return Err(self.error(doing, "the device has stopped responding".to_owned()));
         }
         match self.health.faults.next(call) {
             Some(InjectedFault::Refused) => {
-                Err(self.error(doing, "the device is not available any more (injected by a test)".to_owned()))
+                Err(self.error(doing, "the device is no longer available (injected by a test)".to_owned()))
             }
             fault => Ok(fault),
         }
@@ -224,8 +224,8 @@ impl Device {
                 std::mem::forget((self.context.clone(), self.queue.clone(), self.copies.clone()));
                 let seconds = self.health.timeout.as_secs_f64();
                 let reason = format!(
-                    "the device did not answer within {seconds} s; it, its driver or its server hangs \
-                     ({TIMEOUT_VARIABLE} sets a longer time)"
+                    "the device did not respond within {seconds} s, so the device, its driver or its server has probably \
+                     stopped; to wait longer, set {TIMEOUT_VARIABLE} to more seconds"
                 );
                 Err(self.error(doing, reason))
             }
@@ -260,8 +260,8 @@ fn explain(error: &core::Error) -> String {
         S::CL_INVALID_WORK_GROUP_SIZE => {
             "the device does not support this work-group size; choose a smaller one"
         }
-        S::CL_DEVICE_NOT_AVAILABLE => "the device is not available any more",
-        _ => "the driver refused",
+        S::CL_DEVICE_NOT_AVAILABLE => "the device is no longer available",
+        _ => "the driver reported an error",
     };
     format!("{words} ({status:?})")
 }

@@ -42,7 +42,7 @@ pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
     Some(format!(
-        "PoCL cannot keep compiled kernels in {folder} ({reason}) and uses {substitute} instead; set {VARIABLE} to choose another folder"
+        "PoCL cannot keep compiled kernels in {folder} ({reason}), so {substitute} is used instead; to choose another folder, set {VARIABLE}"
     ))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn refusal() -> Option<String> {
     let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
     let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
     Some(format!(
-        "PoCL, which computes on the CPU, offers no device: it cannot write compiled kernels to {folder} ({reason}) or to \
+        "PoCL, which computes on the CPU, cannot be used: it cannot write compiled kernels to {folder} ({reason}) or to \
          {temporary}; set {VARIABLE} to a writable folder"
     ))
 }

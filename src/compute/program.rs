@@ -65,7 +65,7 @@ fn compile(device: &Device, source: &CString, options: &CString) -> Result<Resul
         Ok(Answer::BuildLog(log)) => log.trim_end_matches(['\0', '\n']).to_owned(),
         _ => String::new(),
     };
-    let log = if log.trim().is_empty() { "the compiler gave no reason".to_owned() } else { log };
+    let log = if log.trim().is_empty() { "the compiler reported no reason".to_owned() } else { log };
     let is_for_options = matches!(
         code,
         Some(core::Status::CL_INVALID_BUILD_OPTIONS | core::Status::CL_INVALID_COMPILER_OPTIONS)
@@ -94,7 +94,10 @@ impl Program {
             device: device.info.name.clone(),
             log,
         };
-        let text = |s| CString::new(s).map_err(|_| build_error("the source has a NUL byte".to_owned()));
+        let text = |s| {
+            CString::new(s)
+                .map_err(|_| build_error("the source code contains a NUL byte; remove it".to_owned()))
+        };
         let key = (text(join(sources, &device.edits()))?, text(defines)?);
         // The cache is not locked during a build: two threads may build the same program at once.
         if let Some(program) = device.program_cache().get(&key) {
@@ -131,7 +134,10 @@ impl Program {
             let portable = [defines, &[("PORTABLE_ROOT", "1".to_owned())]].concat();
             let program = Self::build(device, &sources, &portable).map_err(|_| why)?;
             let file = sources.last().map_or("", |source| source.file);
-            tracing::info!("{file} uses the portable root: {} rejects the assembly", device.info.name);
+            tracing::info!(
+                "{file} uses the portable square root, because {} rejects the assembly code",
+                device.info.name
+            );
             Ok(program)
         })
     }
@@ -147,7 +153,9 @@ impl Program {
             core::KernelInfoResult::NumArgs(args) => {
                 Ok(Kernel { device: self.device.clone(), kernel, name, args: args as usize })
             }
-            _ => Err(Error::Invalid(format!("the driver does not tell how many arguments {name} has"))),
+            _ => Err(Error::Invalid(format!(
+                "the driver does not report the number of arguments of the kernel {name}"
+            ))),
         }
     }
 }
@@ -210,11 +218,11 @@ impl Kernel {
         let most = match ask(Query::WorkGroupSize) {
             Ok(Answer::WorkGroupSize(size)) => size,
             Ok(_) => self.device.info.max_work_group,
-            Err(error) => return Err(self.device.fail("asking for a kernel's limits")(error)),
+            Err(error) => return Err(self.device.fail("reading a kernel's limits")(error)),
         };
         if group > most {
             return Err(Error::Invalid(format!(
-                "a work-group of {group} is too large: {name} takes at most {most} on {}",
+                "a work-group size of {group} is too large: the kernel {name} allows at most {most} on {}",
                 self.device.info.name
             )));
         }

@@ -39,7 +39,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
         _ if !found.is_empty() => Ok(found),
         _ if platforms.is_empty() => Err(Error::NoDevice(String::new())),
         Some(reason) if platforms.iter().any(is_pocl) => Err(Error::Invalid(reason)),
-        _ => Err(Error::NoDevice(format!(" ({} OpenCL platform(s), none with a device)", platforms.len()))),
+        _ => Err(Error::NoDevice(format!(" (OpenCL platforms: {}, none with a device)", platforms.len()))),
     }
 }
 
@@ -71,7 +71,7 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
         None => {
             let names = found.iter().map(|device| format!("{} ({})", device.info.index, device.info.name));
             let known = names.collect::<Vec<_>>().join(", ");
-            Err(Error::Invalid(format!("there is no device `{wanted}`; the devices are {known}")))
+            Err(Error::Invalid(format!("there is no device `{wanted}`; choose one of {known}")))
         }
     }
 }
@@ -137,7 +137,7 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
         return invalid(format!("{name} can be split into 1 to {units} parts"));
     };
     if aborts_on_sub_devices(&cpu.info) {
-        return invalid(format!("PoCL {driver} aborts with parts of a CPU; use another version"));
+        return invalid(format!("PoCL {driver} crashes when a CPU is split; use another version of PoCL"));
     }
     // If the cores do not divide evenly, the first parts get one core more.
     let sizes = (0..count).map(|nth| (units + count - 1 - nth) / count);
@@ -168,6 +168,6 @@ fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let found: Vec<_> = ids.into_iter().enumerate().filter_map(part).collect();
     match found.len() == count as usize {
         true => Ok(found),
-        false => invalid(format!("some parts of {name} do not answer")),
+        false => invalid(format!("some parts of {name} do not respond")),
     }
 }

@@ -36,7 +36,7 @@ impl Resolved {
         if !(1..=most).contains(&work_group) {
             let (variant, device) = (recipe.variant.name, &device.name);
             let text = format!(
-                "a work-group of {work_group} is not possible: {variant} takes 1 to {most} on {device}"
+                "a work-group size of {work_group} is not possible: the variant {variant} allows 1 to {most} on {device}"
             );
             return Err(Error::Invalid(text));
         }

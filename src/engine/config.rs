@@ -69,7 +69,8 @@ fn write_seed<S: Serializer>(seed: &u64, serializer: S) -> std::result::Result<S
 
 fn read_seed<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
     let text = String::deserialize(deserializer)?;
-    text.parse().map_err(|_| de::Error::custom(format!("{text:?} is not a seed")))
+    text.parse()
+        .map_err(|_| de::Error::custom(format!("{text:?} is not a valid seed; expected a whole number")))
 }
 
 /// Reads compile-time parameters by name. Parameters that no longer exist are ignored.

@@ -25,7 +25,10 @@ impl Engine {
         self.config.mode.edit(bodies, &mut next.extra, edit)?;
         let most = max_bodies(&self.devices[0].info, self.config.mode.as_ref());
         if next.state.len() > most {
-            return Err(Error::Invalid(format!("{} has room for {most} bodies", self.devices[0].info.name)));
+            return Err(Error::Invalid(format!(
+                "cannot add bodies: {} has room for {most} bodies",
+                self.devices[0].info.name
+            )));
         }
         self.put(&next)?;
         self.push_undo(EditKind::from(edit), past);

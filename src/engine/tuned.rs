@@ -90,7 +90,7 @@ impl Tuned {
         let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
         if contents.version != VERSION {
             let text =
-                format!("it has version {}, and this program reads version {VERSION}", contents.version);
+                format!("it has version {}, but this program reads only version {VERSION}", contents.version);
             return Err(error(std::io::Error::other(text)));
         }
         Ok(Self(Arc::new(contents.winners)))
@@ -111,7 +111,7 @@ impl Tuned {
             .extend(others.0.iter().filter(|old| !self.0.iter().any(|new| new.key() == old.key())).cloned());
         let contents = Contents { version: VERSION, winners };
         let text = serde_json::to_vec_pretty(&contents)
-            .map_err(|error| Error::Invalid(format!("tuned kernels cannot be written: {error}")))?;
+            .map_err(|error| Error::Invalid(format!("cannot write the tuned kernels: {error}")))?;
         OutputFile::create(path)?.replace(&text)
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn check(mode: &dyn Mode, state: &State, extra: &Extra) -> Result<()>
     for (name, list) in extra {
         let row = info
             .carried(name)
-            .ok_or_else(|| Error::Invalid(format!("{} carries no list {name:?}", info.name)))?;
+            .ok_or_else(|| Error::Invalid(format!("{} has no list {name:?}", info.name)))?;
         (row.check)(&carries, list)
             .map_err(|what| Error::Invalid(format!("the list {name:?} does not fit: {what}")))?;
     }

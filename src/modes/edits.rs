@@ -20,9 +20,9 @@ pub(super) fn apply(
 ) -> Result<()> {
     let count = bodies.len();
     match edit {
-        Edit::Change { body, .. } | Edit::Remove(body) if *body >= count => {
-            Err(Error::Invalid(format!("there is no body {body} among {count}")))
-        }
+        Edit::Change { body, .. } | Edit::Remove(body) if *body >= count => Err(Error::Invalid(format!(
+            "there is no body {body}; the simulation has {count} bodies, numbered from 0"
+        ))),
         Edit::Change { body, mass, velocity } => {
             let numbers = mass.iter().chain(velocity.iter().flatten());
             if !numbers.into_iter().all(|x| x.abs() <= FINITE_LIMIT) || mass.is_some_and(|mass| mass < 0.0) {

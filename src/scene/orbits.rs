@@ -54,7 +54,7 @@ impl Orbits {
                 numbers.iter().map(|text| number(text)).collect::<Result<_, _>>().map_err(at)?;
             let mass = numbers[0];
             if mass < 0.0 {
-                return Err(at("the mass must not be below 0".to_owned()));
+                return Err(at("the mass must be at least 0".to_owned()));
             }
             let (at, velocity) = match (about, &numbers[1..]) {
                 ("", []) => ([0.0; 3], [0.0; 3]),
@@ -63,7 +63,9 @@ impl Orbits {
                         at(format!("{} is not the name of a body on an earlier line", quoted(about)))
                     })?;
                     if !(a > 0.0 && (0.0..0.999).contains(&e)) {
-                        return Err(at("a must be above 0, and e from 0 to below 0.999".to_owned()));
+                        return Err(at(
+                            "`a` must be above 0, and `e` must be at least 0 and below 0.999".to_owned()
+                        ));
                     }
                     let (x, v) = (bodies.positions[centre], bodies.velocities[centre]);
                     let (dx, dv) = around(x[3] + mass, [a, e, i, node, peri, anomaly]);

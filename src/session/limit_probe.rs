@@ -72,7 +72,7 @@ impl LimitProbe {
     pub(super) fn turn(&mut self, info: &'static ModeInfo) {
         let Some((_, state)) = self.modes.iter_mut().find(|(mode, _)| *mode == info) else { return };
         *state = std::mem::replace(state, State::Known(None)).next(info).unwrap_or_else(|error| {
-            tracing::warn!("cannot measure the limit of {}: {error}", info.name);
+            tracing::warn!("cannot measure the speed limit of {}: {error}", info.name);
             State::Known(None)
         });
         self.next_turn = Instant::now() + EVERY;

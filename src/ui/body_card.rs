@@ -69,15 +69,19 @@ fn derived(ui: &mut egui::Ui, selected: &SelectedBody) {
         ui.end_row();
     };
     let length = |v: [f64; 3]| format::significant(v.iter().map(|c| c * c).sum::<f64>().sqrt(), 4);
-    row("Speed", length(selected.velocity.map(f64::from)), "|v|: magnitude of the velocity");
+    row("Speed", length(selected.velocity.map(f64::from)), "Magnitude of the velocity, |v|, in scene units");
     let position = selected.position.map(|c| format!("{c:>9.4}")).join(" ");
     row("Position", position, "x, y and z, in scene units");
     row(
         "Acceleration",
         length(selected.acceleration),
-        "|a|: acceleration due to gravity, computed in double precision",
+        "Acceleration due to gravity, |a|, computed in double precision",
     );
-    row("Energy", format::significant(selected.energy, 4), "½ m v² + m Φ: negative if bound by gravity");
+    row(
+        "Energy",
+        format::significant(selected.energy, 4),
+        "Kinetic plus potential energy, ½ m v² + m Φ: negative if the body is bound by gravity",
+    );
 }
 
 fn number(ui: &mut egui::Ui, out: &mut Collector, (label, key): (&str, &str), value: f32) -> Option<f32> {

@@ -13,9 +13,9 @@ const MAX_SECONDS: f32 = 600.0;
 
 /// Command palette entries for the Export section: key of the control, and text of the entry.
 pub(super) const SETTINGS: [(&str, &str); 3] = [
-    ("picture size", "Setting size: size of pictures and films"),
-    ("film", "Setting format: file format of films"),
-    ("film seconds", "Setting length: length of films in seconds"),
+    ("picture size", "Setting Size: size of pictures and films"),
+    ("film", "Setting Format: file format of films"),
+    ("film seconds", "Setting Length: length of films in seconds"),
 ];
 
 /// Size of a picture or film.

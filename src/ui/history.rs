@@ -41,13 +41,13 @@ pub(super) static QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "momentum",
         label: "Momentum",
-        help: "|Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction",
+        help: "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction",
         value: |stats, _| momentum_share(stats),
     },
     Quantity {
         key: "angular_momentum",
         label: "Angular momentum",
-        help: "|Σ m·x×v|: angular momentum about the origin, in units of the scene",
+        help: "Total angular momentum about the origin, |Σ m·x×v|, in scene units",
         value: |stats, _| Some(length(with_momentum(stats)?.angular_momentum)),
     },
     Quantity {

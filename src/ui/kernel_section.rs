@@ -187,7 +187,7 @@ fn fastest(ui: &mut egui::Ui, chart: &Chart) {
     note(
         ui,
         &format!(
-            "Fastest of {tried} measurements: {name} with work-group {work_group}{knobs}: {speed} for {bodies} {things}"
+            "Fastest of {tried} measurements: {name} with work-group size {work_group}{knobs}: {speed} for {bodies} {things}"
         ),
     );
 }

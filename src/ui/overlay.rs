@@ -247,7 +247,7 @@ fn speed(model: &Model) -> Vec<Row> {
         row(
             "Step on device",
             milliseconds(stats.device_ms_per_step) + &busy,
-            "Time of one step on the device, and share of the time that the device is busy with steps",
+            "Time that the device needs for one step. “Busy” is the share of time that the device spends on steps; the rest of the time it waits",
         ),
         row("Share of limit", limit, config.mode.info().limit.help()),
         row("Read back", milliseconds(stats.read_ms), "Time to copy the frame's data from the device"),
@@ -267,7 +267,7 @@ fn setup(model: &Model) -> Vec<Row> {
         row(
             "Variant",
             format!("{} · {}", stats.variant, stats.work_group),
-            "Kernel variant and work-group size in use",
+            "Name of the kernel variant in use, and its work-group size: the number of work-items that run together",
         ),
         row("Device", device.name.as_str(), "Device that computes the steps"),
     ]
@@ -292,7 +292,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
         rows.push(row(
             "Momentum",
             format!("{:.2e}", momentum_share(stats).unwrap_or(0.0)),
-            "|Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction. Without outside forces it is constant",
+            "Total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|: 0 if the motions of the bodies cancel out, 1 if all bodies move in the same direction. Without outside forces it is constant",
         ));
     }
     // The sparkline already shows its reading with a separate label.
@@ -379,7 +379,8 @@ fn warnings(ui: &mut egui::Ui, model: &Model) {
     }
     if model.stats.nonfinite > 0 {
         let things = model.config.mode.info().work.things;
-        let text = format!("{} {things} excluded: not finite", format::count(model.stats.nonfinite as u64));
+        let text =
+            format!("{} {things} excluded: values not finite", format::count(model.stats.nonfinite as u64));
         ui.label(RichText::new(text).color(colour)).on_hover_text(
             "Positions or velocities became too large to compute with. Undo the last edit, or restart with a smaller time step.",
         );

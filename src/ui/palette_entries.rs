@@ -43,9 +43,9 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// Command palette entries for settings that are not parameters: key of the control, and text of the entry.
 const SETTINGS: &[(&str, &str)] = &[
     ("go to step", "Go to step: type an earlier or later step"),
-    ("seed", "Setting seed: start value of the random number generator"),
-    ("work-group", "Setting work-group: number of work-items that run together"),
-    ("steps per frame", "Setting steps/frame: simulation steps between two displayed frames"),
+    ("seed", "Setting Seed: start value of the random number generator"),
+    ("work-group", "Setting Work-group: number of work-items that run together"),
+    ("steps per frame", "Setting Steps/frame: simulation steps between two displayed frames"),
 ];
 
 /// Command palette entries for actions without a shortcut: text and action.

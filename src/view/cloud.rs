@@ -126,7 +126,7 @@ fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d>
     });
     let image = RawImage2d::from_raw_rgba(row.collect(), (256, 1));
     Texture2d::with_format(context, image, UncompressedFloatFormat::U8U8U8U8, MipmapsOption::NoMipmap)
-        .map_err(graphics("make the colour map"))
+        .map_err(graphics("create the colour map"))
 }
 
 fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Body], &mut [Value])) {

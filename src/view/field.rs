@@ -46,7 +46,7 @@ impl Field {
             _ => {
                 let format = UncompressedFloatFormat::F32;
                 let made = Texture2d::with_format(&self.context, raw, format, MipmapsOption::NoMipmap);
-                self.texture = Some(made.map_err(graphics("make the image of the flow"))?);
+                self.texture = Some(made.map_err(graphics("create the image of the flow"))?);
             }
         }
         let range = image.range();

@@ -55,12 +55,12 @@ pub(super) fn texture(
     (width, height): (u32, u32),
 ) -> Result<Texture2d> {
     Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
-        .map_err(graphics("make a texture of light"))
+        .map_err(graphics("create a texture"))
 }
 
 /// Returns a surface that draws into a texture.
 pub(super) fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
-    SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture of light"))
+    SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture"))
 }
 
 /// Returns a sampler that reads a texture without interpolation.

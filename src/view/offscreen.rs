@@ -35,7 +35,7 @@ impl Canvas {
         let backend = Surfaceless { context: open()?, size };
         // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
-            .map_err(graphics("use this device's version"))?;
+            .map_err(graphics("use the OpenGL version of this device"))?;
         Self::new(&context, size)
     }
 
@@ -58,7 +58,7 @@ impl Canvas {
         }
         let format = UncompressedFloatFormat::U8U8U8U8;
         let texture = Texture2d::empty_with_format(context, format, MipmapsOption::NoMipmap, width, height)
-            .map_err(graphics("make the texture to draw into"))?;
+            .map_err(graphics("create the texture to draw into"))?;
         Ok(Self { context: context.clone(), texture })
     }
 
@@ -115,7 +115,7 @@ fn open() -> Result<PossiblyCurrentContext> {
     }
     let count = devices.len();
     Err(Error::Graphics(format!(
-        "cannot draw without a window: none of {count} EGL devices works{reasons}; {HELP}"
+        "cannot draw without a window: none of the EGL devices works (tried {count}){reasons}; {HELP}"
     )))
 }
 

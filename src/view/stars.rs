@@ -32,7 +32,7 @@ pub(super) struct Stars {
 impl Stars {
     /// Compiles the shaders for the stars.
     pub(super) fn new(context: &Rc<Context>) -> Result<Self> {
-        let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate the stars"))?;
+        let all = VertexBuffer::new(context, &stars()).map_err(graphics("allocate memory for the stars"))?;
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 

@@ -115,6 +115,6 @@ pub(super) struct ToneMapping<'a> {
 fn attachments(context: &Rc<Context>, width: u32, height: u32) -> Result<(Texture2d, DepthRenderBuffer)> {
     let light = texture(context, UncompressedFloatFormat::F16F16F16F16, (width, height))?;
     let depth = DepthRenderBuffer::new(context, DepthFormat::F32, width, height)
-        .map_err(graphics("make a depth buffer"))?;
+        .map_err(graphics("create a depth buffer"))?;
     Ok((light, depth))
 }

@@ -74,7 +74,7 @@ impl Trails {
         let piece = |nth: u16| [0, 1, 2, 2, 1, 3].map(|corner| 4 * nth + corner);
         let corners: Vec<u16> = (0..MOST as u16).flat_map(piece).collect();
         let corners = IndexBuffer::immutable(context, PrimitiveType::TrianglesList, &corners)
-            .map_err(graphics("allocate the corners of trails"))?;
+            .map_err(graphics("allocate memory for the trails"))?;
         let program = source!("trails").compile(context)?;
         Ok(Self { context: context.clone(), program, corners, pieces, past: None })
     }
@@ -119,7 +119,7 @@ impl Trails {
     }
 
     fn allocate(&self, bodies: usize, rows: usize, stride: usize) -> Result<Past> {
-        let failed = "allocate the trails";
+        let failed = "allocate memory for the trails";
         let (context, float) = (&self.context, BufferTextureType::Float);
         let places =
             BufferTexture::empty_immutable(context, bodies * rows, float).map_err(graphics(failed))?;

@@ -314,7 +314,7 @@ fn survives(mode: &str, variant: &str, wanted: &str, all: bool) {
                 [] if !is_met => {}
                 [loss] => {
                     let text = loss.error.to_string();
-                    assert!(text.contains("not available any more"), "{case}: {text}");
+                    assert!(text.contains("no longer available"), "{case}: {text}");
                     assert!(text.contains("device "), "{case}: {text}");
                     assert_eq!(engine.devices().len(), 1, "{case}");
                     assert_eq!(engine.clock().0, 40, "{case}");
@@ -671,7 +671,7 @@ fn the_last_device_leaves_its_state() {
     let folder = tempfile::tempdir().unwrap();
     std::env::set_current_dir(&folder).unwrap();
     let text = engine.crash_save(error).to_string();
-    assert!(text.contains("not available any more") && text.contains("step 0"), "{text}");
+    assert!(text.contains("no longer available") && text.contains("step 0"), "{text}");
     let kept = Snapshot::load(&folder.path().join("gravitile-step-0.gravitile")).unwrap();
     assert_eq!(kept.runs[0].state, start.into());
 }
@@ -690,7 +690,7 @@ fn a_device_that_hangs_is_left_behind() {
     engine.run(5, |_| ()).unwrap();
     let losses = engine.take_lost_devices();
     let text = losses[0].error.to_string();
-    assert!(losses.len() == 1 && text.contains("did not answer within 2 s"), "{text}");
+    assert!(losses.len() == 1 && text.contains("did not respond within 2 s"), "{text}");
     assert_eq!((engine.devices().len(), engine.clock().0), (1, 10));
     let mut one = Engine::new(devices("sub:2").choose(&[0]).unwrap(), config).unwrap();
     let start = one.bodies().unwrap();

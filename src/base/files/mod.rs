@@ -59,5 +59,5 @@ pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>
 }
 
 fn too_large(what: &str) -> io::Error {
-    io::Error::other(format!("it is too large to be {what}"))
+    io::Error::other(format!("the file is too large for {what}"))
 }

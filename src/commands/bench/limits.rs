@@ -26,7 +26,7 @@ impl Limits {
         };
         let probes = modes.filter_map(|info| probe(info).map_err(|why| failures.push(why)).ok()).collect();
         if let Some(why) = failures.first() {
-            eprintln!("note: cannot measure all limits: {why}");
+            eprintln!("note: some speed limits of the device cannot be measured: {why}");
         }
         Self { roofline, probes }
     }
@@ -44,7 +44,7 @@ impl Limits {
         }
     }
 
-    /// Formats the limits, such as `fma 256 G/s · root 12.0 G/s · …`.
+    /// Formats the limits, such as `multiply-adds 256 G/s · reciprocal square roots 12.0 G/s · …`.
     pub(super) fn text(&self) -> String {
         let Roofline {
             multiply_adds_per_second: multiply_adds,
@@ -57,10 +57,10 @@ impl Limits {
             None => format!("{name} –"),
         };
         let rates = [
-            ("fma", multiply_adds, ""),
-            ("root", roots, ""),
-            ("fetch from cache", fetched, "B"),
-            ("copy", copied, "B"),
+            ("multiply-adds", multiply_adds, ""),
+            ("reciprocal square roots", roots, ""),
+            ("cache reads", fetched, "B"),
+            ("memory copies", copied, "B"),
         ];
         let limits = self.probes.iter().map(|(info, probe)| {
             let limit = format::si(info.limit.at(probe.rate()));

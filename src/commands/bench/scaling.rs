@@ -61,15 +61,15 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         let names = found.iter().map(|found| found.info.label()).collect::<Vec<_>>().join(", ");
         let count = found.len();
         return Err(Error::Invalid(format!(
-            "--devices {most}: only {count} devices available: {names}; choose from other devices with --among"
+            "--devices {most}: there are only {count} devices to choose from: {names}; to use other devices, add --among"
         )));
     }
     let all = Devices::all(found)?;
     all.set_edits(edits(&args.subject.kernels)?);
     let configs = configs(args, &all)?;
     if !args.json {
-        all.iter().for_each(|device| println!("{} · driver {}", device.info.label(), device.info.driver));
-        println!("median of {} timings", args.repeats);
+        all.iter().for_each(|device| println!("{}, driver {}", device.info.label(), device.info.driver));
+        println!("median of {} measurements", args.repeats);
         println!(
             "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
             "mode",

@@ -32,7 +32,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json {
-        println!("{} · driver {} · search for the fastest settings", device.info.name, device.info.driver);
+        println!("{}, driver {}: searching for the fastest settings", device.info.name, device.info.driver);
         println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
     }
     let mut rows = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             let Resolved { bodies, recipe } =
                 Resolved::new(&Config { tuned: tuned.clone(), ..config.clone() }, &device.info)?;
             println!(
-                "measured {} settings; for about {bodies} bodies, `auto` now uses {} with work-group {} {} (saved in {})",
+                "measured {} settings; for about {bodies} bodies, `auto` now uses the variant {} with work-group size {} {} (saved in {})",
                 trials.len(),
                 recipe.variant.name,
                 recipe.work_group,

@@ -98,11 +98,9 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     skipped.iter().for_each(|why| eprintln!("skipped: {why}"));
     let compared = ladders.iter().filter(|(_, variants)| variants.iter().any(|variant| variant.has_limit));
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
-    let first_look = limits.text();
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
-        println!("{} · driver {} · median of {} timings{edited}", info.name, info.driver, args.repeats);
-        println!("{first_look}");
+        println!("{}, driver {} · median of {} measurements{edited}", info.name, info.driver, args.repeats);
         println!(
             "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
             "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
@@ -117,8 +115,8 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
             rows.push(row);
         }
     }
-    if !args.json && limits.text() != first_look {
-        println!("limits after the last measurement: {}", limits.text());
+    if !args.json {
+        println!("measured on this device: {}", limits.text());
     }
     if let Some((kind, output)) = plot {
         let charts = charts(&rows, &device.info);

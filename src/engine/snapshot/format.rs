@@ -101,8 +101,8 @@ pub(super) fn wrong(what: impl Into<String>) -> Error {
 /// Returns the content of a snapshot file. The uncompressed length must not exceed `most` bytes.
 pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (manifest, lists) = Manifest::of(snapshot)?;
-    let text = toml::to_string(&manifest)
-        .map_err(|error| wrong(format!("a snapshot cannot be written: {error}")))?;
+    let text =
+        toml::to_string(&manifest).map_err(|error| wrong(format!("cannot write the snapshot: {error}")))?;
     let length = 4 + text.len() as u64 + lists.iter().map(|(_, list)| list.len() as u64).sum::<u64>();
     let too_many = || wrong(format!("the snapshot would be too large: {length} bytes"));
     if length > most {
@@ -149,7 +149,7 @@ struct Header {
 impl Header {
     fn read(input: &mut impl Read, file: u64, most: u64) -> Result<Self> {
         let mut bytes = Vec::with_capacity(HEADER);
-        let cut_off = || wrong("the snapshot is cut off");
+        let cut_off = || wrong("the snapshot is incomplete: the end of the file is missing");
         input.take(HEADER as u64).read_to_end(&mut bytes).map_err(|_| cut_off())?;
         if !bytes.starts_with(MAGIC) {
             return Err(wrong("this file is not a gravitile snapshot"));
@@ -161,7 +161,7 @@ impl Header {
         let version = number(MAGIC.len(), HEAD)?;
         if version != u64::from(VERSION) {
             return Err(wrong(format!(
-                "the snapshot has version {version}, and this program reads version {VERSION}"
+                "the snapshot has version {version}, but this program reads only version {VERSION}"
             )));
         }
         let (crc, length) = (number(HEAD, COVERED)? as u32, number(COVERED, HEADER)?);
@@ -173,7 +173,7 @@ impl Header {
         match room.holds(length) {
             true => Ok(Self { crc, length, room }),
             false => Err(wrong(format!(
-                "the snapshot is damaged or cut off: its {packed} compressed bytes do not fit the {length} bytes that its header states"
+                "the snapshot is damaged or incomplete: its {packed} compressed bytes do not fit the {length} bytes that its header states"
             ))),
         }
     }
@@ -232,7 +232,7 @@ fn read_manifest(body: &mut impl Read, room: Room) -> Result<(Manifest, u64)> {
     // Memory grows with the data that arrives, not with the stated length.
     body.take(count).read_to_end(&mut text).map_err(cut_off)?;
     if text.len() as u64 != count {
-        return Err(wrong("the snapshot's manifest is cut off"));
+        return Err(wrong("the snapshot's manifest is incomplete: the end is missing"));
     }
     let text = String::from_utf8(text).map_err(|_| wrong("the snapshot's manifest is not UTF-8 text"))?;
     let manifest = files::from_toml(&text)

@@ -145,7 +145,9 @@ fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box
         let from = list.len();
         list.resize(rows.min(from + BLOCK / size_of::<T>()), T::zeroed());
         let block = bytemuck::cast_slice_mut(&mut list[from..]);
-        input.read_exact(block).map_err(|_| wrong(format!("the list {name:?} is cut off")))?;
+        input
+            .read_exact(block)
+            .map_err(|_| wrong(format!("the list {name:?} is incomplete: its end is missing")))?;
     }
     Ok(Box::new(list))
 }
@@ -164,7 +166,7 @@ fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
     bodies.check().map_err(wrong)?;
-    if bodies.is_empty() { Err(wrong("it holds no bodies")) } else { Ok(bodies) }
+    if bodies.is_empty() { Err(wrong("it contains no bodies")) } else { Ok(bodies) }
 }
 
 fn wrong(what: impl Into<String>) -> Error {
@@ -188,13 +190,13 @@ impl Manifest {
     /// Checks, before reading, that the lists fit their scenes and the length of the file. Returns their length in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
-            return Err(wrong(format!("it holds {} scenes", self.runs.len())));
+            return Err(wrong(format!("it contains {} scenes", self.runs.len())));
         }
         let mut modes = HashSet::new();
         for run in &self.runs {
             run.check_grid()?;
             if !modes.insert(&run.mode) {
-                return Err(wrong(format!("it holds two scenes of {}", run.mode)));
+                return Err(wrong(format!("it contains two scenes for the mode {}", run.mode)));
             }
         }
         let (mut names, mut of_bodies, mut of_flows) = (HashSet::new(), 0u64, 0u64);
@@ -244,7 +246,7 @@ impl Manifest {
 
     /// Returns a short description of the snapshot.
     pub(super) fn summary(&self) -> Result<Summary> {
-        let first = self.runs.first().ok_or_else(|| wrong("it holds no scene"))?;
+        let first = self.runs.first().ok_or_else(|| wrong("it contains no scene"))?;
         let title = scene::label(&first.title, scene::MOST_NAME);
         Ok(Summary { mode: first.mode.clone(), title, size: first.size, step: first.step })
     }
@@ -322,7 +324,7 @@ impl RunManifest {
             (Some(GridManifest { nx, ny, .. }), Matter::Flow) => {
                 Err(wrong(format!("a grid of {nx} × {ny} cells does not match its {size} cells")))
             }
-            _ => Err(wrong(format!("its state does not fit the mode {}", info.name))),
+            _ => Err(wrong(format!("its contents do not match the mode {}", info.name))),
         }
     }
 
@@ -424,7 +426,7 @@ impl RunManifest {
         let file = file::complete(&self.scene, &self.file, origin)?;
         match file.mode == info.name {
             true => Ok(Arc::new(file.scene)),
-            false => Err(wrong(format!("its scene is for the mode {}", file.mode))),
+            false => Err(wrong(format!("its scene belongs to the mode {}", file.mode))),
         }
     }
 

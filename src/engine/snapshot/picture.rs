@@ -45,10 +45,12 @@ impl Extent {
     pub fn note(self) -> Option<&'static str> {
         match self {
             Self::All => None,
-            Self::Scene => {
-                Some("the state is too large: the picture contains only the scene and its parameters")
+            Self::Scene => Some(
+                "the simulation is too large to store completely: the picture contains only the scene and its parameters",
+            ),
+            Self::Nothing => {
+                Some("the scene is too large to store: the picture does not contain the simulation")
             }
-            Self::Nothing => Some("the scene is too large: the picture does not contain the simulation"),
         }
     }
 }
@@ -78,11 +80,11 @@ impl Carried {
     /// Reads the snapshot or the scene that is embedded in a PNG picture.
     pub fn read(png: impl Read + Seek) -> Result<Self> {
         let mut png = BufReader::new(png);
-        let cut_off = |_| wrong("the picture is cut off");
+        let cut_off = |_| wrong("the picture is incomplete: the end of the file is missing");
         let mut magic = [0; MAGIC.len()];
         png.read_exact(&mut magic).map_err(cut_off)?;
         if magic != *MAGIC {
-            return Err(wrong("it is not a PNG"));
+            return Err(wrong("this file is not a PNG picture"));
         }
         loop {
             let mut header = [0; 8];
@@ -109,7 +111,7 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     let mut crc = [0; 4];
     let whole = png.take(length).read_to_end(&mut data).is_ok_and(|read| read as u64 == length);
     if !whole || png.read_exact(&mut crc).is_err() {
-        return Err(wrong("the picture is cut off"));
+        return Err(wrong("the picture is incomplete: the end of the file is missing"));
     }
     if checksum(name, &data) != u32::from_be_bytes(crc) {
         return Err(wrong("the data in the picture is damaged: its checksum does not match"));

@@ -53,7 +53,7 @@ impl Format {
         match self {
             Self::Gif => ("GIF", "gif", "plays everywhere; 256 colours per picture, large files"),
             Self::Mp4 => ("MP4", "mp4", "H.264, plays nearly everywhere; needs the program ffmpeg"),
-            Self::Webm => ("WebM", "webm", "VP9, small, for the web; needs the program ffmpeg"),
+            Self::Webm => ("WebM", "webm", "VP9, small files for the web; needs the program ffmpeg"),
             Self::Frames => ("PNG", "png", "one lossless file per picture"),
         }
     }

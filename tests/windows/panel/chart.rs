@@ -28,7 +28,7 @@ fn study(window: &mut Window, button: &str) {
 fn a_study_fills_a_window_that_can_be_closed() {
     for info in MODES {
         for (button, study_of, title) in [
-            ("Tune", Study::Tune, "recipes tried, in order"),
+            ("Tune", Study::Tune, "settings tried, in order"),
             ("Work-groups", Study::WorkGroups, "work-group size"),
             (info.work.label.0, Study::Bodies, "number of"),
         ] {

@@ -224,7 +224,7 @@ fn the_overlay_tells_speed_and_truth() {
     assert!(window.query_by_label_contains("not finite").is_none());
     window.state_mut().stats.nonfinite = 2;
     window.run();
-    assert!(window.query_by_label_contains("2 bodies excluded: not finite").is_some());
+    assert!(window.query_by_label_contains("2 bodies excluded: values not finite").is_some());
 }
 
 /// Returns whether the overlay of numbers is folded. An unfolded overlay must have room for its first row.

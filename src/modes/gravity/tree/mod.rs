@@ -33,10 +33,10 @@ variants! {
 
 const LEAF: Knob =
     Knob::new("leaf", "LEAF", &[16, 32], |device, _| if device.kind == DeviceKind::Cpu { 16 } else { 32 })
-        .summary("Largest number of bodies in a cell of the tree that is not split.");
+        .summary("Largest number of bodies in a cell of the tree; a cell with more bodies is split.");
 const GROUP: Knob = Knob::new("group", "GROUP", &[16, 32, 64], |_, bodies| match bodies {
     2_000_000.. => 64,
     100_000.. => 32,
     _ => 16,
 })
-.summary("Number of neighbouring bodies that walk the tree together on a GPU. A CPU always takes 32.");
+.summary("Number of neighbouring bodies that are computed together on a GPU. A CPU always uses 32.");
