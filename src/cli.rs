@@ -166,7 +166,7 @@ pub(crate) struct View {
     /// Size of the window in pixels [default: the last size; 1280x800 the first time]
     #[arg(long, value_name = "WxH")]
     pub(crate) size: Option<String>,
-    /// Neither read nor write settings and autosaves; --frames does this too
+    /// Do not read or write settings and autosaves; --frames implies this
     #[arg(long)]
     pub(crate) clean: bool,
     /// Save the simulation automatically at this interval, so that it can continue after a crash
@@ -264,10 +264,10 @@ pub(crate) struct Bench {
     /// same kind as the first device]
     #[arg(long, value_name = "N,…|all|gpus|sub:K", requires = "devices")]
     pub(crate) among: Option<String>,
-    /// Numbers of bodies or cells [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
+    /// Numbers of bodies or cells to measure [default: 1024 to 16384 bodies on a CPU, 16384 to 262144 on a GPU]
     #[arg(long, visible_alias = "cells", value_name = "N,…", value_delimiter = ',')]
     pub(crate) bodies: Vec<usize>,
-    /// Work-group sizes [default: the choice of `auto`]
+    /// Work-group sizes to measure [default: the choice of `auto`]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub(crate) work_group: Vec<usize>,
     /// Values of compile-time parameters; every combination is measured [default: the choice of `auto`]
@@ -279,8 +279,8 @@ pub(crate) struct Bench {
     /// Search for the fastest variant and settings, and store them as the choice of `auto`
     #[arg(long, conflicts_with_all = ["variant", "work_group", "knob", "repeats", "kernels"])]
     pub(crate) tune: bool,
-    /// Write a chart of the speeds to a PNG or CSV file. The horizontal axis is the number of bodies, or the work-group size
-    /// if several sizes or only one number of bodies are measured
+    /// Write a chart of the speeds to a PNG or CSV file. The horizontal axis shows the number of bodies, or the work-group
+    /// size if you measure several sizes or only one number of bodies
     #[arg(long, value_name = "FILE", conflicts_with = "tune")]
     pub(crate) plot: Option<PathBuf>,
     /// Number of times to repeat each measurement; the median is reported

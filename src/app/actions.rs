@@ -158,7 +158,7 @@ impl Viewer {
                 let wake = waker(&self.proxy);
                 self.reader = Some(FileReader::new(path, self.sim.config.mode.info(), wake));
             }
-            Err(error) => self.ui.alerts.failed("File not opened", &error),
+            Err(error) => self.ui.alerts.failed("Could not open the file", &error),
         }
     }
 
@@ -166,7 +166,7 @@ impl Viewer {
     fn resume(&mut self, path: PathBuf) {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped. Start gravitile again, then open the snapshot.";
-            return self.ui.alerts.error("File not opened", text, None);
+            return self.ui.alerts.error("Could not open the file", text, None);
         }
         if self.reader.take().is_some() {
             self.ui.alerts.say("Cancelled opening the previous file; opening this snapshot instead");
@@ -187,12 +187,12 @@ impl Viewer {
                 self.ui.alerts.toasts.offer = None;
                 self.configure(&before);
             }
-            Err(error) => self.ui.alerts.failed("File not opened", &error),
+            Err(error) => self.ui.alerts.failed("Could not open the file", &error),
         }
     }
 
     fn save_snapshot(&mut self, path: PathBuf) {
-        if !self.has_stopped("Snapshot not saved") {
+        if !self.has_stopped("Could not save the snapshot") {
             let view = self.viewpoint.rig.camera.to_words();
             self.sim.send(Command::SaveSnapshot(Save { path: Some(path), view }));
         }
@@ -205,7 +205,7 @@ impl Viewer {
                 let text = "the initial state of the scene. To save the current state with painted walls, press Ctrl+S";
                 self.ui.alerts.say(format!("Saved {}: {text}", path.display()));
             }
-            Err(error) => self.ui.alerts.failed("Scene not saved", &error),
+            Err(error) => self.ui.alerts.failed("Could not save the scene", &error),
         }
     }
 
@@ -215,7 +215,7 @@ impl Viewer {
         let charts = std::slice::from_ref(chart);
         match save(&self.exports, (&name, kind.extension()), |file| kind.write(charts, file)) {
             Ok(path) => self.ui.measurement.saved = Some(path),
-            Err(error) => self.ui.alerts.failed("Chart not saved", &error),
+            Err(error) => self.ui.alerts.failed("Could not save the chart", &error),
         }
     }
 
@@ -223,7 +223,7 @@ impl Viewer {
         let name = format!("gravitile-{}-plots", self.sim.shown.mode);
         match save(&self.exports, (&name, "csv"), |file| self.ui.plots.history.write_csv(file)) {
             Ok(path) => self.ui.plots.saved = Some(path),
-            Err(error) => self.ui.alerts.failed("Plots not saved", &error),
+            Err(error) => self.ui.alerts.failed("Could not save the plots", &error),
         }
     }
 
@@ -245,7 +245,7 @@ impl Viewer {
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }
-            Err(error) => self.ui.alerts.failed("Kernels cannot be edited", &error),
+            Err(error) => self.ui.alerts.failed("Could not edit the kernels", &error),
         }
     }
 
@@ -261,7 +261,7 @@ impl Viewer {
         for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
             match edits {
                 Ok(edits) => self.sim.send(Command::EditKernels(edits)),
-                Err(error) => self.ui.alerts.failed("The kernels cannot be read", &error),
+                Err(error) => self.ui.alerts.failed("Could not read the kernels", &error),
             }
         }
     }

@@ -35,7 +35,7 @@ pub fn run(options: Options) -> Result<()> {
         App { proxy: event_loop.create_proxy(), options: Some(options), viewer: None, outcome: Ok(()) };
     event_loop
         .run_app(&mut app)
-        .map_err(|error| Error::Graphics(format!("the window system failed: {error}")))?;
+        .map_err(|error| Error::Graphics(format!("the window system reported an error: {error}")))?;
     app.outcome
 }
 

@@ -33,7 +33,7 @@ impl Viewer {
                 }
                 Notice::SnapshotSaved { path, is_asked_for: true, outcome, .. } => match outcome {
                     Ok(()) => self.ui.alerts.say(format!("Saved {}", path.display())),
-                    Err(error) => self.ui.alerts.failed("Snapshot not saved", &error),
+                    Err(error) => self.ui.alerts.failed("Could not save the snapshot", &error),
                 },
                 Notice::SnapshotSaved { is_asked_for: false, moment, outcome, .. } => match outcome {
                     Ok(()) => {
@@ -53,15 +53,15 @@ impl Viewer {
                 }
                 Notice::ResumeRefused(error) => {
                     self.sim.is_resuming = false;
-                    self.ui.alerts.failed("File not opened", &error);
+                    self.ui.alerts.failed("Could not open the file", &error);
                 }
                 Notice::Refused(Error::Build { file, device, log }) => {
                     let text = format!(
                         "The compiler of {device} reported errors in {file}. The simulation continues unchanged."
                     );
-                    self.ui.alerts.error("Kernel not compiled", text, Some(log));
+                    self.ui.alerts.error("Could not compile the kernel", text, Some(log));
                 }
-                Notice::Refused(error) => self.ui.alerts.failed("Action not possible", &error),
+                Notice::Refused(error) => self.ui.alerts.failed("This action is not possible", &error),
                 Notice::BlownUp { text, is_painted, current } => {
                     if self.sim.config.mode.info() != current.mode.info() {
                         self.ui.alerts.say(capitalised(text));
@@ -101,7 +101,7 @@ impl Viewer {
                     match error {
                         error @ Error::Build { .. } => self.kernel_refused(error),
                         error => self.ui.alerts.error(
-                            "Change not applied",
+                            "Could not apply the change",
                             format!("{error}. The simulation continues unchanged."),
                             None,
                         ),
@@ -161,7 +161,7 @@ impl Viewer {
         self.configure(&before);
         if let Some(Err(error)) = Tuned::path().map(|path| self.sim.config.tuned.save(&path)) {
             self.ui.alerts.error(
-                "Fastest variant not saved",
+                "Could not save the fastest variant",
                 format!("{error}. `auto` uses this variant until the program ends."),
                 None,
             );

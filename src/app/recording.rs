@@ -19,7 +19,7 @@ use crate::view::{Canvas, RawPicture};
 impl Viewer {
     /// Asks the simulation for a snapshot, to save it in a picture.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
-        if self.has_stopped("Picture not saved") {
+        if self.has_stopped("Could not save the picture") {
             return;
         }
         self.exports.requested.push_back(self.pixels(size));
@@ -28,7 +28,7 @@ impl Viewer {
 
     /// Starts a film, or shows why the film cannot start.
     pub(super) fn record(&mut self, plan: FilmPlan) {
-        if self.has_stopped("Film not recorded") {
+        if self.has_stopped("Could not record the film") {
             return;
         }
         let size = self.pixels(plan.size);
@@ -38,7 +38,7 @@ impl Viewer {
             .and_then(|_| Film::create(name.path(), size, plan.rate));
         let film = match film {
             Ok(film) => film,
-            Err(error) => return self.ui.alerts.failed("Film not recorded", &error),
+            Err(error) => return self.ui.alerts.failed("Could not record the film", &error),
         };
         // The number of steps per picture does not depend on the speed of drawing.
         let config = &self.sim.config;
@@ -80,7 +80,8 @@ impl Viewer {
                     if film.is_some() && film == self.exports.film.as_ref().map(|film| film.number) {
                         self.end_film(false);
                     }
-                    let title = if film.is_some() { "Film not saved" } else { "Picture not saved" };
+                    let title =
+                        if film.is_some() { "Could not save the film" } else { "Could not save the picture" };
                     self.ui.alerts.failed(title, &error);
                 }
             }
@@ -107,7 +108,7 @@ impl Viewer {
                 let Some(size) = self.exports.requested.pop_front() else { return Ok(()) };
                 match self.draw_offscreen(&points, size)? {
                     Ok(picture) => self.save_picture(picture, *snapshot),
-                    Err(error) => self.ui.alerts.failed("Picture not saved", &error),
+                    Err(error) => self.ui.alerts.failed("Could not save the picture", &error),
                 }
                 Ok(())
             }
@@ -137,7 +138,7 @@ impl Viewer {
             }
             Err(error) => {
                 self.end_film(false);
-                self.ui.alerts.failed("Film not recorded", &error);
+                self.ui.alerts.failed("Could not record the film", &error);
             }
         }
         Ok(())

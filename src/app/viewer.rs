@@ -77,7 +77,7 @@ impl Viewer {
             autosave.start(|| options.view.clone()).into_iter().for_each(|command| session.send(command));
         }
         ui.alerts.toasts.offer = offer;
-        error.into_iter().for_each(|error| ui.alerts.error("The settings cannot be read", error, None));
+        error.into_iter().for_each(|error| ui.alerts.error("Could not read the settings", error, None));
         let kernels = options.kernels.map(|folder| KernelFolder::new(folder, waker(proxy))).transpose()?;
         ui.kernels = kernels.as_ref().map(|kernels| kernels.path().to_owned());
         Ok(Self {

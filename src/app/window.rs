@@ -48,7 +48,9 @@ impl Window {
             .with_preference(ApiPreference::FallbackEgl)
             .with_window_attributes(Some(attributes))
             .build(event_loop, ConfigTemplateBuilder::new(), plainest)
-            .map_err(graphics("this display does not support OpenGL"))?;
+            .map_err(graphics(
+                "this display does not support OpenGL; install or update its graphics driver",
+            ))?;
         let window = window.ok_or_else(|| Error::Graphics("the display did not open a window".to_owned()))?;
         let (display, vsync) = open_display(&window, &config)?;
         let gui = Gui::new(&display, &window, event_loop)?;
@@ -152,7 +154,7 @@ impl Window {
         let drawn = start.elapsed();
         // This call lets Wayland set the pace of the next redraws.
         self.window.pre_present_notify();
-        target.finish().map_err(graphics("the frame cannot be shown"))?;
+        target.finish().map_err(graphics("cannot show the frame"))?;
         // With vsync, showing the frame mostly waits; without vsync, showing the frame finishes the drawing.
         let work = if self.vsync { drawn } else { start.elapsed() };
         stats.draw_ms = work.as_secs_f64() * 1e3;
@@ -171,29 +173,32 @@ fn open_display(
     window: &winit::window::Window,
     config: &Config,
 ) -> Result<(glium::Display<WindowSurface>, bool)> {
-    let handle = window.window_handle().map_err(graphics("the window has no handle"))?.as_raw();
+    let handle = window.window_handle().map_err(graphics("cannot access the window"))?.as_raw();
     let gl = config.display();
     let attributes = ContextAttributesBuilder::new()
         .with_profile(GlProfile::Core)
         .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
         .build(Some(handle));
     // SAFETY: the window outlives the context: [`Window`] owns both and drops the context first.
-    let context = unsafe { gl.create_context(config, &attributes) }
-        .map_err(graphics("this display does not support OpenGL 3.3"))?;
+    let context = unsafe { gl.create_context(config, &attributes) }.map_err(graphics(
+        "this display does not support OpenGL 3.3; install or update its graphics driver",
+    ))?;
     let (width, height) = window.inner_size().into();
     let [width, height] = [width, height].map(|side| NonZeroU32::new(side).unwrap_or(NonZeroU32::MIN));
     let attributes = SurfaceAttributesBuilder::<WindowSurface>::new().build(handle, width, height);
     // SAFETY: the window outlives the surface: [`Window`] owns both and drops the surface first.
     let surface = unsafe { gl.create_window_surface(config, &attributes) }
         .map_err(graphics("cannot draw in the window"))?;
-    let context = context.make_current(&surface).map_err(graphics("OpenGL does not start"))?;
+    let context =
+        context.make_current(&surface).map_err(graphics("OpenGL cannot be started in the window"))?;
     // Under Wayland a hidden window would wait forever; there the frame clock alone sets the pace.
     let interval = match handle {
         RawWindowHandle::Wayland(_) => SwapInterval::DontWait,
         _ => SwapInterval::Wait(NonZeroU32::MIN),
     };
     let waits = surface.set_swap_interval(&context, interval).is_ok() && interval != SwapInterval::DontWait;
-    let display = glium::Display::new(context, surface).map_err(graphics("OpenGL is too old"))?;
+    let display = glium::Display::new(context, surface)
+        .map_err(graphics("this version of OpenGL is too old; install or update the graphics driver"))?;
     // A software renderer accepts the interval but does not wait.
     let waits = waits && !view::is_software(&display);
     Ok((display, waits))

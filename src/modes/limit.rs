@@ -36,10 +36,10 @@ impl Limit {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Pair(_) => {
-                "Pairs per second while the device computes steps, relative to the most that the device's arithmetic would allow. Kernels that skip pairs have no limit."
+                "Speed in pairs per second while the device computes steps, as a percentage of the maximum that its arithmetic allows. Kernels that skip pairs have no limit."
             }
             Self::Copies { .. } => {
-                "Cells per second while the device computes steps, relative to the most that its memory bandwidth would allow if each number were copied once. A grid that fits into the caches can exceed 100 %."
+                "Speed in cells per second while the device computes steps, as a percentage of the maximum that its memory bandwidth allows if each number is copied once. A grid that fits into the caches can exceed 100 %."
             }
         }
     }

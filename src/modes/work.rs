@@ -90,7 +90,7 @@ impl Work {
                 "Approximate number of cells. The scene determines the width and height of the grid. Changing the number changes the Reynolds number.",
             ),
             unit: "lattice updates",
-            help: "Million lattice updates per second. Every cell counts in every step, solid or not.",
+            help: "Million lattice updates (updates of a cell) per second. All cells count, including solid cells.",
             in_step: |cells| cells as f64,
             report: ("mlups", 1e6),
             name: Some("MLUPS"),

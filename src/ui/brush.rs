@@ -44,7 +44,7 @@ impl Brush {
             labelled_checkbox(ui, out, "brush", ("Brush", label, help), &mut self.is_on);
             tools::undo(ui, model.stats, out);
         });
-        let texts = ("brush size", "Brush radius", "Half the width of the brush, in units of the scene.");
+        let texts = ("brush size", "Brush radius", "Half the width of the brush, in scene units.");
         ui.add_enabled_ui(self.is_on, |ui| {
             resettable(ui, out, texts, &mut self.radius, Self::RADIUS, |ui, out, label, radius| {
                 let range = (Self::RADII, Scale::Log);

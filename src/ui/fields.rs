@@ -87,10 +87,10 @@ fn help(info: &Info) -> String {
     let &Info { key, label: _, help, unit, effect } = info;
     let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
     let effect = match effect {
-        ChangeEffect::View => "changes only the picture",
-        ChangeEffect::Live => "takes effect at the next step",
-        ChangeEffect::Rebuild => "rebuilds the kernel; the simulation continues",
-        ChangeEffect::Reseed => "restarts the scene",
+        ChangeEffect::View => "a change affects only the picture",
+        ChangeEffect::Live => "a change takes effect at the next step",
+        ChangeEffect::Rebuild => "a change rebuilds the kernel, and the simulation continues",
+        ChangeEffect::Reseed => "a change restarts the scene",
     };
     format!("{help}\n\n{key}{unit} · {effect}")
 }

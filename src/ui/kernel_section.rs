@@ -50,7 +50,7 @@ pub(super) fn show(
 /// Shows the button that starts or ends the editing of kernels, and the folder of edited kernels.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
     let Some(folder) = folder else {
-        let help = "Write the kernels' OpenCL C source to a folder; each saved change runs at once";
+        let help = "Copy the kernels' OpenCL C source code to a folder; each change runs when you save it";
         return button(ui, out, ("edit kernels", "Edit…", help), Action::EditKernels);
     };
     let help = "Use the built-in kernels again; the files in the folder are kept";

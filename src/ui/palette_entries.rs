@@ -51,7 +51,10 @@ const SETTINGS: &[(&str, &str)] = &[
 /// Command palette entries for actions without a shortcut: text and action.
 const COMMANDS: [(&str, Action); 13] = [
     ("Free run on or off: compute steps without waiting for the screen", Action::ToggleFreeRun),
-    ("Edit kernels: write their source code to a folder and run each saved change", Action::EditKernels),
+    (
+        "Edit kernels: copy their source code to a folder, and run each change when you save it",
+        Action::EditKernels,
+    ),
     ("Use the built-in kernels again", Action::UseBuiltInKernels),
     ("Cancel the film", Action::CancelFilm),
     ("Reset all parameters to the scene's defaults", Action::ResetParameters),
@@ -130,7 +133,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let views = (1..=9).flat_map(|number| {
         [
             Entry::new(format!("Go to view {number}"), Action::RecallView(number)),
-            Entry::new(format!("Store view {number}"), Action::StoreView(number)),
+            Entry::new(format!("Store the current view as view {number}"), Action::StoreView(number)),
         ]
     });
     let variants = config.mode.info().variants.iter().map(|variant| {

@@ -78,9 +78,7 @@ fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
         let speed =
             if model.config.running { stats.steps_per_second * model.config.mode.time_step() } else { 0.0 };
         let speed = format::significant(speed, 3);
-        format!(
-            "Simulated time since the scene began, in units of the scene. Current speed: {speed} per second"
-        )
+        format!("Simulated time since the scene began, in scene units. Current speed: {speed} per second")
     });
 }
 

@@ -35,7 +35,7 @@ impl Canvas {
         let backend = Surfaceless { context: open()?, size };
         // SAFETY: the OpenGL context is new and no other code has used it.
         let context = unsafe { Context::new(backend, true, DebugCallbackBehavior::Ignore) }
-            .map_err(graphics("use the OpenGL version of this device"))?;
+            .map_err(graphics("start on this device"))?;
         Self::new(&context, size)
     }
 

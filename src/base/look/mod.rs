@@ -20,10 +20,10 @@ parameters! {
         /// Adds a glow around bright areas.
         bloom: BloomMode = BloomMode::Auto, "Bloom" effect(View),
         /// Fraction of the light that spreads as a glow.
-        bloom_strength: f32 = 0.35, "Bloom share" [0.0..=1.0, Linear] effect(View),
+        bloom_strength: f32 = 0.35, "Bloom strength" [0.0..=1.0, Linear] effect(View),
         /// Scales the drawn size of bodies. Asteroids keep their own radius.
         point_size: f32 = 1.0, "Point size" [0.25..=4.0, Log] effect(View),
-        /// Length of trails in frames; 0 turns trails off. Trails are coarser with many bodies, and off with very many.
+        /// Length of trails in frames; 0 turns trails off. With many bodies, trails are coarser; with very many, they are off.
         trails: f32 = 0.0, "Trails" [0.0..=300.0, Linear] unit("frames") effect(View) => round_trails,
         /// Dims distant bodies.
         depth_cue: f32 = 0.3, "Depth cue" [0.0..=1.0, Linear] effect(View),
@@ -34,7 +34,7 @@ parameters! {
         /// The camera follows the centre of mass.
         follow: bool = false, "Follow" effect(View),
         /// The camera orbits slowly around its target.
-        turn: bool = false, "Turn" effect(View),
+        turn: bool = false, "Auto-rotate" effect(View),
         /// Colours of the panel.
         theme: Theme = Theme::Dark, "Theme" effect(View),
         /// Text size, relative to the size that the system recommends.

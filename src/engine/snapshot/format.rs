@@ -206,7 +206,7 @@ pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Resul
     let lists = manifest.check_lists(room)?;
     if 4 + count + lists != length {
         return Err(wrong(format!(
-            "the snapshot's manifest and lists have {} bytes, but its header states {length}",
+            "the snapshot's manifest and lists have {} bytes, but its header says {length}",
             4 + count + lists
         )));
     }

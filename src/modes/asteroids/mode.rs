@@ -26,7 +26,7 @@ pub static INFO: ModeInfo = ModeInfo {
     work: Work::pairs("pairs", None),
     error: (
         "Step error",
-        "Relative error of a step: the motion of up to 256 random bodies is recomputed in double precision. 1e-6 means one part in a million.",
+        "Relative error of a step, measured on up to 256 random bodies, whose motion is recomputed in double precision. 1e-6 means one part in a million.",
     ),
     limit: Limit::Pair(Pair {
         micro: MicroKernel::pairs(&[source!("asteroids/limit.cl")], 4, 5, 2),

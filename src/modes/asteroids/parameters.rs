@@ -11,7 +11,7 @@ parameters! {
         dt: f32 = 0.005, "Time step" [1e-5..=0.1, Log] unit("time"),
         /// Number of substeps in each step. With too few, fast bodies pass through each other and piles sink.
         substeps: Substeps = Substeps::Auto, "Substeps",
-        /// Multiplies every velocity after each step. 1 means no loss.
+        /// Factor by which every velocity is multiplied after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
         // Speed after a collision divided by the speed before, along the line of centres.
         /// How strongly bodies bounce. 1 keeps the full speed, 0 keeps none.
@@ -89,7 +89,7 @@ choice! {
         /// Two passes: the first counts contacts, the second shares impulses among them.
         /// Crowds gain no energy, and piles stay at rest.
         Match = "match",
-        /// One pass, as in tutorials: each contact adds its whole impulse.
+        /// One pass, as in many tutorials: each contact adds its whole impulse.
         /// Correct for two bodies; crowds gain energy and piles sink.
         Simple = "simple",
     }

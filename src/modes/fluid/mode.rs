@@ -22,7 +22,7 @@ pub static INFO: ModeInfo = ModeInfo {
     work: Work::cells(),
     error: (
         "Step error",
-        "Relative error of a step: up to 256 random cells are recomputed in double precision. 1e-6 means one part in a million.",
+        "Relative error of a step, measured on up to 256 random cells, which are recomputed in double precision. 1e-6 means one part in a million.",
     ),
     limit: Limit::Copies { bytes: BYTES_PER_UPDATE },
     kernels: &[CELL, GRID],

@@ -61,7 +61,7 @@ const MAGIC: f64 = 3.0 / 16.0;
 choice! {
     /// What sets the fluid in motion.
     pub enum Drive {
-        /// Pushes the second row of cells from the top to the right.
+        /// Pushes the cells of the second row, counted from the top, to the right.
         Row = "row",
         /// Pushes the whole fluid to the right.
         Force = "force",

@@ -225,7 +225,7 @@ impl FluidSimulation {
         readings.extend([
             Reading::new("mach", "Largest u/c", mach).help("Largest speed divided by the speed of sound. Above 0.3 the results are inaccurate, because the fluid is compressed.")
             .warns_of(mach > MOST_MACH, TOO_FAST),
-            Reading::new("mass", "Mass", mass).help("Total mass in the free cells."),
+            Reading::new("mass", "Mass", mass).help("Total mass of the fluid in the free cells."),
             Reading::count("free", "Free cells", free).help("Number of cells that are not solid and whose values are finite."),
         ]);
         Ok(Diagnostics { readings, ..sums.diagnostics })

@@ -69,7 +69,7 @@ choice! {
     pub enum Softening {
         /// Spreads the mass of each body over a small ball: the force is proportional to r·(r² + eps²)^(−3/2).
         Plummer = "plummer",
-        /// Exact at distances above eps, limited below: max(r, eps)^(−3).
+        /// Exact force at distances above eps, limited at shorter distances: max(r, eps)^(−3).
         Clamp = "clamp",
     }
 }

@@ -86,7 +86,7 @@ pub fn load_case(path: &Path) -> Result<Case> {
         match lines.advance()? {
             true => {
                 Err(lines
-                    .wrong(format!("{} is one line too many; expected seven lines", quoted(lines.text()))))
+                    .wrong(format!("unexpected line {}; expected only seven lines", quoted(lines.text()))))
             }
             false => Ok(case),
         }
