@@ -105,7 +105,7 @@ fn start(args: &Simulation) -> Result<Config> {
     {
         let name = &config.start.name;
         let things = config.mode.info().work.things;
-        return Err(Error::Invalid(format!("{name} has exactly {fixed} {things}, not {asked}")));
+        return Err(Error::Invalid(format!("the scene {name} has exactly {fixed} {things}, not {asked}")));
     }
     Ok(config)
 }

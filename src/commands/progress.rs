@@ -46,7 +46,7 @@ pub(super) fn run_in_parts(
             let values = engine.series()?;
             if let Some(at) = values.iter().position(|value| !value.is_finite()) {
                 let step = done as usize + at + 1;
-                return Err(Error::Invalid(format!("after {step} steps {}", reported.broken)));
+                return Err(Error::Invalid(format!("after {step} steps, {}", reported.broken)));
             }
             series.extend(values);
         } else if clock.elapsed() < LEAST_PART {

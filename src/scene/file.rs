@@ -181,7 +181,9 @@ fn wrong(what: impl Into<String>) -> Error {
 /// Returns the origin of bodies or fluid that a scene file describes.
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
-    let known = generators(mode).ok_or_else(|| wrong(format!("unknown mode {}", quoted(mode))))?;
+    let known = generators(mode).ok_or_else(|| {
+        wrong(format!("unknown mode {}; the modes are gravity, asteroids and fluid", quoted(mode)))
+    })?;
     let fits = |what: &str, fits: bool| match fits {
         true => Ok(()),
         false => Err(wrong(format!("{mode} mode cannot start from {what}"))),

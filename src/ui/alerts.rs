@@ -9,7 +9,7 @@ use crate::session::Stats;
 /// Title of the dialog about a kernel that does not build or run.
 const KERNEL_FAILED: &str = "Edited kernel rejected";
 /// Title of the dialog about a simulation that blew up.
-const BLOW_UP: &str = "The simulation blew up";
+const BLOW_UP: &str = "The simulation became unstable";
 /// Title of the dialog about an autosave that failed.
 const AUTOSAVE_FAILED: &str = "Autosave failed";
 

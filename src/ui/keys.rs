@@ -30,7 +30,7 @@ pub struct Control {
 pub static CONTROLS: &[Control] = &[
     keys(Action::RunPause, &[plain(Key::Space)], "Run or pause"),
     keys(Action::Step, &[plain(Key::Period), plain(Key::S)], "Pause and advance one step; hold to repeat"),
-    keys(Action::Reverse, &[plain(Key::V)], "Run time backwards or forwards"),
+    keys(Action::Reverse, &[plain(Key::V)], "Reverse time: run backwards or forwards"),
     keys(Action::Slower, &[plain(Key::OpenBracket)], "Slower: halve the steps per frame"),
     keys(Action::Faster, &[plain(Key::CloseBracket)], "Faster: double the steps per frame"),
     keys(Action::Restart, &[plain(Key::R)], "Restart the scene"),

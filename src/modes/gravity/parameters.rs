@@ -39,7 +39,7 @@ choice! {
         /// Symplectic Euler: first order. The energy oscillates but does not drift.
         Euler = "euler",
         // x += v·dt + ½a·dt²; v += a·dt.
-        /// The method of many OpenCL tutorials: not symplectic. The energy grows.
+        /// The method of many OpenCL tutorials. It is not symplectic: the energy grows.
         Taylor = "taylor",
         // The second of the three leapfrog steps runs backwards: see `OUTER`.
         /// Three leapfrog steps in one: fourth order, for smooth orbits. Each step takes three times as long.

@@ -167,7 +167,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     ("run LONG --mode fluid --out missing", &["cannot write missing/final_state.dat"]),
     (
         "run LONG --mode fluid --scene porous --set drive=inlet omega=1.999 inlet=0.3",
-        &["steps the flow blew up", "lower relaxation"],
+        &["steps, the flow blew up", "lower relaxation"],
     ),
     // Sizes of pictures.
     ("render LONG --out x.png --size 0x10", &["--size 0x10", "WxH", "1x1 to 16384x16384"]),
