@@ -37,7 +37,7 @@ pub enum Error {
     /// An OpenCL call failed.
     #[error("{doing} failed on {device}: {}", Plain(.reason, SENTENCE))]
     OpenCl {
-        /// Action that failed, such as `reading device memory`.
+        /// Action that failed, such as `reading from device memory`.
         doing: &'static str,
         /// Label of the device on which the call failed.
         device: String,

@@ -78,7 +78,7 @@ impl<T: Pod + Send> Buffer<T> {
 
     /// Queues and submits a copy of `bytes` to `offset`. Owns `bytes`, because a hanging device may read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
-        const DOING: &str = "writing device memory";
+        const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;
         let (queue, mut event) = (&self.device.queue, core::Event::null());
         // SAFETY: OpenCL checks that the range is within the buffer; the pending copy keeps `bytes`, whose contents stay in
@@ -147,7 +147,7 @@ impl<T: Pod + Send> Buffer<T> {
     where
         M: DerefMut<Target = [T]> + Send + 'static,
     {
-        const DOING: &str = "reading device memory";
+        const DOING: &str = "reading from device memory";
         if memory.is_empty() {
             return Ok(Pending::new(&self.device, Vec::new(), memory));
         }

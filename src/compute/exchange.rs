@@ -198,7 +198,7 @@ impl Staging {
 /// `host` must point to as many bytes as the copy has. Until the copy has ended, these bytes must not be
 /// freed or changed, and during a read must not be used at all.
 unsafe fn transfer(device: &Device, copy: &Transfer, host: *mut u8, call: Call) -> Result<()> {
-    let doing = if call == Call::Read { "reading device memory" } else { "writing device memory" };
+    let doing = if call == Call::Read { "reading from device memory" } else { "writing to device memory" };
     device.check(call, doing)?;
     let &Transfer { mem, offset, bytes, runs, pitch, .. } = copy;
     let (queue, none, event) = (&device.queue, NO_WAIT, NO_EVENT);

@@ -13,7 +13,7 @@ parameters! {
         eps: f32 = 0.05, "Softening" [1e-5..=1.0, Log] unit("length"),
         /// Gravitational constant: how strongly bodies attract each other. 0 turns gravity off.
         g: f32 = 1.0, "Gravity G" [0.0..=10.0, Linear],
-        /// Multiplies every velocity after each step. 1 means no loss.
+        /// Factor by which every velocity is multiplied after each step. 1 means no loss.
         decay: f32 = 1.0, "Decay" [0.9..=1.0, Linear],
         /// Method that advances positions and velocities in time.
         integrator: Integrator = Integrator::Leapfrog, "Integrator",
