@@ -139,7 +139,7 @@ const REFUSALS: &[(&str, &[&str])] = &[
     // A fluid's files.
     ("run --mode fluid --params missing.params", &["cannot read missing.params"]),
     ("run --mode fluid --params short.params", &["short.params, line 7", "omega is missing"]),
-    ("run --mode fluid --params long.params", &["long.params, line 8", "one line too many"]),
+    ("run --mode fluid --params long.params", &["long.params, line 8", "unexpected line"]),
     (
         "run --mode fluid --params word.params",
         &["word.params, line 3", "steps is \"many\"", "a whole number"],
