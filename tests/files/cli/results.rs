@@ -412,7 +412,7 @@ fn bench_leaves_out_only_what_is_not_possible() {
     let (stdout, stderr) = (&assert.get_output().stdout, &assert.get_output().stderr);
     let stderr = String::from_utf8_lossy(stderr);
     assert!(
-// `private` is a variant of gravity only, so the other modes have nothing to measure.
+        // `private` is a variant of gravity only, so the other modes have nothing to measure.
         stderr.starts_with("skipped: a work-group size of 100000") && stderr.lines().count() == 1,
         "{stderr}"
     );
