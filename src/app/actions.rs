@@ -10,6 +10,7 @@ use super::viewer::Viewer;
 use crate::base::edit::Edit;
 use crate::base::error::Result;
 use crate::base::files::OutputFile;
+use crate::base::params::Choice;
 use crate::compute::KernelEdits;
 use crate::engine::config::Config;
 use crate::engine::kernel_lab;
@@ -213,7 +214,7 @@ impl Viewer {
         let Some(chart) = self.ui.measurement.chart.as_ref() else { return };
         let name = format!("gravitile-{}-{}", chart.info.name, chart.axis.name());
         let charts = std::slice::from_ref(chart);
-        match save(&self.exports, (&name, kind.extension()), |file| kind.write(charts, file)) {
+        match save(&self.exports, (&name, kind.name()), |file| kind.write(charts, file)) {
             Ok(path) => self.ui.measurement.saved = Some(path),
             Err(error) => self.ui.alerts.failed("Could not save the chart", &error),
         }

@@ -32,7 +32,7 @@ impl Viewer {
             return;
         }
         let size = self.pixels(plan.size);
-        let name = self.export_name(plan.format.extension(), plan.format == Format::Frames);
+        let name = self.export_name(&plan.format.extension(), plan.format == Format::Frames);
         // Checks that OpenGL can draw pictures of the film's size.
         let film = Canvas::new(self.screen.window.context(), size)
             .and_then(|_| Film::create(name.path(), size, plan.rate));

@@ -8,6 +8,7 @@ use egui::{Rect, Response};
 
 use crate::base::edit::Edit;
 use crate::base::error::{Error, Result};
+use crate::base::params::{Choice, choice};
 use crate::engine::tuning::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
@@ -24,34 +25,25 @@ pub enum Tool {
     Attract,
 }
 
-/// File format of a chart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChartFormat {
-    /// A picture of the chart, as a PNG file.
-    Png,
-    /// A table of the chart's values, as a CSV file.
-    Csv,
+choice! {
+    /// File format of a chart. Its name is the extension of the file.
+    pub enum ChartFormat {
+        /// A picture of the chart, as a PNG file.
+        Png = "png",
+        /// A table of the chart's values, as a CSV file.
+        Csv = "csv",
+    }
 }
 
 impl ChartFormat {
-    /// All file formats of a chart.
-    pub const ALL: [Self; 2] = [Self::Png, Self::Csv];
-
-    /// Returns the file extension of this format, without the dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Png => "png",
-            Self::Csv => "csv",
-        }
-    }
-
-    /// Returns the chart format that matches the file extension of `path`.
+    /// Returns the format for the extension of the file `path`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
     pub fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
-        Self::ALL.into_iter().find(|it| extension.eq_ignore_ascii_case(it.extension())).ok_or_else(|| {
+        let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
+        format.map(|(format, _)| *format).ok_or_else(|| {
             Error::Invalid(format!("--plot {}: the file name must end in .png or .csv", path.display()))
         })
     }

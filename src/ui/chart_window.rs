@@ -5,7 +5,8 @@ use egui::{Align, Button, Label, Layout, ProgressBar};
 use super::action::{Action, ChartFormat, Collector};
 use super::chart_drawing::draw;
 use super::overlay;
-use super::widgets::small;
+use super::widgets::{button, small};
+use crate::base::params::Choice;
 use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
 
@@ -41,8 +42,8 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
             save_buttons(ui, chart, out);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if let Some(share) = running {
-                    let stop = ui.button("Stop").on_hover_text("Stop measuring and continue the simulation");
-                    out.button("stop chart", &stop, Action::StopStudy);
+                    let help = "Stop measuring and continue the simulation";
+                    button(ui, out, ("stop chart", "Stop", help), Action::StopStudy);
                     ui.add(ProgressBar::new(*share).desired_height(8.0));
                 }
             });
@@ -56,13 +57,13 @@ pub(super) fn show(ctx: &egui::Context, measurement: &mut Measurement, out: &mut
 }
 
 fn save_buttons(ui: &mut egui::Ui, chart: &Chart, out: &mut Collector) {
-    for format in ChartFormat::ALL {
-        let name = format.extension();
+    for (format, opt) in ChartFormat::OPTIONS {
+        let name = opt.name;
         let button = Button::new(format!("Save {}", name.to_uppercase()));
         let button = ui
             .add_enabled(!chart.trials.is_empty(), button)
             .on_hover_text("Save to the folder that gravitile was started in")
             .on_disabled_hover_text("No results yet");
-        out.button(format_args!("save {name}"), &button, Action::SaveChart(format));
+        out.button(format_args!("save {name}"), &button, Action::SaveChart(*format));
     }
 }

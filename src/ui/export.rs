@@ -6,6 +6,7 @@ use super::action::{Action, Collector};
 use super::jump;
 use super::numbers::number;
 use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_button, title};
+use crate::base::params::{Choice, Opt};
 use crate::export::film::{Format, MOST_SIDE, RATES};
 
 /// Greatest length of a film, in seconds.
@@ -121,12 +122,11 @@ impl Export {
     fn formats(&mut self, ui: &mut egui::Ui, out: &mut Collector) {
         let texts = ("film", "Film", "File format of films.");
         resettable(ui, out, texts, &mut self.format, Self::DEFAULT.format, |ui, out, _, chosen| {
-            let formats = Format::ALL.iter().map(|format| {
-                let (name, help) = format.words();
-                Chip::new(name, help, chosen == format)
-            });
+            let chip =
+                |(format, opt): &'static (Format, Opt)| Chip::new(opt.name, opt.help, chosen == format);
+            let formats = Format::OPTIONS.iter().map(chip);
             if let Some(nth) = chips(ui, out, (texts.0, texts.1), formats) {
-                *chosen = Format::ALL[nth];
+                *chosen = Format::OPTIONS[nth].0;
             }
         });
     }

@@ -44,16 +44,12 @@ impl Frame {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
         }
-        let planet = match points.shape {
-            Shape::Spheres { planet } if planet > 0.0 => Some(f64::from(planet)),
-            _ => None,
-        };
+        let planet = f64::from(points.shape.planet());
         let stride = points.positions.len().div_ceil(SAMPLE).max(1);
         let sample = points.positions.iter().step_by(stride);
         let mut bodies: Vec<Placed> = sample.filter_map(|p| Placed::of(*p, points.shape)).collect();
-        let centre = if planet.is_some() { DVec3::ZERO } else { centre(&mut bodies)? };
-        let distance =
-            self.distance(&bodies, centre).max(planet.map_or(0.0, |r| self.needed(DVec3::ZERO, r)));
+        let centre = if planet > 0.0 { DVec3::ZERO } else { centre(&mut bodies)? };
+        let distance = self.distance(&bodies, centre).max(self.needed(DVec3::ZERO, planet));
         Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 

@@ -39,49 +39,25 @@ impl Glow {
         let Some((bodies, values)) = &cloud.buffers else { return Ok(()) };
         let (width, height) = surface.get_dimensions();
         let scale = scale(height);
-        let style = Style::of(bodies.len(), scale);
+        // Many bodies have smaller and fainter sprites. The size is that of a typical body's sprite.
+        let count = bodies.len().max(2) as f32;
+        let size = (120.0 * count.powf(-0.35) + 0.8) * scale * camera.closeness() * look.point_size;
         let uniforms = uniform! {
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             value_range: cloud.value_range,
             palette: cloud.palette(),
             mass_scale: if self.typical_mass > 0.0 { self.typical_mass.recip() } else { 0.0 },
-            size: style.size * camera.closeness() * look.point_size,
-            size_limits: style.size_limits,
+            size: size,
+            size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
             size_unit: scale,
             distance: camera.distance,
-            light: style.light,
+            // Light in the middle of a typical sprite; 1 is about half of full brightness.
+            light: 5.0 * count.powf(-0.11),
             depth_cue: 4.0 * look.depth_cue,
             hides: hides,
         };
         let parameters = DrawParameters { blend: ADD, ..Default::default() };
         draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
-    }
-}
-
-/// Sizes and brightness of sprites, which decrease with the number of bodies.
-struct Style {
-    /// Size of a typical body's sprite in pixels.
-    size: f32,
-    /// Smallest and largest size of a sprite, in pixels.
-    size_limits: [f32; 2],
-    /// Light in the middle of a typical sprite; 1 is about half of full brightness.
-    light: f32,
-}
-
-/// Returns the light of a trail. Trails of many bodies are fainter, so that they do not blur into a fog.
-pub(super) fn trail_light(bodies: usize) -> f32 {
-    2.0 * (bodies.max(2) as f32).powf(-0.25)
-}
-
-impl Style {
-    /// Returns the style for a number of bodies. `scale` is the height of the picture divided by the reference height.
-    fn of(bodies: usize, scale: f32) -> Self {
-        let count = bodies.max(2) as f32;
-        Self {
-            size: (120.0 * count.powf(-0.35) + 0.8) * scale,
-            size_limits: [1.5 * scale.max(1.0), 160.0 * scale],
-            light: 5.0 * count.powf(-0.11),
-        }
     }
 }
 

@@ -171,8 +171,6 @@ impl View {
         let Self { look, cloud, shape, target, .. } = self;
         let (_, height) = target.texture().dimensions();
         let scale = scale(height);
-        let count = cloud.count();
-        let style = trails::Style { light: points::trail_light(count), scale, span: look.trails };
         let is_solid = matches!(shape, Shape::Spheres { .. });
         let is_flow = matches!(shape, Shape::Tracers { .. });
         let mut light = if is_solid { target.space()? } else { target.light()? };
@@ -182,7 +180,7 @@ impl View {
         if let Shape::Spheres { planet } = *shape {
             self.spheres.draw(&mut light, cloud, (camera, look), planet)?;
         }
-        self.trails.draw(&mut light, cloud, (camera, *shape), style)?;
+        self.trails.draw(&mut light, cloud, (camera, look), (*shape, scale))?;
         if !is_solid {
             self.glow.draw(&mut light, cloud, (camera, look), is_flow)?;
         }

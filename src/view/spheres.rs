@@ -42,56 +42,42 @@ impl Spheres {
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
-        seen: (&Camera, &Look),
+        (camera, look): (&Camera, &Look),
         planet: f32,
     ) -> Result<()> {
         self.planet.0.write(&[Body { body: [0.0, 0.0, 0.0, planet] }]);
-        for edges in [false, true] {
-            if planet > 0.0 {
-                self.pass(surface, (&self.planet, true), cloud, seen, planet, edges)?;
-            }
-            if let Some(bodies) = &cloud.buffers {
-                self.pass(surface, (bodies, false), cloud, seen, planet, edges)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn pass(
-        &self,
-        surface: &mut impl Surface,
-        ((bodies, values), is_planet): (&(VertexBuffer<Body>, VertexBuffer<Value>), bool),
-        cloud: &Cloud,
-        (camera, look): (&Camera, &Look),
-        planet: f32,
-        edges: bool,
-    ) -> Result<()> {
         let (width, height) = surface.get_dimensions();
         let [right, up, back] = camera.axes();
         let lens = camera.lens(width as f32 / height as f32);
-        let uniforms = uniform! {
-            value_range: cloud.value_range,
-            palette: cloud.palette(),
-            eye: camera.eye().to_array(),
-            right: right.to_array(),
-            up: up.to_array(),
-            back: back.to_array(),
-            lens: lens,
-            pixel: 2.0 * lens[1] / height as f32,
-            near: camera.near(),
-            least_radius: LEAST_RADIUS,
-            planet: planet,
-            is_planet: is_planet,
-            edges: edges,
-            distance: camera.distance,
-            depth_cue: 4.0 * look.depth_cue,
-        };
-        // Nearer balls cover farther ones. Depth is stored as its reciprocal, which floats resolve evenly at all distances.
-        let parameters = DrawParameters {
-            depth: Depth { test: DepthTest::IfMore, write: !edges, ..Default::default() },
-            blend: if edges { PREMULTIPLIED } else { Blend::default() },
-            ..Default::default()
-        };
-        draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)
+        let planets = (planet > 0.0).then_some((&self.planet, true));
+        let balls = planets.into_iter().chain(cloud.buffers.as_ref().map(|bodies| (bodies, false)));
+        let passes = [false, true].into_iter().flat_map(|edges| balls.clone().map(move |ball| (ball, edges)));
+        for (((bodies, values), is_planet), edges) in passes {
+            let uniforms = uniform! {
+                value_range: cloud.value_range,
+                palette: cloud.palette(),
+                eye: camera.eye().to_array(),
+                right: right.to_array(),
+                up: up.to_array(),
+                back: back.to_array(),
+                lens: lens,
+                pixel: 2.0 * lens[1] / height as f32,
+                near: camera.near(),
+                least_radius: LEAST_RADIUS,
+                planet: planet,
+                is_planet: is_planet,
+                edges: edges,
+                distance: camera.distance,
+                depth_cue: 4.0 * look.depth_cue,
+            };
+            // Nearer balls cover farther ones. Depth is stored as its reciprocal, which floats resolve evenly at all distances.
+            let parameters = DrawParameters {
+                depth: Depth { test: DepthTest::IfMore, write: !edges, ..Default::default() },
+                blend: if edges { PREMULTIPLIED } else { Blend::default() },
+                ..Default::default()
+            };
+            draw_sprites(surface, "the bodies", (bodies, values), &self.program, &uniforms, &parameters)?;
+        }
+        Ok(())
     }
 }

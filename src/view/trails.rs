@@ -16,6 +16,7 @@ use super::cloud::{Body, Cloud, Value};
 use super::opengl::{ADD, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
+use crate::base::look::Look;
 
 /// Maximum number of trail segments in a picture: on a graphics card, and on a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
@@ -55,16 +56,6 @@ struct Past {
     filled: usize,
     /// Number of pictures since the newest row of positions.
     since: usize,
-}
-
-/// Brightness and size of trails.
-pub(super) struct Style {
-    /// Light at the start of a trail.
-    pub light: f32,
-    /// Factor from sizes at the reference height to pixels.
-    pub scale: f32,
-    /// Length of a trail in pictures.
-    pub span: f32,
 }
 
 impl Trails {
@@ -130,17 +121,17 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the light of the trails to a surface. Nearer balls hide the trails of balls.
+    /// Adds the trails' light. Trails of balls are hidden by nearer balls. `scale` is relative to the reference height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
         cloud: &Cloud,
-        (camera, shape): (&Camera, Shape),
-        style: Style,
+        (camera, look): (&Camera, &Look),
+        (shape, scale): (Shape, f32),
     ) -> Result<()> {
         let Some(past @ Past { now: (bodies, values), .. }) = &self.past else { return Ok(()) };
         // Trails may have been switched off after the last upload.
-        if style.span < 1.0 {
+        if look.trails < 1.0 {
             return Ok(());
         }
         let (width, height) = surface.get_dimensions();
@@ -150,7 +141,7 @@ impl Trails {
             // A tracer that leaves the flow at one side enters at the other.
             Shape::Tracers { half } => (false, half[0].min(half[1])),
         };
-        let pieces = past.filled.min((style.span as usize).div_ceil(past.stride) + 1).min(MOST);
+        let pieces = past.filled.min((look.trails as usize).div_ceil(past.stride) + 1).min(MOST);
         let uniforms = uniform! {
             value_range: cloud.value_range,
             palette: cloud.palette(),
@@ -160,11 +151,12 @@ impl Trails {
             rows: past.rows as i32,
             since: past.since as f32,
             stride: past.stride as f32,
-            span: style.span,
+            span: look.trails,
             view_projection: camera.view_projection(width as f32 / height as f32).to_cols_array_2d(),
             area: [width as f32, height as f32],
-            width: WIDTH * style.scale.max(0.7),
-            light: style.light,
+            width: WIDTH * scale.max(0.7),
+            // Trails of many bodies are fainter, so that they do not blur into a fog.
+            light: 2.0 * (past.bodies.max(2) as f32).powf(-0.25),
             hides: shape != Shape::Glow,
             jump: jump,
             near: camera.near(),

@@ -12,6 +12,7 @@ use image::{ImageFormat, RgbImage};
 use self::palette::Indexed;
 use crate::base::error::{Error, Result};
 use crate::base::files::{Draft, OutputFile};
+use crate::base::params::{Choice, choice};
 
 /// Accepted frame rates in pictures per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
@@ -20,49 +21,31 @@ pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 /// more.
 pub const MOST_SIDE: u32 = 16_384;
 
-/// File format of a film.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// GIF: plays everywhere; 256 colours per picture.
-    Gif,
-    /// MP4 with H.264, encoded by `ffmpeg`.
-    Mp4,
-    /// WebM with VP9, encoded by `ffmpeg`.
-    Webm,
-    /// One PNG file per picture, without loss.
-    Frames,
+choice! {
+    /// File format of a film.
+    pub enum Format {
+        /// Plays everywhere; 256 colours per picture, large files.
+        Gif = "GIF",
+        /// H.264, plays nearly everywhere; needs the program ffmpeg.
+        Mp4 = "MP4",
+        /// VP9, small, for the web; needs the program ffmpeg.
+        Webm = "WebM",
+        /// One lossless file per picture.
+        Frames = "PNG",
+    }
 }
 
 impl Format {
-    /// All film formats.
-    pub const ALL: [Self; 4] = [Self::Gif, Self::Mp4, Self::Webm, Self::Frames];
-
-    /// Returns the name of the format and a remark for the user.
-    pub fn words(self) -> (&'static str, &'static str) {
-        let (name, _, remark) = self.row();
-        (name, remark)
-    }
-
-    /// Returns the file name extension of the format.
-    pub fn extension(self) -> &'static str {
-        self.row().1
-    }
-
-    /// Returns the name, the file name extension, and a remark for the user.
-    fn row(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Gif => ("GIF", "gif", "plays everywhere; 256 colours per picture, large files"),
-            Self::Mp4 => ("MP4", "mp4", "H.264, plays nearly everywhere; needs the program ffmpeg"),
-            Self::Webm => ("WebM", "webm", "VP9, small files for the web; needs the program ffmpeg"),
-            Self::Frames => ("PNG", "png", "one lossless file per picture"),
-        }
+    /// Returns the file name extension.
+    pub fn extension(self) -> String {
+        self.name().to_lowercase()
     }
 
     /// Returns the format for the extension of a file name.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
-        let format = Self::ALL.into_iter().find(|format| extension.eq_ignore_ascii_case(format.extension()));
-        format.ok_or_else(|| {
+        let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
+        format.map(|(format, _)| *format).ok_or_else(|| {
             Error::Invalid(format!(
                 "{}: the name of a film must end in .gif, .mp4 or .webm, or in .png for numbered files such as \
                  name-%04d.png",
@@ -73,7 +56,7 @@ impl Format {
 
     /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` has.
     fn codec(self) -> Result<&'static [&'static str]> {
-        let name = self.words().0;
+        let name = self.name();
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {
             Error::Invalid(format!(
@@ -268,7 +251,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     }
     command.arg("-c:v").args(codec);
     let path = draft.lend(&mut command)?;
-    command.args(["-f", format.extension()]).arg(path);
+    command.args(["-f", &format.extension()]).arg(path);
     // In a process group of its own, ffmpeg does not receive Ctrl+C; this program ends it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -1,6 +1,7 @@
 //! Tests pictures, films and edited kernels in the panel.
 
 use super::*;
+use gravitile::base::params::Choice;
 use gravitile::export::film::Format;
 use gravitile::ui::{FilmPlan, PictureSize};
 
@@ -82,7 +83,7 @@ fn size_and_film_go_back_to_what_they_were() {
 #[test]
 fn a_film_is_recorded_ended_and_cancelled() {
     let mut window = unfolded();
-    for (format, name) in Format::ALL.into_iter().map(|format| (format, format.words().0)).rev() {
+    for (format, name) in Format::OPTIONS.iter().map(|(format, opt)| (*format, opt.name)).rev() {
         click(&mut window, Role::RadioButton, &format!("Film: {name}"));
         press(&mut window, Key::F9);
         let size = PictureSize::Times(1);
