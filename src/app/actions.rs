@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::clock::waker;
 use super::exports::Exports;
-use super::file_reader::{Content, FileReader, KernelFolder, Kind};
+use super::file_reader::{Content, KernelFolder, Kind, start_reading};
 use super::viewer::Viewer;
 use crate::base::edit::Edit;
 use crate::base::error::Result;
@@ -157,7 +157,7 @@ impl Viewer {
             Ok(Kind::Snapshot) => self.resume(path),
             Ok(Kind::Scene | Kind::Picture | Kind::Csv | Kind::Tipsy) => {
                 let wake = waker(&self.proxy);
-                self.reader = Some(FileReader::new(path, self.sim.config.mode.info(), wake));
+                self.reader = Some(start_reading(path, self.sim.config.mode.info(), wake));
             }
             Err(error) => self.ui.alerts.failed("Could not open the file", &error),
         }
@@ -178,7 +178,7 @@ impl Viewer {
 
     /// Applies the content of a file once another thread has read it.
     pub(super) fn poll_reader(&mut self) {
-        let Some(content) = self.reader.as_ref().and_then(FileReader::poll) else { return };
+        let Some(content) = self.reader.as_ref().and_then(|reader| reader.try_recv().ok()) else { return };
         self.reader = None;
         match content {
             Ok(Content::Snapshot(path)) => self.resume(path),
@@ -238,11 +238,10 @@ impl Viewer {
                     // Discards the edits from the previous folder.
                     self.use_built_in_kernels();
                 }
-                let path = kernels.path().to_owned();
-                self.ui.alerts.say(format!(
-                    "Edit a kernel file in {}. Each change runs as soon as you save the file",
-                    path.display()
-                ));
+                let path = kernels.watch.folder.clone();
+                self.ui
+                    .alerts
+                    .say(format!("Edit a kernel file in {}. Each saved change runs at once", path.display()));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }
@@ -259,7 +258,7 @@ impl Viewer {
 
     /// Sends the kernels that were saved in the watched folder to the simulation.
     pub(super) fn poll_kernels(&mut self) {
-        for edits in self.kernels.as_ref().map(KernelFolder::poll).unwrap_or_default() {
+        for edits in self.kernels.iter().flat_map(|kernels| kernels.edits.try_iter()) {
             match edits {
                 Ok(edits) => self.sim.send(Command::EditKernels(edits)),
                 Err(error) => self.ui.alerts.failed("Could not read the kernels", &error),

@@ -47,9 +47,6 @@ impl Kind {
     }
 }
 
-/// Receives the content of a file that another thread reads.
-pub(super) struct FileReader(Receiver<Result<Content>>);
-
 /// The content of a file that the user opened.
 pub(super) enum Content {
     /// A scene to start.
@@ -58,30 +55,27 @@ pub(super) enum Content {
     Snapshot(PathBuf),
 }
 
-impl FileReader {
-    /// Starts a thread that reads the scene or bodies in `path` and then calls `wake`. Bodies start in `mode` if this
-    /// mode simulates bodies, and otherwise in the first mode that does.
-    pub(super) fn new(path: PathBuf, mode: &'static ModeInfo, wake: impl FnOnce() + Send + 'static) -> Self {
-        let (done, content) = unbounded();
-        std::thread::spawn(move || {
-            let read = match Kind::of(&path) {
-                Ok(Kind::Picture) => Carried::load(&path).map(|carried| match carried {
-                    Carried::Snapshot(_) => Content::Snapshot(path),
-                    Carried::Scene(config) => Content::Scene(config),
-                }),
-                _ => read(&path, mode).map(|config| Content::Scene(Box::new(config))),
-            };
-            // The receiver no longer exists if another file was opened meanwhile.
-            let _ = done.send(read);
-            wake();
-        });
-        Self(content)
-    }
-
-    /// Returns the content of the file once the file is read. Earlier and later calls return `None`.
-    pub(super) fn poll(&self) -> Option<Result<Content>> {
-        self.0.try_recv().ok()
-    }
+/// Starts a thread that reads the scene or bodies in `path`, sends the content and then calls `wake`. Bodies start in `mode`
+/// if this mode simulates bodies, and otherwise in the first mode that does.
+pub(super) fn start_reading(
+    path: PathBuf,
+    mode: &'static ModeInfo,
+    wake: impl FnOnce() + Send + 'static,
+) -> Receiver<Result<Content>> {
+    let (done, content) = unbounded();
+    std::thread::spawn(move || {
+        let read = match Kind::of(&path) {
+            Ok(Kind::Picture) => Carried::load(&path).map(|carried| match carried {
+                Carried::Snapshot(_) => Content::Snapshot(path),
+                Carried::Scene(config) => Content::Scene(config),
+            }),
+            _ => read(&path, mode).map(|config| Content::Scene(Box::new(config))),
+        };
+        // The receiver no longer exists if another file was opened meanwhile.
+        let _ = done.send(read);
+        wake();
+    });
+    content
 }
 
 fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
@@ -101,8 +95,9 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
 
 /// A watched folder of kernel files.
 pub(super) struct KernelFolder {
-    edits: Receiver<Result<KernelEdits>>,
-    watch: Watch,
+    /// The kernels that were saved in the folder.
+    pub edits: Receiver<Result<KernelEdits>>,
+    pub watch: Watch,
 }
 
 impl KernelFolder {
@@ -115,15 +110,6 @@ impl KernelFolder {
             wake();
         })?;
         Ok(Self { edits, watch })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.watch.folder
-    }
-
-    /// Returns the kernels that were saved in the folder since the last call.
-    pub(super) fn poll(&self) -> Vec<Result<KernelEdits>> {
-        self.edits.try_iter().collect()
     }
 }
 

@@ -45,20 +45,21 @@ pub(super) enum Gesture {
 #[derive(Debug, Default)]
 pub(super) struct Mouse {
     at: PhysicalPosition<f64>,
-    drag: Option<Drag>,
+    pub drag: Option<Drag>,
     shift: bool,
     /// Distance that the pointer has moved since a button was pressed, in picture heights.
     travel: f32,
-    /// Brush strokes since the last call of [`Mouse::take_strokes`].
-    strokes: Vec<Stroke>,
+    /// Brush strokes that the simulation has not received yet.
+    pub strokes: Vec<Stroke>,
     /// Whether the next stroke of the brush begins a drag.
     begins: bool,
-    /// Gestures since the last call of [`Mouse::take_gestures`].
-    gestures: Vec<Gesture>,
+    /// Gestures that are not carried out yet.
+    pub gestures: Vec<Gesture>,
 }
 
+/// A drag over the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Drag {
+pub(super) enum Drag {
     Camera(MouseButton, rig::Drag),
     /// A drag with this button uses a tool.
     Tool(MouseButton, DragTool),
@@ -156,10 +157,6 @@ impl Mouse {
         }
     }
 
-    pub(super) fn cancel(&mut self) {
-        self.drag = None;
-    }
-
     /// Returns whether the current drag began with a tool other than `tool`.
     pub(super) fn is_stale(&self, tool: DragTool) -> bool {
         match self.drag {
@@ -169,24 +166,9 @@ impl Mouse {
         }
     }
 
-    /// Returns whether a drag is under way.
-    pub(super) fn is_dragging(&self) -> bool {
-        self.drag.is_some()
-    }
-
-    /// Returns whether the user is panning the camera, with a drag that is longer than a click.
+    /// Returns whether a drag that is longer than a click pans the camera.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
-    }
-
-    /// Returns and removes the strokes of the brush since the last call.
-    pub(super) fn take_strokes(&mut self) -> Vec<Stroke> {
-        std::mem::take(&mut self.strokes)
-    }
-
-    /// Returns and removes the gestures since the last call.
-    pub(super) fn take_gestures(&mut self) -> Vec<Gesture> {
-        std::mem::take(&mut self.gestures)
     }
 
     fn moved(

@@ -9,7 +9,7 @@ use crate::session::{Command, Notice, ReplacedKernels};
 impl Viewer {
     /// Handles the notices that the simulation has sent since the last call.
     pub(super) fn poll_notices(&mut self) -> Result<()> {
-        for notice in self.sim.notices() {
+        for notice in self.sim.session.notices() {
             match notice {
                 Notice::Failed(error) if self.sim.shown.generation == 0 => return Err(error),
                 Notice::Failed(error) => {

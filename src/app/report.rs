@@ -22,7 +22,7 @@ pub(super) struct Recorder {
     output: Option<OutputFile>,
     started: Instant,
     /// Number of drawn frames after which the program exits, if limited.
-    limit: Option<u64>,
+    pub limit: Option<u64>,
     first_frame: Option<Duration>,
     /// Number of drawn frames.
     pub frames: u64,
@@ -63,11 +63,6 @@ impl Recorder {
             events: Vec::new(),
             controls: BTreeMap::new(),
         }
-    }
-
-    /// Returns whether the program exits after a set number of frames.
-    pub(super) fn is_limited(&self) -> bool {
-        self.limit.is_some()
     }
 
     /// Returns whether the program has drawn all frames that the user asked for.

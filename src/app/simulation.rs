@@ -5,11 +5,11 @@ use crate::base::error::Error;
 use crate::compute::DeviceInfo;
 use crate::engine::Resolved;
 use crate::engine::config::Config;
-use crate::session::{Command, Frame, Notice, Session, Stats};
+use crate::session::{Command, Frame, Session, Stats};
 
 /// The window's side of the simulation: its session, the edited config and the newest statistics.
 pub(super) struct Simulation {
-    session: Session,
+    pub session: Session,
     /// The devices that may compute.
     pub pool: Vec<DeviceInfo>,
     /// The config that the panel edits. Each change is sent to the simulation's thread.
@@ -34,19 +34,10 @@ impl Simulation {
         self.session.send(command);
     }
 
-    pub(super) fn notices(&mut self) -> Vec<Notice> {
-        self.session.notices()
-    }
-
     /// Returns the newest frame, the statistics of the frame on the screen, and whether the frame is new since the last call.
     pub(super) fn frame(&mut self) -> (&Frame, &Stats, bool) {
         let (frame, is_new) = self.session.frame();
         (frame, &self.shown, is_new)
-    }
-
-    /// Stores the statistics of the newest frame, which is now on the screen.
-    pub(super) fn take_stats(&mut self) {
-        self.shown = self.session.shown().stats.clone();
     }
 
     /// Returns the config and the newest points.
@@ -70,17 +61,6 @@ impl Simulation {
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));
-    }
-
-    /// Returns the statistics of the newest computed frame, even if a hidden window does not show the frame.
-    pub(super) fn newest(&mut self) -> &Stats {
-        &self.session.newest().stats
-    }
-
-    /// Ends the simulation and returns its last notices. `view` is the camera for the last snapshot.
-    pub(super) fn end(&mut self, view: String) -> Vec<Notice> {
-        self.session.end(Some(view));
-        self.session.notices()
     }
 }
 

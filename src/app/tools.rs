@@ -121,7 +121,7 @@ impl Tools {
 
     /// Cancels the gesture. Returns whether there was an attractor, which the simulation then has to remove.
     pub(super) fn cancel(&mut self) -> bool {
-        self.mouse.cancel();
+        self.mouse.drag = None;
         self.aim = None;
         self.attractor.take().is_some()
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::Receiver;
 use glam::Vec3;
 use winit::event::WindowEvent;
 use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
@@ -10,7 +11,7 @@ use winit::event_loop::{ActiveEventLoop, EventLoopProxy};
 use super::autosave::Autosave;
 use super::clock::{Wake, waker};
 use super::exports::Exports;
-use super::file_reader::{FileReader, KernelFolder};
+use super::file_reader::{Content, KernelFolder};
 use super::options::Options;
 use super::report::Recorder;
 use super::rig::FollowTarget;
@@ -38,7 +39,7 @@ pub(super) struct Viewer {
     pub(super) preferences: Preferences,
     pub(super) exports: Exports,
     /// The file that is being read, if any.
-    pub(super) reader: Option<FileReader>,
+    pub(super) reader: Option<Receiver<Result<Content>>>,
     /// The watched folder of kernels, if any.
     pub(super) kernels: Option<KernelFolder>,
     pub(super) recorder: Recorder,
@@ -79,7 +80,7 @@ impl Viewer {
         ui.alerts.toasts.offer = offer;
         error.into_iter().for_each(|error| ui.alerts.error("Could not read the settings", error, None));
         let kernels = options.kernels.map(|folder| KernelFolder::new(folder, waker(proxy))).transpose()?;
-        ui.kernels = kernels.as_ref().map(|kernels| kernels.path().to_owned());
+        ui.kernels = kernels.as_ref().map(|kernels| kernels.watch.folder.clone());
         Ok(Self {
             sim: Simulation::new(session, pool, options.config),
             viewpoint: Viewpoint::new(&options.view),
@@ -128,7 +129,9 @@ impl Viewer {
             let settings = self.settings();
             self.preferences.save(settings);
             let Self { autosave, sim, viewpoint, .. } = self;
-            let commands = autosave.save(sim.newest(), || viewpoint.rig.camera.to_words());
+            // A hidden window does not show the newest frame.
+            let newest = &sim.session.newest().stats;
+            let commands = autosave.save(newest, || viewpoint.rig.camera.to_words());
             commands.into_iter().for_each(|command| sim.send(command));
         }
         Ok(())
@@ -169,7 +172,7 @@ impl Viewer {
         self.update_attractor();
         let Some(output) = self.show_panel(events) else { return Ok(None) };
         // egui also uses a press just outside the edge of a panel or a window.
-        if self.tools.mouse.is_dragging() && self.screen.window.egui().is_using_pointer() {
+        if self.tools.mouse.drag.is_some() && self.screen.window.egui().is_using_pointer() {
             self.cancel_gesture();
         }
         self.configure(&before.0);
@@ -241,7 +244,7 @@ impl Viewer {
                 screen.view.forget();
             }
             screen.view.upload(&frame.points, frame.value_range)?;
-            sim.take_stats();
+            sim.shown = sim.session.shown().stats.clone();
             screen.stats.upload_ms = start.elapsed().as_secs_f64() * 1e3;
             self.recorder.new_bodies();
             self.tools.settings.follows &= self.sim.shown.selected.is_some();
@@ -312,7 +315,7 @@ impl Viewer {
 
     /// Applies the gestures and strokes of the mouse.
     fn apply_gestures(&mut self) {
-        for gesture in self.tools.mouse.take_gestures() {
+        for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
             let (config, points) = self.sim.scene();
             let camera = &self.viewpoint.rig.camera;
             let request = self.tools.apply(gesture, &Surroundings { camera, config, points });
@@ -331,7 +334,7 @@ impl Viewer {
                 None => {}
             }
         }
-        for stroke in self.tools.mouse.take_strokes() {
+        for stroke in std::mem::take(&mut self.tools.mouse.strokes) {
             if !self.must_wait() {
                 self.recorder.note(format!("paint={}", stroke.solid), &self.sim.shown);
                 self.sim.send(Command::Paint(stroke));
@@ -364,7 +367,7 @@ impl Viewer {
     /// Returns whether the displayed numbers change without any input.
     fn is_active(&self) -> bool {
         let is_busy = self.exports.film.is_some() || self.reader.is_some();
-        self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.is_limited()
+        self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.limit.is_some()
     }
 
     fn selected_position(&self) -> Option<Vec3> {
@@ -387,7 +390,8 @@ impl Viewer {
         self.end_film(true);
         let mut saved = Ok(());
         // Before the worker ends, it sends the pictures that were requested.
-        for notice in self.sim.end(self.viewpoint.rig.camera.to_words()) {
+        self.sim.session.end(Some(self.viewpoint.rig.camera.to_words()));
+        for notice in self.sim.session.notices() {
             let outcome = match notice {
                 Notice::SnapshotSaved { is_asked_for: true, outcome, .. } => outcome,
                 Notice::Captured(capture) => self.draw_capture(*capture),
