@@ -35,7 +35,8 @@ pub(super) struct Exports {
     films: u64,
     /// Names of new files, including those being written.
     pub names: Names,
-    written: (Sender<Written>, Receiver<Written>),
+    /// Outcomes of writing files that are not shown yet.
+    pub written: (Sender<Written>, Receiver<Written>),
     /// Threads that write pictures and films to files.
     writers: Vec<JoinHandle<()>>,
 }
@@ -166,12 +167,7 @@ impl Exports {
         });
     }
 
-    /// Returns the outcomes of all writes that have ended since the last call.
-    pub(super) fn poll_written(&mut self) -> Vec<Written> {
-        self.written.1.try_iter().collect()
-    }
-
-    /// Waits until all pictures and films are written; returns the first error, if any.
+    /// Waits until all pictures and films are written; returns the first error of a file that could not be written.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
             // The panic of a writer thread was already printed.

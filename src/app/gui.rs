@@ -113,13 +113,13 @@ impl Gui {
         let (shapes, textures) = (std::mem::take(&mut self.shapes), std::mem::take(&mut self.textures));
         let whole = Rect::from_min_size(Pos2::ZERO, vec2(size.0 as f32, size.1 as f32) / scale);
         let changed = match self.layer.fit(size)? || !textures.is_empty() || scale != self.scale {
-            true => Patches::from(whole),
+            true => Patches(vec![whole]),
             false => Patches::changed(&self.painted, &shapes, scale),
         };
-        if !changed.is_empty() {
+        if !changed.0.is_empty() {
             let mut surface = self.layer.surface()?;
             let mut primitives = Vec::new();
-            for patch in changed.iter() {
+            for patch in changed.0 {
                 let area = pixels(patch, size, scale);
                 surface.clear(Some(&area), Some((0.0, 0.0, 0.0, 0.0)), false, None, None);
                 let within = shapes.iter().filter(|shape| bounds(shape).intersects(patch)).cloned();
@@ -135,7 +135,7 @@ impl Gui {
     /// Draws the painted panel over the picture in `frame`.
     pub(super) fn lay(&self, frame: &mut Frame) -> Result<()> {
         let size = frame.get_dimensions();
-        self.layer.lay(frame, self.covered.iter().map(|rect| pixels(rect, size, self.scale)))
+        self.layer.lay(frame, self.covered.0.iter().map(|rect| pixels(*rect, size, self.scale)))
     }
 }
 

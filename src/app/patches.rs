@@ -10,13 +10,7 @@ pub(super) const EDGE: f32 = 1.5;
 
 /// A set of rectangles that do not touch one another.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Patches(Vec<Rect>);
-
-impl From<Rect> for Patches {
-    fn from(rect: Rect) -> Self {
-        Self(vec![rect])
-    }
-}
+pub(super) struct Patches(pub Vec<Rect>);
 
 impl Patches {
     /// Returns the rectangles in which two lists of shapes differ, rounded to pixels; `scale` is pixels per point.
@@ -44,14 +38,6 @@ impl Patches {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));
         patches
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = Rect> {
-        self.0.iter().copied()
     }
 
     fn add(&mut self, rect: Rect, scale: f32) {

@@ -69,7 +69,7 @@ impl Viewer {
 
     /// Continues the film that is being made, and shows which files were written.
     pub(super) fn poll_exports(&mut self) {
-        for Written { film, outcome } in self.exports.poll_written() {
+        while let Ok(Written { film, outcome }) = self.exports.written.1.try_recv() {
             match outcome {
                 Ok((path, note)) => {
                     let note = note.map(|note| format!("; {note}")).unwrap_or_default();

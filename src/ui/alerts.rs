@@ -1,6 +1,6 @@
 //! Messages to the user: error dialogs and toasts.
 
-use super::dialogs::Dialogs;
+use super::dialogs::{Dialogs, Message};
 use super::toasts::Toasts;
 use crate::base::edit::EditKind;
 use crate::base::error::Error;
@@ -56,7 +56,8 @@ impl Alerts {
 
     /// Opens an error dialog that stays until the user closes it; `log` is the compiler's log, if any.
     pub fn error(&mut self, title: impl Into<String>, text: impl Into<String>, log: Option<String>) {
-        self.dialogs.push(title.into(), text.into(), log);
+        let (title, text) = (title.into(), text.into());
+        self.dialogs.add(Message { title, text, log, ..Message::default() });
     }
 
     /// Opens an error dialog whose text is `error`.
@@ -84,7 +85,8 @@ impl Alerts {
     /// Reports that the simulation blew up and stopped. Offers to restart, and to undo the last brush stroke if `can_undo`.
     pub fn blew_up(&mut self, text: impl Into<String>, can_undo: bool) {
         self.dialogs.withdraw(BLOW_UP);
-        self.dialogs.push_blow_up(BLOW_UP, text.into(), can_undo);
+        let (title, text) = (BLOW_UP.to_owned(), text.into());
+        self.dialogs.add(Message { title, text, can_restart: true, can_undo, log: None });
         self.blow_up = Some(BlowUp::Reported);
     }
 
@@ -131,13 +133,8 @@ pub(super) struct UndoTracker {
 }
 
 impl UndoTracker {
-    /// Counts a request to undo an edit.
-    pub(super) fn request(&mut self) {
-        self.requested += 1;
-    }
-
-    /// Counts a request to undo an edit, up to `undos` requests.
-    pub(super) fn request_within(&mut self, undos: usize) {
+    /// Counts a request to undo an edit, unless all `undos` edits have already been requested.
+    pub(super) fn request(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }
 

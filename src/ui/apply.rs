@@ -5,7 +5,7 @@ use super::chart_window::Measurement;
 use super::files::Purpose;
 use super::interface::Ui;
 use super::model::Model;
-use super::{fields, playback};
+use super::playback;
 use crate::base::look;
 use crate::base::params::{self, ParamValue, ParamValues};
 use crate::export::chart::Chart;
@@ -23,7 +23,6 @@ impl Ui {
         model.config.running |= action.replaces_run() && self.alerts.clear_blow_up();
         let action = self.apply_to_run(action, model)?;
         let action = self.apply_to_settings(action, model)?;
-        let action = self.apply_to_tools(action, model)?;
         self.apply_to_windows(action, model)
     }
 
@@ -54,29 +53,26 @@ impl Ui {
                 // A scene cannot run back beyond its start.
                 config.reverse = false;
             }
-            Action::Undo if stats.undos > 0 && self.alerts.clear_blow_up() => {
-                self.alerts.undo.request();
-                return Some(Action::UndoAndRun);
-            }
             Action::Undo => {
-                self.alerts.undo.request_within(stats.undos);
-                return Some(action);
+                self.alerts.undo.request(stats.undos);
+                let ends_blow_up = stats.undos > 0 && self.alerts.clear_blow_up();
+                return Some(if ends_blow_up { Action::UndoAndRun } else { action });
             }
             action => return Some(action),
         }
         None
     }
 
-    /// Carries out an action on the settings or the appearance; returns an action that still needs handling.
+    /// Carries out an action on settings of the simulation or the look, on the mouse tools, the brush or the selected body.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
-        let Model { config, look, .. } = model;
+        let Model { config, look, tools, stats, .. } = model;
         match action {
             Action::ToggleFreeRun => {
                 config.free_run ^= true;
                 self.show_switch("free run", config.free_run);
             }
             Action::SelectVariant(variant) => config.variant = variant,
-            Action::ResetParameters => config.mode = fields::default_mode(config),
+            Action::ResetParameters => config.mode = config.mode.info().mode_for(&config.start),
             Action::SetOption(key, option) => {
                 let of_mode = params::set(config.mode.as_mut(), key, option);
                 let _ = of_mode.or_else(|_| params::set(*look, key, option));
@@ -98,15 +94,6 @@ impl Ui {
             Action::LargerText => look.scale = look.scale.next(true),
             Action::SmallerText => look.scale = look.scale.next(false),
             Action::DefaultTextSize => look.scale = look::Size::One,
-            action => return Some(action),
-        }
-        None
-    }
-
-    /// Carries out an action on the mouse tools, the brush or the selected body; returns an action that still needs handling.
-    fn apply_to_tools(&mut self, action: Action, model: &mut Model) -> Option<Action> {
-        let Model { config, tools, stats, .. } = model;
-        match action {
             Action::DeleteBody => return stats.selected.map(|_| action),
             Action::ToggleTool(tool) => match config.mode.info().work.tools {
                 Ok(()) => tools.tool = if tools.tool == tool { Tool::Look } else { tool },

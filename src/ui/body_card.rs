@@ -5,7 +5,8 @@ use egui::{Align2, Button, RichText, vec2};
 use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::live_number;
-use super::{keys, theme};
+use super::theme;
+use super::widgets::{button, shortcut_button};
 use crate::base::bodies::FINITE_LIMIT;
 use crate::base::edit::{Edit, SelectedBody};
 use crate::base::format;
@@ -32,10 +33,8 @@ pub(super) fn show(ctx: &egui::Context, model: &mut Model, out: &mut Collector) 
             let follow = follow.on_hover_text("Move the camera with this body, or stop following");
             out.record("follow body", &follow);
             model.tools.follows ^= follow.clicked();
-            let delete = ui.button("Delete").on_hover_text(keys::hint(&Action::DeleteBody));
-            out.button("delete body", &delete, Action::DeleteBody);
-            let deselect = ui.button("Deselect").on_hover_text("Deselect this body (Escape)");
-            out.button("let go", &deselect, Action::Deselect);
+            shortcut_button(ui, out, ("delete body", "Delete"), Action::DeleteBody);
+            button(ui, out, ("let go", "Deselect", "Deselect this body (Escape)"), Action::Deselect);
         });
     });
 }

@@ -5,20 +5,20 @@ use std::collections::VecDeque;
 use egui::{Align2, Label, RichText};
 
 use super::action::{Action, Collector};
-use super::widgets::small;
-use super::{keys, theme};
+use super::theme;
+use super::widgets::{shortcut_button, small};
 
 /// An error message that a dialog shows or will show.
-#[derive(Debug, PartialEq)]
-struct Message {
-    title: String,
-    text: String,
-    /// Log of the kernel compiler, if any.
-    log: Option<String>,
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Message {
+    pub title: String,
+    pub text: String,
+    /// Log of the kernel's compiler.
+    pub log: Option<String>,
     /// Whether the dialog has a button that restarts the scene.
-    can_restart: bool,
+    pub can_restart: bool,
     /// Whether the dialog has a button that undoes the last edit.
-    can_undo: bool,
+    pub can_undo: bool,
 }
 
 /// Largest number of waiting errors. Each error may contain a long log.
@@ -68,21 +68,11 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Adds an error to the queue. If an equal error is already waiting, only its count increases.
-    pub(super) fn push(&mut self, title: String, text: String, log: Option<String>) {
-        self.add(Message { title, text, log, can_restart: false, can_undo: false });
-    }
-
-    /// Adds an error with a button to restart the scene, and a button to undo the last edit if `can_undo`.
-    pub(super) fn push_blow_up(&mut self, title: &str, text: String, can_undo: bool) {
-        self.add(Message { title: title.to_owned(), text, can_restart: true, can_undo, log: None });
-    }
-
     /// Replaces the text of the waiting error with this `title` and counts it again; adds an error if none has this title.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
-            None => self.push(title.to_owned(), text, None),
+            None => self.add(Message { title: title.to_owned(), text, ..Message::default() }),
         }
     }
 
@@ -96,7 +86,8 @@ impl Dialogs {
         self.waiting.retain(|(message, _)| message.title != title);
     }
 
-    fn add(&mut self, message: Message) {
+    /// Adds an error; an error that is equal to a waiting error is only counted.
+    pub(super) fn add(&mut self, message: Message) {
         if self.waiting.is_empty() {
             self.discarded = 0;
         }
@@ -184,12 +175,10 @@ fn buttons(ui: &mut egui::Ui, out: &mut Collector, message: &Message, more: &str
             }
         }
         if message.can_undo {
-            let undo = ui.button("Undo last stroke").on_hover_text(keys::hint(&Action::Undo));
-            out.button("undo broken", &undo, Action::Undo);
+            shortcut_button(ui, out, ("undo broken", "Undo last stroke"), Action::Undo);
         }
         if message.can_restart {
-            let restart = ui.button("⏮ Restart").on_hover_text(keys::hint(&Action::Restart));
-            out.button("restart broken", &restart, Action::Restart);
+            shortcut_button(ui, out, ("restart broken", "⏮ Restart"), Action::Restart);
         }
         ui.label(RichText::new(more).color(theme::of(ui).weak));
         close.clicked()

@@ -8,13 +8,6 @@ use super::action::Collector;
 use super::numbers::slider;
 use super::widgets::{Chip, chips, labelled_checkbox, resettable};
 use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
-use crate::engine::config::Config;
-use crate::modes::Mode;
-
-/// Returns the mode of `config` with the parameters that the scene sets, and defaults for all others.
-pub(super) fn default_mode(config: &Config) -> Box<dyn Mode> {
-    config.mode.info().mode_for(&config.start)
-}
 
 /// A [`Visitor`] that shows a row for each parameter, with a control that changes its value.
 pub(super) struct Fields<'a> {

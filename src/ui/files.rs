@@ -43,12 +43,6 @@ pub struct Files {
     pub folder: Option<PathBuf>,
 }
 
-impl std::fmt::Debug for Files {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Files").field("folder", &self.folder).finish_non_exhaustive()
-    }
-}
-
 impl Files {
     /// Opens a file dialog; `name` is the suggested file name without its extension.
     pub(super) fn ask(&mut self, purpose: Purpose, name: &str) {

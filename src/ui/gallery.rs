@@ -25,12 +25,6 @@ pub(super) struct Gallery {
     thumbnails: HashMap<String, TextureHandle>,
 }
 
-impl std::fmt::Debug for Gallery {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Gallery").field("is_open", &self.is_open).finish_non_exhaustive()
-    }
-}
-
 impl Gallery {
     /// Shows the gallery while it is open; closes it once a scene is chosen.
     pub(super) fn show(&mut self, ctx: &egui::Context, config: &Config, out: &mut Collector) {

@@ -103,8 +103,8 @@ struct Row {
 /// Measured quantities over time, since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Mode and generation (see [`Stats::generation`]) of the recorded scene.
-    scene: (&'static str, u64),
+    /// Mode and generation (see [`Stats::generation`]).
+    pub(super) scene: (&'static str, u64),
     rows: Vec<Row>,
     /// Time of the first recorded row, in seconds of egui's clock.
     start: f64,
@@ -165,11 +165,6 @@ impl History {
     /// Returns the simulated times of the first and the last recorded row; zeros if there are no rows.
     pub(super) fn times(&self) -> [f64; 2] {
         [self.rows.first(), self.rows.last()].map(|row| row.map_or(0.0, |row| row.time))
-    }
-
-    /// Returns the mode and the generation (see [`Stats::generation`]) of the recorded scene.
-    pub(super) fn scene(&self) -> (&'static str, u64) {
-        self.scene
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -15,7 +15,6 @@ use super::gallery::Gallery;
 use super::keys::Keyboard;
 use super::mode_memory::ModeMemory;
 use super::model::Model;
-use super::panel::Sections;
 use super::plots::Plots;
 use super::{body_card, help, jump, overlay, panel, theme, tools};
 use crate::base::look::{self, Look};
@@ -38,7 +37,7 @@ pub struct Output {
 }
 
 /// State of the user interface.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Ui {
     /// Whether the panel is shown.
     pub panel: bool,
@@ -66,8 +65,6 @@ pub struct Ui {
     palette: CommandPalette,
     /// Key of the setting that the panel scrolls to in the next frame.
     pub(super) jump: Option<&'static str>,
-    /// Size of text that was last passed to egui; `None` means the default.
-    scale: Option<look::Size>,
     keyboard: Keyboard,
 }
 
@@ -92,7 +89,7 @@ impl Ui {
         if let Some(key) = self.jump.take() {
             jump::start(ctx, key);
         }
-        self.apply_look(ctx, model.look);
+        apply_look(ctx, model.look);
         let followed = model.look.follow;
         self.show_panel(ctx, &mut model, &mut out);
         self.show_over_picture(ctx, &mut model, &mut out);
@@ -129,13 +126,8 @@ impl Ui {
         if !self.panel {
             return panel::show_hidden(ctx, out);
         }
-        let sections = Sections {
-            measurement: &self.measurement,
-            brush: &mut self.brush,
-            export: &mut self.export,
-            kernels: self.kernels.as_deref(),
-        };
-        panel::show(ctx, model, sections, out);
+        let Self { brush, export, measurement, kernels, .. } = self;
+        panel::show(ctx, model, (brush, export), (measurement, kernels.as_deref()), out);
     }
 
     /// Shows the overlay, the toolbar and the markers of the tools.
@@ -170,16 +162,13 @@ impl Ui {
         self.alerts.dialogs.show(ctx, out);
         hidden
     }
+}
 
-    /// Sets the theme and the size of text.
-    fn apply_look(&mut self, ctx: &egui::Context, look: &Look) {
-        ctx.set_theme(match look.theme {
-            look::Theme::Dark => egui::Theme::Dark,
-            look::Theme::Light => egui::Theme::Light,
-        });
-        if self.scale.unwrap_or(look::Size::One) != look.scale {
-            ctx.set_zoom_factor(look.scale.factor());
-            self.scale = Some(look.scale);
-        }
-    }
+/// Sets the theme and the size of text.
+fn apply_look(ctx: &egui::Context, look: &Look) {
+    ctx.set_theme(match look.theme {
+        look::Theme::Dark => egui::Theme::Dark,
+        look::Theme::Light => egui::Theme::Light,
+    });
+    ctx.set_zoom_factor(look.scale.factor());
 }

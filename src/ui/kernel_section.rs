@@ -8,13 +8,13 @@ use super::action::{Action, Collector};
 use super::chart_window::Measurement;
 use super::model::Model;
 use super::numbers::auto_number;
-use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row};
+use super::widgets::{auto_row, button, folded, heading, labelled_checkbox, note, row, shortcut_button};
 use super::{playback, theme};
 use crate::base::format;
 use crate::engine::config::Config;
 use crate::engine::tuning::{Study, Trial};
 use crate::export::chart::Chart;
-use crate::modes::{Recipe, Variant};
+use crate::modes::Recipe;
 
 /// Shows the Kernel section of the panel. `folder` is the folder of edited kernels, if any.
 pub(super) fn show(
@@ -38,7 +38,8 @@ pub(super) fn show(
         let range = 1..=playback::MAX_STEPS_PER_FRAME;
         ui.spacing_mut().item_spacing.x = 3.0;
         auto_number(ui, out, ("steps per frame", label), &mut config.steps_per_frame, in_use, range);
-        playback::speed_buttons(ui, out);
+        shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
+        shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
     });
     let help =
         "Compute steps without waiting for the screen: the highest speed, but some steps are not shown";
@@ -63,14 +64,10 @@ fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
 fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, stats, .. } = model;
     let info = config.mode.info();
-    let place = |wanted: &Variant| info.variants.iter().position(|variant| variant == wanted);
     let in_use = info.variant(stats.variant);
-    let options: Vec<_> = info.variants.iter().map(|it| (it.name.to_owned(), it.summary)).collect();
+    let options: Vec<_> = info.variants.iter().map(|it| (it, it.name.to_owned(), it.summary)).collect();
     let texts = ("variant", "Variant", "Kernels that compute the same step in different ways; slowest first");
-    let places = (config.variant.and_then(place), in_use.and_then(place));
-    if let Some(clicked) = auto_row(ui, out, texts, &options, places) {
-        config.variant = clicked.map(|at| &info.variants[at]);
-    }
+    auto_row(ui, out, texts, &options, (&mut config.variant, in_use));
     if let Some(variant) = config.variant.or(in_use) {
         note(ui, variant.summary);
     }
@@ -79,13 +76,10 @@ fn variant(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, stats, device, recipe, .. } = model;
     let sizes = recipe.map(|recipe| recipe.work_groups(device)).unwrap_or_default();
-    let place = |wanted: usize| sizes.iter().position(|&size| size == wanted);
-    let options: Vec<_> = sizes.iter().map(|size| (size.to_string(), "Work-items per work-group")).collect();
+    let option = |size: &usize| (*size, size.to_string(), "Work-items per work-group");
+    let options: Vec<_> = sizes.iter().map(option).collect();
     let texts = ("work-group", "Work-group", "Number of work-items that run together and share local memory");
-    let places = (config.work_group.and_then(place), place(stats.work_group));
-    if let Some(clicked) = auto_row(ui, out, texts, &options, places) {
-        config.work_group = clicked.map(|size| sizes[size]);
-    }
+    auto_row(ui, out, texts, &options, (&mut config.work_group, Some(stats.work_group)));
 }
 
 /// Shows the choice of the work-group's width and height, for kernel variants with two-dimensional work-groups.
@@ -93,24 +87,27 @@ fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let Some(name) = recipe.variant.width_knob else { return };
     let Some((knob, in_use)) = recipe.knobs().find(|(knob, _)| knob.name == name) else { return };
-    let fits = knob.options.iter().copied().filter(|width| *width as usize <= recipe.work_group);
-    let widths: Vec<u32> = fits.collect();
-    let options = widths.iter().map(|width| {
-        (format!("{width}×{}", recipe.work_group / *width as usize), "Columns × rows of work-items")
-    });
-    let place = |wanted: u32| widths.iter().rposition(|&width| width <= wanted);
-    let places = (config.knobs.get(name).and_then(|&width| place(width)), place(in_use));
+    let widths = knob.options.iter().copied().filter(|width| *width as usize <= recipe.work_group);
+    let options: Vec<_> = widths
+        .map(|width| {
+            let shape = format!("{width}×{}", recipe.work_group / width as usize);
+            (width, shape, "Columns × rows of work-items")
+        })
+        .collect();
+    // A work-group that is too small has the largest width that fits.
+    let fitting = |wanted: u32| options.iter().rev().map(|option| option.0).find(|width| *width <= wanted);
+    let mut chosen = config.knobs.get(name).and_then(|&width| fitting(width));
     let texts = ("group shape", "Group shape", "Columns × rows of work-items in a work-group");
-    let clicked = auto_row(ui, out, texts, &options.collect::<Vec<_>>(), places);
-    set_knob(config, name, clicked.map(|at| at.map(|at| widths[at])));
+    if auto_row(ui, out, texts, &options, (&mut chosen, fitting(in_use))) {
+        set_knob(config, name, chosen);
+    }
 }
 
-/// Sets the compile-time parameter `name` to the user's `choice`, if any; `Some(None)` means `auto`.
-fn set_knob(config: &mut Config, name: &'static str, choice: Option<Option<u32>>) {
+/// Sets a compile-time parameter; `None` means `auto`.
+fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     match choice {
-        Some(Some(value)) => config.knobs.insert(name, value),
-        Some(None) => config.knobs.remove(name),
-        None => None,
+        Some(value) => config.knobs.insert(name, value),
+        None => config.knobs.remove(name),
     };
 }
 
@@ -133,11 +130,12 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Coll
             (true, _) => "on".to_owned(),
             (false, size) => size.to_string(),
         };
-        let options: Vec<_> = knob.options.iter().map(|option| (name(option), knob.summary)).collect();
-        let place = |wanted: u32| knob.options.iter().position(|&option| option == wanted);
-        let places = (config.knobs.get(knob.name).and_then(|&value| place(value)), place(in_use));
-        let clicked = auto_row(ui, out, (knob.name, knob.name, knob.summary), &options, places);
-        set_knob(config, knob.name, clicked.map(|at| at.map(|at| knob.options[at])));
+        let options: Vec<_> = knob.options.iter().map(|it| (*it, name(it), knob.summary)).collect();
+        let mut chosen = config.knobs.get(knob.name).copied();
+        let texts = (knob.name, knob.name, knob.summary);
+        if auto_row(ui, out, texts, &options, (&mut chosen, Some(in_use))) {
+            set_knob(config, knob.name, chosen);
+        }
     }
 }
 

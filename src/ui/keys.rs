@@ -23,7 +23,8 @@ pub struct Control {
     pub trigger: Trigger,
     /// Short description of the action.
     pub help: &'static str,
-    action: Option<Action>,
+    /// The action of a shortcut; `None` for a gesture.
+    pub(super) action: Option<Action>,
 }
 
 /// All shortcuts and gestures.
@@ -113,11 +114,6 @@ impl Control {
         }
     }
 
-    /// Returns the action of a shortcut; `None` for a gesture.
-    pub(super) fn action(&self) -> Option<&Action> {
-        self.action.as_ref()
-    }
-
     fn listens_to(&self, pressed: &Modifiers, key: Key) -> bool {
         let Trigger::Keys(keys) = self.trigger else { return false };
         // Some keyboards need Shift or Alt for keys that are not letters.
@@ -142,7 +138,7 @@ static HINTS: LazyLock<Vec<String>> =
 
 /// Returns a tooltip with the description and the keys of an action; empty if the action has no shortcut.
 pub(super) fn hint(action: &Action) -> &'static str {
-    let row = CONTROLS.iter().position(|row| row.action() == Some(action));
+    let row = CONTROLS.iter().position(|row| row.action.as_ref() == Some(action));
     row.map_or("", |row| &HINTS[row])
 }
 

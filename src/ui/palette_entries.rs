@@ -117,7 +117,7 @@ fn entries(config: &Config) -> impl Iterator<Item = Entry> {
         text: control.help.to_owned(),
         keys: control.text(),
         also: String::new(),
-        action: control.action().cloned(),
+        action: control.action.clone(),
     });
     let modes = MODES
         .iter()

@@ -8,7 +8,7 @@ use super::action::{Action, Collector};
 use super::brush::Brush;
 use super::chart_window::Measurement;
 use super::export::Export;
-use super::fields::{self, Fields};
+use super::fields::Fields;
 use super::model::Model;
 use super::numbers::auto_number;
 use super::widgets::{Chip, checkbox, chips, heading, note, row, shortcut_button, with_help};
@@ -21,18 +21,14 @@ const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// State that the panel's sections need in addition to the [`Model`].
-pub(super) struct Sections<'a> {
-    pub measurement: &'a Measurement,
-    pub brush: &'a mut Brush,
-    pub export: &'a mut Export,
-    /// Folder of edited kernels, if any.
-    pub kernels: Option<&'a Path>,
-}
-
-/// Shows the panel with all its sections.
-pub(super) fn show(ctx: &egui::Context, model: &mut Model, sections: Sections, out: &mut Collector) {
-    let Sections { measurement, brush, export, kernels } = sections;
+/// Shows the panel with all its sections. `kernels` is the folder of kernels that is watched.
+pub(super) fn show(
+    ctx: &egui::Context,
+    model: &mut Model,
+    (brush, export): (&mut Brush, &mut Export),
+    (measurement, kernels): (&Measurement, Option<&Path>),
+    out: &mut Collector,
+) {
     let margin = egui::Margin { left: 14, right: 8, top: 10, bottom: 8 };
     let frame = egui::Frame::NONE.fill(theme::of_context(ctx).surface).inner_margin(margin);
     let panel = egui::SidePanel::left("panel").default_width(330.0).width_range(300.0..=460.0);
@@ -189,15 +185,11 @@ fn devices(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 }
 
 fn parameters(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
-    let default = fields::default_mode(config);
-    let defaults = default.values();
+    let defaults = config.mode.info().mode_for(&config.start).values();
     section(ui, "Parameters");
     config.mode.visit(&mut Fields { ui, out, defaults: &defaults });
     ui.add_space(4.0);
     let reset = ui.add_enabled(config.mode.values() != defaults, Button::new("↺ Reset all"));
     let reset = with_help(reset, "Set every parameter to the scene's default");
-    out.record("reset all", &reset);
-    if reset.clicked() {
-        config.mode = default;
-    }
+    out.button("reset all", &reset, Action::ResetParameters);
 }

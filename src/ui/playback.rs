@@ -5,7 +5,7 @@ use egui::{Align, Button, Label, Layout, RichText, WidgetInfo, WidgetType, vec2}
 use super::action::{Action, Collector};
 use super::model::Model;
 use super::numbers::live_number;
-use super::widgets::{button, checkbox, heading, shortcut_button, tooltip, with_help};
+use super::widgets::{button, checkbox, heading, tooltip, with_help};
 use super::{keys, theme};
 use crate::base::format;
 use crate::engine::config::Config;
@@ -95,12 +95,6 @@ fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
             Some(reason) => with_help(back, reason),
         }
     });
-}
-
-/// Shows buttons that halve and double the steps per frame.
-pub(super) fn speed_buttons(ui: &mut egui::Ui, out: &mut Collector) {
-    shortcut_button(ui, out, ("slower", "½×"), Action::Slower);
-    shortcut_button(ui, out, ("faster", "2×"), Action::Faster);
 }
 
 /// Doubles or halves the steps per frame; `in_use` is the number that `auto` has chosen.

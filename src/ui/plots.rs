@@ -55,10 +55,10 @@ impl Lines {
     /// Copies the points of the history if an update is due.
     fn update(&mut self, ctx: &egui::Context, history: &History) {
         let now = ctx.input(|input| input.time);
-        let (is_another, is_due) = (history.scene() != self.scene, (now - self.at).abs() >= INTERVAL);
+        let (is_another, is_due) = (history.scene != self.scene, (now - self.at).abs() >= INTERVAL);
         if is_another || is_due || self.points.is_empty() {
             let points = (0..QUANTITIES.len()).map(|nth| history.points(nth)).collect();
-            *self = Self { points, at: now, times: history.times(), scene: history.scene() };
+            *self = Self { points, at: now, times: history.times(), scene: history.scene };
         } else if history.times() != self.times {
             ctx.request_repaint_after_secs((self.at + INTERVAL - now) as f32);
         }

@@ -4,6 +4,7 @@ use egui::{Align2, Button, RichText, vec2};
 
 use super::action::{Action, Collector};
 use super::theme;
+use super::widgets::button;
 
 /// How long a toast is shown, in seconds.
 const DURATION: f64 = 5.0;
@@ -67,9 +68,9 @@ fn show_offer(ui: &mut egui::Ui, offer: &str, out: &mut Collector) {
             let resume = ui.add(Button::new("Continue").fill(theme::of(ui).accent_fill));
             let resume =
                 resume.on_hover_text("Open the simulation that was saved when gravitile last closed");
-            let dismiss = ui.button("Not now").on_hover_text("Keep the saved simulation for later");
             out.button("continue", &resume, Action::ContinuePrevious);
-            out.button("not now", &dismiss, Action::DeclinePrevious);
+            let help = "Keep the saved simulation for later";
+            button(ui, out, ("not now", "Not now", help), Action::DeclinePrevious);
         });
     });
 }

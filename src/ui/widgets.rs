@@ -181,25 +181,29 @@ pub(super) fn chips<'a>(
     clicked
 }
 
-/// Shows a row with buttons for `auto` and for each option (name, tooltip). `chosen` is the index of the chosen option, or
-/// `None` for `auto`; `in_use` is the index of the option in use. Returns the user's new choice, if any.
-pub(super) fn auto_row(
+/// Shows a row with chips for `auto` and for each option (value, name, tooltip). `chosen` is `None` for `auto`. Returns whether
+/// the user made a choice.
+pub(super) fn auto_row<T: Copy + PartialEq>(
     ui: &mut egui::Ui,
     out: &mut Collector,
     (key, label, help): (&str, &str, &str),
-    options: &[(String, &str)],
-    (chosen, in_use): (Option<usize>, Option<usize>),
-) -> Option<Option<usize>> {
+    options: &[(T, String, &str)],
+    (chosen, in_use): (&mut Option<T>, Option<T>),
+) -> bool {
     let mut clicked = None;
     let auto = Chip::new("auto", "Let the program choose; the option in use is outlined", chosen.is_none());
-    let options = options.iter().enumerate().map(|(at, (name, help))| {
-        let in_use = chosen.is_none() && in_use == Some(at);
-        Chip { in_use, ..Chip::new(name, help, chosen == Some(at)) }
+    let chips_of_options = options.iter().map(|(value, name, help)| {
+        let in_use = chosen.is_none() && in_use == Some(*value);
+        Chip { in_use, ..Chip::new(name, help, *chosen == Some(*value)) }
     });
     let name = row(ui, label, help, |ui, _| {
-        clicked = chips(ui, out, (key, label), std::iter::once(auto).chain(options));
+        clicked = chips(ui, out, (key, label), std::iter::once(auto).chain(chips_of_options));
     });
-    if name.double_clicked() { Some(None) } else { clicked.map(|at| at.checked_sub(1)) }
+    let choice = if name.double_clicked() { Some(0) } else { clicked };
+    if let Some(at) = choice {
+        *chosen = at.checked_sub(1).map(|at| options[at].0);
+    }
+    choice.is_some()
 }
 
 /// Shows one chip, a button for an option. `label` names the choice for screen readers.

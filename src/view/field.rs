@@ -18,7 +18,8 @@ use crate::base::flow::{Image, Tones};
 pub(super) struct Field {
     context: Rc<Context>,
     program: Program,
-    texture: Option<Texture2d>,
+    /// The image, if any.
+    pub texture: Option<Texture2d>,
     tones: Tones,
     /// Values at the ends of the colour map.
     range: [f32; 2],
@@ -87,10 +88,5 @@ impl Field {
             background: BACKGROUND,
         };
         fill(surface, Some(area), &self.program, &uniforms, None)
-    }
-
-    /// Returns whether there is an image of a flow.
-    pub(super) fn is_there(&self) -> bool {
-        self.texture.is_some()
     }
 }

@@ -147,7 +147,7 @@ impl View {
             self.drawn = Some(wanted);
         }
         let over = match self.shape {
-            Shape::Tracers { half } if self.field.is_there() => {
+            Shape::Tracers { half } if self.field.texture.is_some() => {
                 self.field.draw(surface, area, (&self.cloud, camera, half))?;
                 true
             }
