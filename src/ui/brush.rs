@@ -2,8 +2,8 @@
 
 use super::action::{Action, Collector};
 use super::model::Model;
-use super::numbers::slider;
-use super::widgets::{labelled_checkbox, note, resettable, row};
+use super::numbers::slider_row;
+use super::widgets::{labelled_checkbox, note, row};
 use super::{keys, theme, tools};
 use crate::base::params::Scale;
 use crate::engine::config::Config;
@@ -46,10 +46,7 @@ impl Brush {
         });
         let texts = ("brush size", "Brush radius", "Half the width of the brush, in scene units.");
         ui.add_enabled_ui(self.is_on, |ui| {
-            resettable(ui, out, texts, &mut self.radius, Self::RADIUS, |ui, out, label, radius| {
-                let range = (Self::RADII, Scale::Log);
-                slider(ui, out, (texts.0, label, texts.2), radius, range, Self::RADIUS);
-            });
+            slider_row(ui, out, texts, (&mut self.radius, Self::RADIUS), (Self::RADII, Scale::Log));
         });
         note(ui, "Drag over the picture to paint; right-drag or Shift+drag to erase");
     }

@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use egui::Response;
 
 use super::action::Collector;
-use super::numbers::slider;
+use super::numbers::slider_row;
+use super::swatches;
 use super::widgets::{Chip, chips, labelled_checkbox, resettable};
 use crate::base::params::{ChangeEffect, Info, Opt, ParamValue, ParamValues, Scale, Visitor};
 
@@ -18,21 +19,26 @@ pub(super) struct Fields<'a> {
 
 impl Visitor for Fields<'_> {
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale) {
-        let read = |value| if let ParamValue::Float(x) = value { Some(x) } else { None };
-        self.row(info, value, read, |ui, out, (label, help, default), value| {
-            slider(ui, out, (info.key, label, help), value, (range, scale), default);
-        });
+        let (help, default) = (help(info), self.defaults.float(info.key).unwrap_or(*value));
+        slider_row(self.ui, self.out, (info.key, info.label, &help), (value, default), (range, scale));
     }
 
     fn flag(&mut self, info: &Info, value: &mut bool) {
         let read = |value| if let ParamValue::Flag(on) = value { Some(on) } else { None };
-        self.row(info, value, read, |ui, out, (label, help, _), value| {
+        self.row(info, value, read, |ui, out, (label, help), value| {
             labelled_checkbox(ui, out, info.key, (info.label, label, help), value);
         });
     }
 
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]) {
-        self.choose(info, index, options, |ui, out, index| {
+        let read = |value| match value {
+            ParamValue::Option(name) => options.iter().position(|opt| opt.name == name),
+            _ => None,
+        };
+        self.row(info, index, read, |ui, out, _, index| {
+            if info.key == "palette" {
+                return swatches::show(ui, out, index);
+            }
             let chip = |(i, opt): (usize, &&'static Opt)| Chip::new(opt.name, opt.help, i == *index);
             let all = options.iter().enumerate().map(chip);
             if let Some(clicked) = chips(ui, out, (info.key, info.label), all) {
@@ -43,34 +49,19 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// Shows a row for a choice among options; `add` shows the options.
-    pub(super) fn choose(
-        &mut self,
-        info: &Info,
-        index: &mut usize,
-        options: &[&'static Opt],
-        add: impl FnOnce(&mut egui::Ui, &mut Collector, &mut usize),
-    ) {
-        let read = |value| match value {
-            ParamValue::Option(name) => options.iter().position(|opt| opt.name == name),
-            _ => None,
-        };
-        self.row(info, index, read, |ui, out, _, index| add(ui, out, index));
-    }
-
-    /// Shows a row for a parameter. `add` shows its control, given the row's label, the tooltip and the default;
-    /// `read` converts the default from a [`ParamValue`].
+    /// Shows a row for a switch or a choice. `add` shows its control, given the row's label and the tooltip; `read` converts
+    /// the default from a [`ParamValue`].
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,
         value: &mut T,
         read: impl FnOnce(ParamValue) -> Option<T>,
-        add: impl FnOnce(&mut egui::Ui, &mut Collector, (&Response, &str, T), &mut T),
+        add: impl FnOnce(&mut egui::Ui, &mut Collector, (&Response, &str), &mut T),
     ) {
         let (help, default) = (help(info), self.defaults.get(info.key).and_then(read).unwrap_or(*value));
         let texts = (info.key, info.label, &*help);
         resettable(self.ui, self.out, texts, value, default, |ui, out, label, value| {
-            add(ui, out, (label, &help, default), value);
+            add(ui, out, (label, &help), value);
         });
     }
 }

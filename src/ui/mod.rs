@@ -33,6 +33,7 @@ mod plot_lines;
 mod plots;
 mod rasterizer;
 mod sparkline;
+mod swatches;
 mod theme;
 mod toasts;
 mod tools;

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use egui::{DragValue, PointerButton, Response, Slider};
 
 use super::action::Collector;
-use super::widgets::{Chip, chip, with_help};
+use super::widgets::{Chip, chip, resettable, with_help};
 use super::{jump, theme};
 use crate::base::format;
 use crate::base::params::Scale;
@@ -23,42 +23,44 @@ pub(super) fn number(
     jump::reveal_and_focus(key, &number);
 }
 
-/// Shows a slider and a number field for one value; a double click on the slider restores `default`.
-pub(super) fn slider(
+/// Shows a row with a slider and a number field for one value; a double click on the slider, too, restores `default`.
+pub(super) fn slider_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
-    (key, label, help): (&str, &Response, &str),
-    value: &mut f32,
+    (key, name, help): (&str, &str, &str),
+    (value, default): (&mut f32, f32),
     (range, scale): (RangeInclusive<f32>, Scale),
-    default: f32,
 ) {
-    let height = ui.spacing().interact_size.y;
-    let beside = theme::NUMBER_WIDTH + ui.spacing().item_spacing.x;
-    ui.spacing_mut().slider_width = (ui.available_width() - beside).max(0.0);
-    let speed = match scale {
-        Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
-        Scale::Log => f64::from(*value) / 100.0,
-    };
-    let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
-    let slider = with_help(ui.add(slider).labelled_by(label.id), help);
-    out.record(key, &slider);
-    if double_clicked(&slider) {
-        *value = default;
-    }
-    let (before, low, high) = (*value, *range.start(), *range.end());
-    let parser = RangeParser::new(low.into(), high.into());
-    let number = DragValue::new(value).range(range).speed(speed).update_while_editing(false);
-    let number = number.custom_formatter(|x, _| format::field(x)).custom_parser(|text| parser.parse(text));
-    let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
-    out.message = parser.message().or(out.message.take());
-    // The field shows fewer digits than the value has: entering and leaving the field must not round the value.
-    let shown = parse(&format::field(before.into())).map(|shown| (shown as f32).clamp(low, high));
-    if !number.dragged() && shown == Some(*value) {
-        *value = before;
-    }
-    let number = with_help(number, help);
-    out.record(format_args!("{key} number"), &number);
-    jump::reveal_and_focus(key, &number);
+    resettable(ui, out, (key, name, help), value, default, |ui, out, label, value| {
+        let height = ui.spacing().interact_size.y;
+        let beside = theme::NUMBER_WIDTH + ui.spacing().item_spacing.x;
+        ui.spacing_mut().slider_width = (ui.available_width() - beside).max(0.0);
+        let speed = match scale {
+            Scale::Linear => f64::from(range.end() - range.start()) / 300.0,
+            Scale::Log => f64::from(*value) / 100.0,
+        };
+        let slider = Slider::new(value, range.clone()).show_value(false).logarithmic(scale == Scale::Log);
+        let slider = with_help(ui.add(slider).labelled_by(label.id), help);
+        out.record(key, &slider);
+        if double_clicked(&slider) {
+            *value = default;
+        }
+        let (before, low, high) = (*value, *range.start(), *range.end());
+        let parser = RangeParser::new(low.into(), high.into());
+        let number = DragValue::new(value).range(range).speed(speed).update_while_editing(false);
+        let number =
+            number.custom_formatter(|x, _| format::field(x)).custom_parser(|text| parser.parse(text));
+        let number = ui.add_sized([theme::NUMBER_WIDTH, height], number).labelled_by(label.id);
+        out.message = parser.message().or(out.message.take());
+        // The field shows fewer digits than the value has: entering and leaving the field must not round the value.
+        let shown = parse(&format::field(before.into())).map(|shown| (shown as f32).clamp(low, high));
+        if !number.dragged() && shown == Some(*value) {
+            *value = before;
+        }
+        let number = with_help(number, help);
+        out.record(format_args!("{key} number"), &number);
+        jump::reveal_and_focus(key, &number);
+    });
 }
 
 /// Returns whether a slider was double-clicked; egui reports only drags of sliders.

@@ -6,8 +6,8 @@ use egui::{
 
 use super::action::{Action, Collector, Tool};
 use super::model::{Markers, Model, ToolSettings};
-use super::numbers::slider;
-use super::widgets::{Chip, chips, resettable, small, with_help};
+use super::numbers::slider_row;
+use super::widgets::{Chip, chips, small, with_help};
 use super::{keys, theme};
 use crate::base::params::Scale;
 use crate::session::Stats;
@@ -85,7 +85,7 @@ fn choice(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
 /// Shows the setting of the selected mouse tool, and how to use the tool.
 fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &mut Collector) {
     let usual = ToolSettings::default();
-    let (texts, (value, default), range, hint) = match tools.tool {
+    let (texts, values, range, hint) = match tools.tool {
         Tool::Look => return,
         Tool::Launch => (
             ("launch mass", "Mass", "Mass of a launched body, as a share of the mass of all bodies."),
@@ -108,9 +108,7 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
             },
         ),
     };
-    resettable(ui, out, texts, value, default, |ui, out, label, value| {
-        slider(ui, out, (texts.0, label, texts.2), value, (range, Scale::Log), default);
-    });
+    slider_row(ui, out, texts, values, (range, Scale::Log));
     ui.add(Label::new(small(ui, hint)).wrap());
 }
 
