@@ -86,25 +86,16 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds the simulation of `state` on `devices`. Time runs in the direction that `config` sets.
+/// Builds a simulation on `devices`, in the time direction of the configuration, that continues from `state` and the solver's
+/// `extra` data. `extra` may be empty.
 pub(super) fn build(
-    devices: &Devices,
-    config: &Config,
-    resolved: Resolved,
-    state: &State,
-) -> Result<Box<dyn Simulation>> {
-    let mode = directed(config, config.reverse)?;
-    mode.build_together(&device_recipes(devices, config, resolved)?, state)
-}
-
-/// Builds a simulation that continues from `state` and the solver's `extra` data. `extra` may be empty.
-pub(super) fn continued(
     devices: &Devices,
     config: &Config,
     resolved: Resolved,
     (state, extra): (&State, &Extra),
 ) -> Result<Box<dyn Simulation>> {
-    let mut simulation = build(devices, config, resolved, state)?;
+    let recipes = device_recipes(devices, config, resolved)?;
+    let mut simulation = directed(config, config.reverse)?.build_together(&recipes, state)?;
     if !extra.is_empty() {
         simulation.resume(extra)?;
     }

@@ -2,15 +2,13 @@
 
 use std::iter;
 
-use super::build::{Resolved, continued, directed, seed};
+use super::build::{Resolved, build, directed};
 use super::config::Config;
 use super::core::Engine;
-use super::states::{Checkpoint, Clock, SceneState};
+use super::states::{Checkpoint, SceneState};
 use crate::base::error::Result;
 use crate::base::params::ChangeEffect;
-use crate::base::state::State;
 use crate::compute::{DeviceInfo, Devices};
-use crate::modes::Extra;
 
 impl Engine {
     /// Applies `config`: sets live parameters at once, rebuilds kernels, and generates new bodies only if necessary.
@@ -43,9 +41,9 @@ impl Engine {
                 Some(ChangeEffect::Reseed)
             }
             left if rebuilds => {
-                let SceneState { state, mut extra, .. } = left.map_or_else(|| self.scene_state(), Ok)?;
-                config.mode.unsettle(&mut extra);
-                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
+                let mut scene = left.map_or_else(|| self.scene_state(), Ok)?;
+                config.mode.unsettle(&mut scene.extra);
+                self.replace_simulation(devices, SceneState { config: config.clone(), resolved, ..scene })?;
                 Some(ChangeEffect::Rebuild)
             }
             _ => {
@@ -100,15 +98,13 @@ impl Engine {
                 && !scene.config.reseeds(config)
         };
         match self.suspended.iter().find(is_the_same).cloned() {
-            Some(SceneState { config: before, resolved: ran, state, mut extra, clock, is_edited }) => {
-                let (_, change) = before.mode.values().changes(&config.mode.values());
-                if change >= Some(ChangeEffect::Live) || ran != resolved {
-                    config.mode.unsettle(&mut extra);
+            Some(mut scene) => {
+                let (_, change) = scene.config.mode.values().changes(&config.mode.values());
+                if change >= Some(ChangeEffect::Live) || scene.resolved != resolved {
+                    config.mode.unsettle(&mut scene.extra);
                 }
-                self.replace_simulation(devices, config.clone(), resolved, (state, extra))?;
-                self.set_clock(clock);
+                self.replace_simulation(devices, SceneState { config: config.clone(), resolved, ..scene })?;
                 self.undos.clear();
-                self.is_edited = is_edited;
             }
             None => self.begin_scene(devices, config.clone(), resolved)?,
         }
@@ -132,42 +128,25 @@ impl Engine {
 
     /// Generates the scene of `config` on `devices`, and starts its simulation.
     fn begin_scene(&mut self, devices: Devices, config: Config, resolved: Resolved) -> Result<()> {
-        let state = seed(&config, resolved.bodies);
-        self.replace_simulation(devices, config, resolved, (state, Extra::new()))?;
+        let scene = SceneState::begin(config, resolved, self.seedings + 1);
+        self.replace_simulation(devices, scene)?;
         self.seedings += 1;
-        self.set_clock(Clock { generation: self.seedings, ..Clock::default() });
         self.undos.clear();
-        (self.is_edited, self.baseline) = (false, None);
+        self.baseline = None;
         Ok(())
     }
 
-    /// Builds a simulation that continues from `state` and the solver's `extra` data, and replaces the current simulation.
-    /// On an error or a panic, the engine does not change.
-    pub(super) fn replace_simulation(
-        &mut self,
-        devices: Devices,
-        config: Config,
-        resolved: Resolved,
-        (state, extra): (State, Extra),
-    ) -> Result<()> {
-        let simulation = continued(&devices, &config, resolved, (&state, &extra))?;
-        (self.devices, self.simulation, self.size) = (devices, simulation, state.len());
-        self.checkpoint = Checkpoint::new(state, extra, self.clock);
-        self.is_backwards = config.reverse;
-        (self.config, self.resolved) = (config, resolved);
+    /// Builds a simulation that continues from `scene`, and replaces the current simulation. On an error or a panic, the engine
+    /// does not change.
+    pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
+        let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
+        self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
+        (self.devices, self.size, self.is_backwards) = (devices, state.len(), config.reverse);
+        (self.config, self.resolved, self.is_edited) = (config, resolved, is_edited);
+        (self.clock, self.burst_start) = (clock, clock);
+        self.checkpoint = Checkpoint::new(state, extra, clock);
         (self.changed_since_checkpoint, self.is_replaying, self.burst_is_new) = (false, false, false);
-        self.set_clock(self.clock);
         Ok(())
-    }
-
-    /// Sets the current step and the simulated time. No steps may have run since the last checkpoint.
-    pub(super) fn set_clock(&mut self, clock: Clock) {
-        (self.clock, self.burst_start, self.checkpoint.clock) = (clock, clock, clock);
-    }
-
-    /// Returns the state and the solver's extra data. Blocks until the device is done.
-    pub(super) fn state_and_extra(&mut self) -> Result<(State, Extra)> {
-        self.retry(|simulation| Ok((simulation.state()?, simulation.extra()?)))
     }
 
     /// Sets the direction of time, independently of the configuration.

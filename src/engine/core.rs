@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::build::{Resolved, build, seed};
+use super::build::{Resolved, build};
 use super::config::Config;
 use super::states::{Checkpoint, Clock, LostDevice, SceneState};
 use crate::base::bodies::{Bodies, Points};
@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::state::State;
 use crate::compute::{Device, Devices, Pending};
 use crate::modes::accuracy::Sample;
-use crate::modes::{Diagnostics, Extra, Sharing, Simulation};
+use crate::modes::{Diagnostics, Sharing, Simulation};
 
 /// A running simulation on its devices, set up and changed by a [`Config`].
 pub struct Engine {
@@ -58,44 +58,35 @@ impl Engine {
     pub fn new(devices: impl Into<Devices>, config: Config) -> Result<Self> {
         let devices = devices.into();
         let resolved = Resolved::new(&config, &devices[0].info)?;
-        let state = seed(&config, resolved.bodies);
-        let simulation = build(&devices, &config, resolved, &state)?;
-        let clock = Clock { generation: 1, ..Clock::default() };
-        Ok(Self::with(devices, config, resolved, simulation, Checkpoint::new(state, Extra::new(), clock)))
+        Self::with(devices, SceneState::begin(config, resolved, 1))
     }
 
-    /// Returns an engine that continues from `checkpoint` with `simulation`.
-    pub(super) fn with(
-        devices: Devices,
-        config: Config,
-        resolved: Resolved,
-        simulation: Box<dyn Simulation>,
-        checkpoint: Checkpoint,
-    ) -> Self {
-        let clock = checkpoint.clock;
-        Self {
+    /// Returns an engine that continues from `scene`.
+    pub(super) fn with(devices: Devices, scene: SceneState) -> Result<Self> {
+        let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
+        Ok(Self {
             is_backwards: config.reverse,
+            simulation: build(&devices, &config, resolved, (&state, &extra))?,
             devices,
             config,
             resolved,
-            simulation,
-            size: checkpoint.state.len(),
+            size: state.len(),
             clock,
             seedings: 1,
             suspended: Vec::new(),
             undos: VecDeque::new(),
-            is_edited: false,
+            is_edited,
             is_resumed: false,
             changes: 0,
             baseline: None,
-            checkpoint,
+            checkpoint: Checkpoint::new(state, extra, clock),
             burst_start: clock,
             changed_since_checkpoint: false,
             burst_is_new: false,
             is_replaying: false,
             lost_devices: Vec::new(),
             rounds_run: 0.0,
-        }
+        })
     }
 
     /// Returns whether the engine continues from a snapshot.

@@ -50,8 +50,6 @@ impl Engine {
             self.undos.push_back((kind, past));
             return Err(error);
         }
-        self.set_clock(past.clock);
-        self.is_edited = past.is_edited;
         Ok(true)
     }
 
@@ -123,13 +121,12 @@ impl Engine {
     fn put(&mut self, next: &SceneState) -> Result<()> {
         loop {
             let (config, resolved) = (self.config.clone(), self.resolved);
-            let mut extra = next.extra.clone();
+            let mut scene = SceneState { config, resolved, ..next.clone() };
             let settled = (&next.config.mode, next.resolved, &next.config.devices);
-            if settled != (&config.mode, resolved, &config.devices) {
-                config.mode.unsettle(&mut extra);
+            if settled != (&scene.config.mode, resolved, &scene.config.devices) {
+                scene.config.mode.unsettle(&mut scene.extra);
             }
-            let state = (next.state.clone(), extra);
-            let outcome = self.replace_simulation(self.devices.clone(), config, resolved, state);
+            let outcome = self.replace_simulation(self.devices.clone(), scene);
             if self.or_recover(outcome)?.is_some() {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::build::continued;
+use super::build::build;
 use super::core::Engine;
 use crate::base::bodies::Points;
 use crate::base::edit::Attractor;
@@ -40,11 +40,10 @@ impl Engine {
 
     /// Tests the current kernels on a copy of the simulation, then switches to them. Returns false if interrupted.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
-        let (state, mut extra) = self.state_and_extra()?;
-        let (config, resolved) = (self.config.clone(), self.resolved);
-        config.mode.unsettle(&mut extra);
-        let mut copy = continued(&self.devices, &config, resolved, (&state, &extra))?;
-        if config.mode.info().work.tools.is_ok() {
+        let mut scene = self.scene_state()?;
+        scene.config.mode.unsettle(&mut scene.extra);
+        let mut copy = build(&self.devices, &scene.config, scene.resolved, (&scene.state, &scene.extra))?;
+        if self.config.mode.info().work.tools.is_ok() {
             copy.attract(&Attractor { at: [0.0; 3], strength: 0.0, reach: 1.0 }, 0.0)?;
         }
         copy.start(1);
@@ -61,7 +60,7 @@ impl Engine {
         copy.diagnostics()?;
         drop(copy);
         let is_backwards = self.is_backwards;
-        self.replace_simulation(self.devices.clone(), config, resolved, (state, extra))?;
+        self.replace_simulation(self.devices.clone(), scene)?;
         self.set_direction(is_backwards)?;
         // Edited kernels may sum the energy differently.
         self.baseline = None;

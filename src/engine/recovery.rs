@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::build::{Resolved, continued, directed};
+use super::build::{Resolved, build, directed};
 use super::config::Config;
 use super::core::Engine;
 use super::snapshot::EXTENSION;
@@ -94,7 +94,7 @@ impl Engine {
         if resolved != self.resolved {
             config.mode.unsettle(&mut extra);
         }
-        let mut simulation = continued(&devices, &config, resolved, (state, &extra))?;
+        let mut simulation = build(&devices, &config, resolved, (state, &extra))?;
         // All steps since the checkpoint have the same direction: a change of direction takes a new checkpoint.
         let again = self.clock.step.abs_diff(step);
         let was_backwards = if again > 0 { self.clock.step < step } else { self.is_backwards };

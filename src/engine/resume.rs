@@ -1,6 +1,5 @@
 //! Snapshots of an engine, and engines that continue from them.
 
-use super::build::continued;
 use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
 use super::states::{Checkpoint, SceneState};
@@ -25,15 +24,13 @@ impl Engine {
         let restore = |(nth, run): (u64, Run)| SceneState::from_run(run, &device.info, is_same, tuned, nth);
         let suspended = (2..).zip(runs).map(restore).collect::<Result<Vec<_>>>()?;
         let baseline = first.baseline;
-        let SceneState { mut config, resolved, state, extra, clock, is_edited } = restore((1, first))?;
+        let mut scene = restore((1, first))?;
         if devices.pool().nth(1).is_some() {
-            config.devices = devices.chosen().to_vec();
+            scene.config.devices = devices.chosen().to_vec();
         }
-        let simulation = continued(&devices, &config, resolved, (&state, &extra))?;
-        let checkpoint = Checkpoint::new(state, extra, clock);
         let seedings = 1 + suspended.len() as u64;
-        let engine = Self::with(devices, config, resolved, simulation, checkpoint);
-        Ok(Self { seedings, suspended, baseline, is_edited, is_resumed: true, ..engine })
+        let engine = Self::with(devices, scene)?;
+        Ok(Self { seedings, suspended, baseline, is_resumed: true, ..engine })
     }
 
     /// Replaces the current simulation with the simulation in a snapshot. On an error, the current simulation continues.
@@ -73,7 +70,7 @@ impl Engine {
 
     /// Returns the complete state of the mode that is shown. Blocks until the device is done.
     pub(super) fn scene_state(&mut self) -> Result<SceneState> {
-        let (state, extra) = self.state_and_extra()?;
+        let (state, extra) = self.retry(|simulation| Ok((simulation.state()?, simulation.extra()?)))?;
         let (config, resolved, is_edited) = (self.config.clone(), self.resolved, self.is_edited);
         Ok(SceneState { config, resolved, state, extra, clock: self.clock, is_edited })
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::build::{Resolved, bodies_for, max_bodies};
+use super::build::{Resolved, bodies_for, max_bodies, seed};
 use super::config::Config;
 use super::snapshot::{RecipeRecord, Run};
 use super::tuned::Tuned;
@@ -64,7 +64,14 @@ pub(super) struct SceneState {
 }
 
 impl SceneState {
-    /// Converts a scene of a snapshot for use on `device`. Keeps its recipe if `device` wrote the snapshot (`is_same`).
+    /// Generates the first state of the scene of `config`.
+    pub(super) fn begin(config: Config, resolved: Resolved, generation: u64) -> Self {
+        let clock = Clock { generation, ..Clock::default() };
+        let state = seed(&config, resolved.bodies);
+        Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
+    }
+
+    /// Converts a run of a snapshot for `device`. The run keeps its recipe if `device` wrote the snapshot (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
