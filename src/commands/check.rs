@@ -83,14 +83,8 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((variants, cases));
     }
     let (info, edited) = (&device.info, edited(&device));
-    println!(
-        "{}, driver {} · relative errors, compared with double precision{edited}",
-        info.name, info.driver
-    );
-    println!(
-        "{:<10} {:<10} {:>10} {:>7} {:>6} {:>10} {:>8}  worst case",
-        "mode", "variant", "work-group", "kernels", "cases", "error", "allowed"
-    );
+    println!("{} · driver {} · relative errors against f64{edited}", info.name, info.driver);
+    println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
     let mut failures = 0;
     for (variants, cases) in plan {
         for variant in variants {

@@ -44,7 +44,7 @@ pub fn prepare(folder: &Path) -> Result<PathBuf> {
         for (name, text) in own() {
             let path = place.join(name);
             let parent = path.parent().unwrap_or(&place);
-            fs::create_dir_all(parent).map_err(|source| io_error("write", parent, source))?;
+            fs::create_dir_all(parent).map_err(Error::io("write", parent))?;
             OutputFile::create(&path)?.save(|file| file.write_all(text.as_bytes()))?;
         }
     }
@@ -75,17 +75,13 @@ pub fn read(folder: &Path) -> Result<KernelEdits> {
     for (name, own) in own() {
         let path = place.join(name);
         let Some(bytes) = files::read_small(&path, MOST_BYTES, "a kernel")? else { continue };
-        let no_text = |error| io_error("read", &path, std::io::Error::other(error));
-        let text = String::from_utf8(bytes).map_err(no_text)?;
+        let text =
+            String::from_utf8(bytes).map_err(std::io::Error::other).map_err(Error::io("read", &path))?;
         if text != own {
             edits.insert(name.to_owned(), text);
         }
     }
     Ok(edits)
-}
-
-fn io_error(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
-    Error::Io { doing, path: path.to_owned(), source }
 }
 
 /// Watches a folder on a separate thread until dropped.

@@ -86,7 +86,7 @@ impl Tuned {
         let Some(text) = files::read_small(path, MOST_BYTES, "a list of tuned kernels")? else {
             return Ok(Self::default());
         };
-        let error = |source| Error::Io { doing: "read", path: path.to_owned(), source };
+        let error = Error::io("read", path);
         let contents: Contents = serde_json::from_slice(&text).map_err(|why| error(why.into()))?;
         if contents.version != VERSION {
             let text =
@@ -102,8 +102,7 @@ impl Tuned {
     /// Returns an error if the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
-            let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
-            fs::create_dir_all(folder).map_err(error)?;
+            fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
         }
         let mut winners = Vec::clone(&self.0);
         let others = Self::load(path).unwrap_or_default();

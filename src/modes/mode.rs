@@ -14,7 +14,7 @@ use crate::base::error::{Error, Result};
 use crate::base::flow::Stroke;
 use crate::base::params::{self, ChangeEffect, ParamValues, Params};
 use crate::base::state::State;
-use crate::compute::{Device, DeviceInfo, KernelSource, Pending};
+use crate::compute::{Device, DeviceInfo, KernelSource, Lane, Pending};
 use crate::scene::Scene;
 
 /// Description of a simulation mode, a row of the table [`MODES`](super::MODES).
@@ -292,8 +292,13 @@ pub trait Simulation {
     /// Returns the fraction of the burst that is queued, 0 to 1.
     fn progress(&self) -> f32;
 
-    /// Waits until the device has finished all queued work.
-    fn finish(&mut self) -> Result<()>;
+    /// Returns the queue of the device, or of the first device that computes.
+    fn lane(&mut self) -> &mut Lane;
+
+    /// Waits for all queued work.
+    fn finish(&mut self) -> Result<()> {
+        self.lane().finish()
+    }
 
     /// Returns how often a step of the last burst did the work [`Work::in_step`], on average: more than once if steps
     /// are divided into substeps.
@@ -302,7 +307,9 @@ pub trait Simulation {
     }
 
     /// Returns the device time of the steps that ended since the last call, in seconds.
-    fn take_seconds(&mut self) -> f64;
+    fn take_seconds(&mut self) -> f64 {
+        self.lane().take_seconds()
+    }
 
     /// Returns the state after the last complete burst. Waits for the device.
     fn state(&mut self) -> Result<State>;

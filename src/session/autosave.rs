@@ -169,8 +169,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
 /// Creates the folder of the autosave file `path`, and renames the file of an earlier run to its [`previous`] name.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    let error = |source| Error::Io { doing: "write", path: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(error)?;
+    fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     if let Some(left) = [crashed(path), path.to_owned()].into_iter().find(|file| file.is_file()) {
         // The old file is lost only if the file system refuses to rename it.
         let _ = fs::rename(left, previous(path));

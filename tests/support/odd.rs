@@ -9,7 +9,7 @@ use gravitile::base::bodies::Points;
 use gravitile::base::error::Result;
 use gravitile::base::params::{Params, Visitor};
 use gravitile::base::state::State;
-use gravitile::compute::Pending;
+use gravitile::compute::{Lane, Pending};
 use gravitile::engine::config::Config;
 use gravitile::modes::accuracy::Sample;
 use gravitile::modes::gravity::Gravity;
@@ -158,6 +158,9 @@ impl Simulation for OddSimulation {
     }
     fn progress(&self) -> f32 {
         self.inner.progress()
+    }
+    fn lane(&mut self) -> &mut Lane {
+        self.inner.lane()
     }
     fn finish(&mut self) -> Result<()> {
         self.inner.finish()

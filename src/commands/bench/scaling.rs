@@ -71,17 +71,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         all.iter().for_each(|device| println!("{}, driver {}", device.info.label(), device.info.driver));
         println!("median of {} measurements", args.repeats);
         println!(
-            "{:<10} {:<10} {:>8} {:>7} {:>5} {:>10} {:>8} {:>10} {:>12} {:>8}  speed",
-            "mode",
-            "variant",
-            "bodies",
-            "devices",
-            "used",
-            "steps/s",
-            "speed-up",
-            "efficiency",
-            "exchange ms",
-            "error"
+            "mode       variant      bodies devices  used    steps/s speed-up efficiency  exchange ms    error  speed"
         );
     }
     let mut rows = Vec::new();

@@ -32,8 +32,8 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json {
-        println!("{}, driver {}: searching for the fastest settings", device.info.name, device.info.driver);
-        println!("{:<10} {:<10} {:>8} {:>10}  speed", "mode", "variant", "bodies", "work-group");
+        println!("{} · driver {} · search for the fastest settings", device.info.name, device.info.driver);
+        println!("mode       variant      bodies work-group  speed");
     }
     let mut rows = Vec::new();
     for config in &configs {

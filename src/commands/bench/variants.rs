@@ -100,11 +100,9 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
-        println!("{}, driver {} · median of {} measurements{edited}", info.name, info.driver, args.repeats);
-        println!(
-            "{:<10} {:<10} {:>8} {:>10} {:>10} {:>8} {:>7} {:<10}  speed",
-            "mode", "variant", "bodies", "work-group", "steps/s", "error", "% limit", "bound by"
-        );
+        println!("{} · driver {} · median of {} timings{edited}", info.name, info.driver, args.repeats);
+        println!("{first_look}");
+        println!("mode       variant      bodies work-group    steps/s    error % limit bound by    speed");
     }
     let mut rows = Vec::new();
     for round in rounds {

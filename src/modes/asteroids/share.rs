@@ -8,7 +8,7 @@ use super::simulation::{AsteroidSimulation, Burst, Measurement};
 use super::solver::{ContactPass, SecondPass};
 use super::substeps::Schedule;
 use crate::base::error::Result;
-use crate::compute::{Arg, Lane, Pass, Rows};
+use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl SharedSimulation for AsteroidSimulation {
@@ -24,10 +24,6 @@ impl SharedSimulation for AsteroidSimulation {
         (self.stepped, self.burst) = (stepped, Burst::default());
         self.divide(substeps);
         self.schedule = Schedule::from_list(&schedule, &self.params, Measurement::Done).unwrap_or_default();
-    }
-
-    fn lane(&mut self) -> &mut Lane {
-        &mut self.lane
     }
 
     fn cursor(&mut self) -> &mut Cursor {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::base::error::Result;
-use crate::compute::{Lane, Rows};
+use crate::compute::Rows;
 use crate::modes::Simulation;
 
 /// The part of a pass over all bodies or cells that one device computes.
@@ -78,10 +78,7 @@ pub(crate) trait SharedSimulation: Simulation {
     /// Restores the state of another simulation, whose buffers are already copied.
     fn adopt(&mut self, host_state: Self::HostState);
 
-    /// Returns the work queue of the simulation's device.
-    fn lane(&mut self) -> &mut Lane;
-
-    /// Returns the progress of the current stage, or the default value before the first pass of a burst of steps.
+    /// Returns the stage in progress, or the default value before the first pass of a burst.
     fn cursor(&mut self) -> &mut Cursor;
 
     /// Returns how a step can be divided among devices.

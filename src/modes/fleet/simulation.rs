@@ -11,7 +11,7 @@ use crate::base::edit::Attractor;
 use crate::base::error::Result;
 use crate::base::flow::Stroke;
 use crate::base::state::State;
-use crate::compute::{Device, Pending, Staging};
+use crate::compute::{Device, Lane, Pending, Staging};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Extra, Member, Mode, Sharing, Simulation};
 
@@ -123,8 +123,8 @@ impl<P: SharedSimulation> Fleet<P> {
         (participants, assignments)
     }
 
-    /// Returns the simulation on the first participating device, whose results are those of the fleet.
-    fn lead(&mut self) -> &mut P {
+    /// Returns the simulation of the first participant, whose results are those of the fleet.
+    pub(super) fn lead(&mut self) -> &mut P {
         &mut self.parts[self.participants[0]]
     }
 
@@ -334,6 +334,10 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         }
     }
 
+    fn lane(&mut self) -> &mut Lane {
+        self.lead().lane()
+    }
+
     fn take_seconds(&mut self) -> f64 {
         std::mem::take(&mut self.seconds)
     }
@@ -347,13 +351,11 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn state(&mut self) -> Result<State> {
-        self.gather(Need::State)?;
-        self.lead().state()
+        self.gather(Need::State)?.state()
     }
 
     fn extra(&mut self) -> Result<Extra> {
-        self.gather(Need::State)?;
-        self.lead().extra()
+        self.gather(Need::State)?.extra()
     }
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
@@ -361,8 +363,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.gather(Need::Picture)?;
-        self.lead().publish(points)
+        self.gather(Need::Picture)?.publish(points)
     }
 
     fn series(&mut self) -> Result<Vec<f64>> {
@@ -379,8 +380,7 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
     }
 
     fn body(&mut self, body: usize) -> Result<Option<[[f32; 4]; 2]>> {
-        self.gather(Need::State)?;
-        self.lead().body(body)
+        self.gather(Need::State)?.body(body)
     }
 
     /// Changes the velocities of all bodies on each device. Only the velocities of a device's own bodies are current; the
@@ -394,13 +394,11 @@ impl<P: SharedSimulation> Simulation for Fleet<P> {
         if self.burst.is_some() || self.left > 0 {
             return Ok(None);
         }
-        self.gather(Need::LastStep)?;
-        self.lead().sample(chosen)
+        self.gather(Need::LastStep)?.sample(chosen)
     }
 
     fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.gather(Need::Sums)?;
-        self.lead().diagnostics()
+        self.gather(Need::Sums)?.diagnostics()
     }
 
     fn sharing(&self) -> Option<&Sharing> {

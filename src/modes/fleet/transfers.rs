@@ -43,28 +43,23 @@ impl<P: SharedSimulation> Fleet<P> {
         Ok(())
     }
 
-    /// Sends the data that `need` requires from the other participating devices to the first device.
-    pub(super) fn gather(&mut self, need: Need) -> Result<()> {
-        if self.gathered >= Some(need) || self.participants.len() == 1 {
-            return Ok(());
-        }
-        for (&device, assignment) in self.participants.iter().zip(&self.assignments) {
-            self.parts[device].show(need, &assignment.own)?;
-        }
-        self.collect(need)?;
-        self.gathered = Some(need);
-        Ok(())
-    }
-
-    fn collect(&mut self, need: Need) -> Result<()> {
-        let Self { parts, participants, assignments, staging, .. } = self;
-        let mut exchange = Exchange::new(parts.len(), participants);
-        for (&from, assignment) in participants.iter().zip(assignments.iter()).skip(1) {
-            for (field, into) in parts[from].kept(need).into_iter().zip(parts[participants[0]].kept(need)) {
-                exchange.copy((from, field), (participants[0], into), assignment.own.clone());
+    /// Sends the first participant the data of the other participants that `need` requires. Returns the first participant.
+    pub(super) fn gather(&mut self, need: Need) -> Result<&mut P> {
+        if self.gathered < Some(need) && self.participants.len() > 1 {
+            let Self { parts, participants, assignments, staging, .. } = self;
+            for (&device, assignment) in participants.iter().zip(&*assignments) {
+                parts[device].show(need, &assignment.own)?;
             }
+            let (first, mut exchange) = (participants[0], Exchange::new(parts.len(), participants));
+            for (&from, assignment) in participants.iter().zip(&*assignments).skip(1) {
+                for (field, into) in parts[from].kept(need).into_iter().zip(parts[first].kept(need)) {
+                    exchange.copy((from, field), (first, into), assignment.own.clone());
+                }
+            }
+            staging.run(&exchange)?;
+            self.gathered = Some(need);
         }
-        staging.run(&exchange)
+        Ok(self.lead())
     }
 
     /// Exchanges data between the devices after a stage of a pass.

@@ -7,7 +7,7 @@ use super::carried::SERIES;
 use super::simulation::{Burst, FluidSimulation, MOVE_STEPS, Share};
 use super::variants::cells_of_group;
 use crate::base::error::Result;
-use crate::compute::{Arg, Lane, Pass, Rows};
+use crate::compute::{Arg, Pass, Rows};
 use crate::modes::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic, common_multiple};
 
 impl FluidSimulation {
@@ -41,10 +41,6 @@ impl SharedSimulation for FluidSimulation {
     fn adopt(&mut self, (now, mean_speeds): Self::HostState) {
         (self.now, self.share.mean_speeds) = (now, mean_speeds);
         (self.burst, self.stepped, self.share.has_all_fields) = (Burst::default(), false, false);
-    }
-
-    fn lane(&mut self) -> &mut Lane {
-        &mut self.lane
     }
 
     fn cursor(&mut self) -> &mut Cursor {

@@ -351,12 +351,8 @@ impl Simulation for FluidSimulation {
         step as f32 / steps.max(1) as f32
     }
 
-    fn finish(&mut self) -> Result<()> {
-        self.lane.finish()
-    }
-
-    fn take_seconds(&mut self) -> f64 {
-        self.lane.take_seconds()
+    fn lane(&mut self) -> &mut Lane {
+        &mut self.lane
     }
 
     fn state(&mut self) -> Result<State> {

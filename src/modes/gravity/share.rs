@@ -8,7 +8,7 @@ use super::simulation::{Burst, GravitySimulation, Known};
 use super::solver::ForcePass;
 use super::step::planes;
 use crate::base::error::Result;
-use crate::compute::{Arg, Lane, Pass, Rows};
+use crate::compute::{Arg, Pass, Rows};
 use crate::modes::fleet::{Assignment, Cursor, Need, Plan, SharedSimulation, Traffic};
 
 impl GravitySimulation {
@@ -26,10 +26,6 @@ impl SharedSimulation for GravitySimulation {
 
     fn adopt(&mut self, known: Known) {
         (self.known, self.burst) = (known, Burst::default());
-    }
-
-    fn lane(&mut self) -> &mut Lane {
-        &mut self.lane
     }
 
     fn cursor(&mut self) -> &mut Cursor {

@@ -176,12 +176,8 @@ impl Simulation for GravitySimulation {
         self.solver.work()
     }
 
-    fn take_seconds(&mut self) -> f64 {
-        self.lane.take_seconds()
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.lane.finish()
+    fn lane(&mut self) -> &mut Lane {
+        &mut self.lane
     }
 
     fn state(&mut self) -> Result<State> {
