@@ -178,12 +178,6 @@ impl<'a> Renderer<'a> {
         self.view.upload(&self.points, self.points.value_range())
     }
 
-    /// Returns which scene the camera follows.
-    fn follow_target(&self) -> FollowTarget {
-        let mode = self.engine.config().mode.info().name;
-        FollowTarget { mode, generation: self.engine.generation(), body: None }
-    }
-
     fn draw(&mut self) -> Result<image::RgbImage> {
         let Self { offscreen, view, rig, .. } = self;
         offscreen.render(|surface| view.draw(surface, &rig.camera, None))
@@ -219,7 +213,9 @@ impl<'a> Renderer<'a> {
                 self.take(pace)?;
             }
             let middle = view::middle(&self.points).filter(|_| self.look.follow);
-            let followed = middle.map(|middle| (self.follow_target(), middle));
+            let (mode, generation) = (self.engine.config().mode.info().name, self.engine.generation());
+            let target = FollowTarget { mode, generation, body: None };
+            let followed = middle.map(|middle| (target, middle));
             self.rig.tick(Duration::from_secs_f64(1.0 / f64::from(rate)), self.look.turn, followed);
             film.add(&self.draw()?)?;
             bar.inc(1);

@@ -243,8 +243,7 @@ impl Engine {
 
     /// Returns whether more than one device has work.
     pub fn shares(&self) -> bool {
-        let used = |sharing: &Sharing| sharing.members.iter().filter(|member| member.share > 0.0).count();
-        self.sharing().is_some_and(|sharing| used(sharing) > 1)
+        self.sharing().is_some_and(|sharing| sharing.used() > 1)
     }
 
     /// Returns a number, from 1, that increases whenever a scene is generated or restored.

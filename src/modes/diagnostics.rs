@@ -1,5 +1,8 @@
 //! Conserved quantities and other readings of a simulation.
 
+use glam::DVec3;
+
+use crate::base::bodies::Bodies;
 use crate::base::format;
 
 /// Conserved quantities, summed over all bodies with finite values or over all free cells.
@@ -76,12 +79,24 @@ impl Reading {
 }
 
 impl Diagnostics {
-    /// Adds the contribution of a body to the kinetic energy and to the momenta.
-    pub(super) fn add_body(&mut self, mass: f64, x: glam::DVec3, v: glam::DVec3) {
-        self.kinetic += 0.5 * mass * v.length_squared();
-        self.momentum_scale += mass * v.length();
-        self.momentum = (glam::DVec3::from(self.momentum) + v * mass).into();
-        self.angular_momentum = (glam::DVec3::from(self.angular_momentum) + x.cross(v) * mass).into();
+    /// Adds up energy and momenta of all finite bodies. `potential` returns the potential energy of a body from its index,
+    /// mass and position.
+    pub(super) fn of_bodies(bodies: &Bodies<f64>, potential: impl Fn(usize, f64, DVec3) -> f64) -> Self {
+        let mut sums = Self::default();
+        let (mut momentum, mut angular_momentum) = (DVec3::ZERO, DVec3::ZERO);
+        for (i, (row, v)) in bodies.positions.iter().zip(&bodies.velocities).enumerate() {
+            let (mass, [x, v]) = (row[3], [row, v].map(|row| DVec3::from_slice(row)));
+            if !v.is_finite() {
+                sums.nonfinite += 1;
+                continue;
+            }
+            sums.potential += potential(i, mass, x);
+            sums.kinetic += 0.5 * mass * v.length_squared();
+            sums.momentum_scale += mass * v.length();
+            momentum += v * mass;
+            angular_momentum += x.cross(v) * mass;
+        }
+        Self { momentum: momentum.into(), angular_momentum: angular_momentum.into(), ..sums }
     }
 
     /// Returns the sum of kinetic and potential energy.

@@ -38,6 +38,13 @@ pub struct Member {
     pub step_ms: f64,
 }
 
+impl Sharing {
+    /// Returns the number of devices that have work.
+    pub fn used(&self) -> usize {
+        self.members.iter().filter(|member| member.share > 0.0).count()
+    }
+}
+
 impl Member {
     pub(super) fn new(device: &DeviceInfo) -> Self {
         Self { index: device.index, device: device.name.clone(), share: 0.0, step_ms: 0.0 }

@@ -124,7 +124,7 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     let fixed = match &origin {
         Origin::Made(..) => *count,
         Origin::Bodies(bodies) => Some(bodies.len()),
-        Origin::Orbits(orbits) => Some(orbits.len()),
+        Origin::Orbits(orbits) => Some(orbits.bodies.len()),
         Origin::Walls(walls) => Some(walls.cells()),
     };
     for (what, number, most) in [
@@ -314,7 +314,7 @@ fn contents(scene: &Scene, mode: &str) -> Contents {
             contents.count = scene.bodies;
             contents.arguments = arguments.non_default(generator);
         }
-        Origin::Orbits(orbits) => contents.orbits = Some(orbits.text().to_owned()),
+        Origin::Orbits(orbits) => contents.orbits = Some(orbits.text.clone()),
         Origin::Bodies(_) | Origin::Walls(_) => {}
     }
     contents

@@ -24,8 +24,9 @@ const ROUNDS: usize = 60;
 /// Bodies on orbits, and the text that describes them.
 #[derive(Debug, Clone)]
 pub struct Orbits {
-    text: String,
-    bodies: Bodies<f64>,
+    pub(super) text: String,
+    /// The bodies, with velocities at G = 1.
+    pub(super) bodies: Bodies<f64>,
 }
 
 impl Orbits {
@@ -84,21 +85,6 @@ impl Orbits {
             true => Err((1, "there are no bodies; expected one per line".to_owned())),
             false => Ok(Self { text: text.to_owned(), bodies }),
         }
-    }
-
-    /// Returns the number of bodies.
-    pub(super) fn len(&self) -> usize {
-        self.bodies.len()
-    }
-
-    /// Returns the text from which the orbits were parsed.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the bodies, with velocities at G = 1.
-    pub(super) fn bodies(&self) -> &Bodies<f64> {
-        &self.bodies
     }
 }
 

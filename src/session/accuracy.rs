@@ -34,7 +34,8 @@ pub(super) struct AccuracyCheck {
     /// Largest share of the time that the checking thread may run.
     share: f64,
     seconds_per_pair: f64,
-    relative_error: Option<f64>,
+    /// The last result for the current variant.
+    pub(super) relative_error: Option<f64>,
 }
 
 impl AccuracyCheck {
@@ -47,11 +48,6 @@ impl AccuracyCheck {
             seconds_per_pair: GUESSED_SECONDS_PER_PAIR,
             relative_error: None,
         }
-    }
-
-    /// Returns the error that the last check of the current variant found, if any.
-    pub(super) fn relative_error(&self) -> Option<f64> {
-        self.relative_error
     }
 
     pub(super) fn is_due(&self) -> bool {

@@ -8,7 +8,8 @@ use crate::modes::{Busy, ModeInfo};
 
 /// Measured limits of a device. Limits that could not be measured are missing.
 pub(super) struct Limits {
-    roofline: Roofline,
+    /// Measured rates of arithmetic and memory.
+    pub(super) roofline: Roofline,
     /// A probe for each mode, which measures the hardware limit of the mode's speed.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
@@ -29,11 +30,6 @@ impl Limits {
             eprintln!("note: some speed limits of the device cannot be measured: {why}");
         }
         Self { roofline, probes }
-    }
-
-    /// Returns the measured arithmetic and memory rates of the device.
-    pub(super) fn roofline(&self) -> Roofline {
-        self.roofline
     }
 
     /// Measures the limit of a mode again, because on a busy machine the first measurement may be too low.

@@ -5,7 +5,6 @@ pub(super) mod scaling;
 pub(super) mod tune;
 pub(super) mod variants;
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::options::set_mode;
@@ -13,22 +12,11 @@ use crate::base::error::Result;
 use crate::cli::Bench;
 use crate::engine::Engine;
 use crate::engine::config::Config;
-use crate::engine::tuned::Tuned;
-use crate::modes::{ModeInfo, Variant};
+use crate::modes::ModeInfo;
 
-/// Kernel settings to measure; `auto` chooses those that are `None` or missing.
-struct Kernels<'a> {
-    variant: Option<&'static Variant>,
-    work_group: Option<usize>,
-    knobs: BTreeMap<&'static str, u32>,
-    tuned: &'a Tuned,
-}
-
-/// Returns a configuration to measure, with the parameters from `--set`.
-fn configuration(args: &Bench, info: &'static ModeInfo, bodies: usize, kernels: Kernels) -> Result<Config> {
-    let Kernels { variant, work_group, knobs, tuned } = kernels;
-    let bodies = Some(bodies);
-    let mut config = Config { bodies, variant, work_group, knobs, tuned: tuned.clone(), ..Config::new(info) };
+/// Returns the configuration to measure for a mode, with the parameters from `--set`. `auto` makes all other choices.
+fn configuration(args: &Bench, info: &'static ModeInfo) -> Result<Config> {
+    let mut config = Config::new(info);
     config.mode.unseen();
     config.mode.even();
     set_mode(config.mode.as_mut(), &args.set)?;

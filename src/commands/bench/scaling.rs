@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::{Kernels, Lap, configuration, time_in_turn, warm_up};
+use super::{Lap, configuration, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::cli::Bench;
 use crate::commands::devices::{edits, note_cache};
@@ -105,10 +105,11 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
             true => vec![None],
             false => variants.into_iter().map(Some).collect(),
         };
+        let base =
+            Config { work_group, knobs: knobs.clone(), tuned: tuned.clone(), ..configuration(args, info)? };
         for &bodies in sizes {
             for &variant in &variants {
-                let kernels = Kernels { variant, work_group, knobs: knobs.clone(), tuned: &tuned };
-                let config = configuration(args, info, bodies, kernels)?;
+                let config = Config { bodies: Some(bodies), variant, ..base.clone() };
                 let resolved = Resolved::new(&config, &all[0].info)?;
                 device_recipes(all, &config, resolved)?;
                 configs.push(config);
@@ -146,7 +147,7 @@ fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Re
         let (first, base) =
             rows.first().map_or((1.0 / step, count), |row| (row.steps_per_second, row.devices));
         let sharing = engine.sharing().cloned();
-        let used = sharing.as_ref().map_or(1, |all| all.members.iter().filter(|one| one.share > 0.0).count());
+        let used = sharing.as_ref().map_or(1, Sharing::used);
         let speed_up = 1.0 / step / first;
         rows.push(Row {
             info,

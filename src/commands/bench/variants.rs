@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::limits::Limits;
-use super::{Kernels, Lap, configuration, time_in_turn, warm_up};
+use super::{Lap, configuration, time_in_turn, warm_up};
 use crate::base::error::{Error, Result};
 use crate::base::files::OutputFile;
 use crate::base::params::product;
@@ -126,7 +126,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     if args.json {
         print_json(&serde_json::json!({
             "device": *device.info,
-            "roofline": limits.roofline(),
+            "roofline": limits.roofline,
             "repeats": args.repeats,
             "rows": rows
         }));
@@ -177,6 +177,7 @@ fn configurations(
     (variants, tuned, trials): (&[&'static Variant], &Tuned, &Trials),
     skipped: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
+    let base = Config { bodies: Some(bodies), tuned: tuned.clone(), ..configuration(args, info)? };
     let mut configs = Vec::new();
     for &variant in variants {
         let work_groups = match args.work_group.as_slice() {
@@ -192,8 +193,7 @@ fn configurations(
         };
         for &work_group in &work_groups {
             for knobs in combinations(variant, trials) {
-                let kernels = Kernels { variant: Some(variant), work_group, knobs, tuned };
-                let config = configuration(args, info, bodies, kernels)?;
+                let config = Config { variant: Some(variant), work_group, knobs, ..base.clone() };
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
                     Err(why) => skipped.push(why),

@@ -129,6 +129,6 @@ impl Mode for Asteroids {
     }
 
     fn reference_diagnostics(&self, state: &State<f64>) -> Result<Diagnostics> {
-        Ok(self.reference_sums(state.bodies()?))
+        Ok(Diagnostics::of_bodies(state.bodies()?, |_, mass, x| mass * self.field_of(x).potential))
     }
 }

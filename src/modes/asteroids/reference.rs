@@ -7,7 +7,6 @@ use super::parameters::{Asteroids, ContactLaw};
 use super::substeps::{Motion, Schedule};
 use crate::base::bodies::{Bodies, FINITE_LIMIT};
 use crate::base::edit::GravitySample;
-use crate::modes::Diagnostics;
 
 type Vector = glam::DVec3;
 
@@ -431,20 +430,6 @@ impl Asteroids {
         let near = x.length().max(f64::from(self.planet_radius)).max(1e-6);
         let gm = f64::from(self.g) * f64::from(self.planet_mass);
         GravitySample { acceleration: x * (-gm / near.powi(3)), potential: -gm / near }
-    }
-
-    pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {
-        let mut sums = Diagnostics::default();
-        for i in 0..bodies.len() {
-            let (x, v, mass) = body(bodies, i);
-            if !v.is_finite() {
-                sums.nonfinite += 1;
-                continue;
-            }
-            sums.potential += mass * self.field_of(x).potential;
-            sums.add_body(mass, x, v);
-        }
-        sums
     }
 }
 

@@ -120,20 +120,12 @@ impl Gravity {
     }
 
     pub(super) fn reference_sums(&self, bodies: &Bodies<f64>) -> Diagnostics {
-        let mut sums = Diagnostics::default();
-        for (i, (x, v)) in bodies.positions.iter().zip(&bodies.velocities).enumerate() {
-            let (mass, x, v) = (x[3], place(x), place(v));
-            if !v.is_finite() {
-                sums.nonfinite += 1;
-                continue;
-            }
+        Diagnostics::of_bodies(bodies, |i, mass, x| {
             let others = bodies.positions.iter().enumerate().filter(|(j, _)| *j != i);
             let phi: f64 =
                 others.map(|(_, other)| other[3] * self.potential(place(other).distance_squared(x))).sum();
-            sums.potential -= 0.5 * f64::from(self.g) * mass * phi;
-            sums.add_body(mass, x, v);
-        }
-        sums
+            -0.5 * f64::from(self.g) * mass * phi
+        })
     }
 }
 

@@ -85,7 +85,7 @@ fn galaxies(setup: &Setup, arguments: &Arguments) -> State {
 
 /// Returns bodies on orbits, with speeds scaled to the current G and the centre of mass at rest.
 pub(crate) fn orbiting(setup: &Setup, orbits: &Orbits) -> State {
-    finish(setup, |_, _, _| orbits.bodies().clone())
+    finish(setup, |_, _, _| orbits.bodies.clone())
 }
 
 /// A uniform cube of side 2 at rest. A ball of this density would collapse within π/2·√(R³/2GM) ≈ 1.5.

@@ -128,7 +128,7 @@ impl Worker {
             sharing: engine.sharing().cloned(),
             diagnostics: measurements.sums.as_ref().map(|sums| sums.diagnostics.clone()),
             energy_drift: measurements.sums.as_ref().and_then(|sums| sums.energy_drift),
-            relative_error: measurements.accuracy.relative_error(),
+            relative_error: measurements.accuracy.relative_error,
             ..Stats::default()
         };
         measurements.variants.note(&mut stats);
