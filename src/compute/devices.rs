@@ -65,10 +65,9 @@ impl Devices {
     /// Opens all devices again except the one with this key, because its failure may break a shared context. Returns
     /// `None` if no device would be left, or no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
-        let Some(lost) = self.open.iter().position(|device| device.key() == key) else { return Ok(None) };
-        let mut left = self.chosen.clone();
-        left.remove(lost);
-        if left.is_empty() {
+        let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
+        let left: Vec<usize> = others.map(|(place, _)| *place).collect();
+        if left.is_empty() || left.len() == self.open.len() {
             return Ok(None);
         }
         let devices = Self::open(self.pool.clone(), &left)?;

@@ -241,11 +241,6 @@ impl Engine {
         self.simulation.sharing()
     }
 
-    /// Returns whether more than one device has work.
-    pub fn shares(&self) -> bool {
-        self.sharing().is_some_and(|sharing| sharing.used() > 1)
-    }
-
     /// Returns a number, from 1, that increases whenever a scene is generated or restored.
     pub fn generation(&self) -> u64 {
         self.clock.generation

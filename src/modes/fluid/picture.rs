@@ -1,16 +1,20 @@
-//! Tracers, images, readings and brush of a fluid simulation.
+//! What a fluid simulation shows and takes: its state, tracers, images, readings and brush, and the trait `Simulation`.
 
 use std::ops::Range;
 
-use super::carried::SERIES;
+use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
 use super::grid::check_walls;
-use super::parameters::{Collision, Colour, Field};
-use super::simulation::FluidSimulation;
+use super::parameters::{Collision, Colour, Field, Fluid};
+use super::simulation::{Burst, FluidSimulation};
 use crate::base::bodies::{Points, Shape};
 use crate::base::error::Result;
-use crate::base::flow::{Image, SPEEDS, Tones, deviations, populations};
-use crate::compute::{Arg, Pass, Pending};
-use crate::modes::{Diagnostics, Effect, Judged, Reading, Sample};
+use crate::base::flow::{Image, SPEEDS, Stroke, Tones, deviations, populations};
+use crate::base::state::State;
+use crate::compute::{Arg, Buffer, Lane, Pass, Pending};
+use crate::modes::carried::list;
+use crate::modes::{
+    Cursor, Diagnostics, Effect, Extra, Judged, Mode, Reading, Sample, SharedSimulation, Simulation,
+};
 
 /// Maximum number of pixels in a row or column of an image.
 const IMAGE_SIDE: usize = 1024;
@@ -94,8 +98,116 @@ impl FluidSimulation {
         self.lane.flush()
     }
 
-    /// Queues a copy of tracers, image and mean speeds from the device to the memory of `points`.
-    pub(super) fn picture(&mut self, points: Points) -> Result<Pending<Points>> {
+    /// Returns the number of columns and rows of the image, and the number of cells along the side of a pixel.
+    pub(super) fn image_size(&self) -> (usize, usize, usize) {
+        let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
+        (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
+    }
+
+    /// Queues the drawing of the field selected in the parameters. Returns the image's width, height and colour mapping.
+    fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
+        let (width, height, by) = self.image_size();
+        let [nx, ny] = self.sides();
+        let (what, tones) = match self.params.field {
+            Field::Walls => (SPEED, Tones::None),
+            Field::Speed => (SPEED, Tones::Rising),
+            Field::Vorticity => (VORTICITY, Tones::Signed),
+            Field::Density => (DENSITY, Tones::Spread),
+        };
+        let args =
+            [nx, ny, Arg::Uint(by as u32), Arg::Uint(what), (&self.field).into(), (&self.pixels).into()];
+        self.lane.whole(Pass::cheap(&self.image, &args, width * height))?;
+        Ok((width, height, tones))
+    }
+
+    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64. Results are
+    /// deviations from a fluid at rest, so that errors are relative to the motion of the fluid.
+    fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
+        let (now, before) = (self.f[0].read()?, self.f[1].read()?);
+        let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
+        // The variant `split` keeps the populations that arrived in the second grid.
+        let has_arrived = self.kernels.len() > 1;
+        let judge = move |i: usize| {
+            if walls.solid[i] {
+                return None;
+            }
+            let cell =
+                |packed: &[u32], i: usize| populations(&grid.cell(packed, i).map(f64::from), grid.rest);
+            let arrived = match has_arrived {
+                true => cell(&before, i),
+                false => params.arrived(&walls, &|i| cell(&before, i), i),
+            };
+            let computed = grid.cell(&now, i).map(f64::from);
+            let right = deviations(&params.relaxed(&arrived), grid.rest);
+            let moving = |[_, a, b, c, d, e, f, g, h]: [f64; SPEEDS]| Effect {
+                velocity: [a, b, c, d],
+                position: [e, f, g, h],
+            };
+            let resting =
+                |cell: [f64; SPEEDS]| Effect { velocity: [cell[0], 0.0, 0.0, 0.0], ..Effect::default() };
+            Some([
+                Judged { computed: moving(computed), right: moving(right) },
+                Judged { computed: resting(computed), right: resting(right) },
+            ])
+        };
+        Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))
+    }
+}
+
+impl Simulation for FluidSimulation {
+    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
+        let params = mode.of::<Fluid>()?;
+        self.params = params.clone();
+        (self.stepped, self.share.has_all_fields) = (false, false);
+        Ok(())
+    }
+
+    fn start(&mut self, steps: u32) {
+        self.stepped |= steps > 0;
+        self.share.has_all_fields = false;
+        (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        self.advance_alone()
+    }
+
+    fn progress(&self) -> f32 {
+        let Burst { steps, step, .. } = self.burst;
+        step as f32 / steps.max(1) as f32
+    }
+
+    fn lane(&mut self) -> &mut Lane {
+        &mut self.lane
+    }
+
+    fn state(&mut self) -> Result<State> {
+        Ok(self.flow()?.into())
+    }
+
+    /// Returns the tracers, which a new simulation would move at once, and the mean speeds of the last burst.
+    fn extra(&mut self) -> Result<Extra> {
+        let series = self.series()?.into_iter().map(|speed| speed as f32).collect();
+        let tracers = self.tracers.read()?.into_flattened();
+        Ok(Extra::from([(TRACERS.to_owned(), tracers), (MEAN_SPEEDS.to_owned(), series)]))
+    }
+
+    fn resume(&mut self, extra: &Extra) -> Result<()> {
+        let tracers = list(extra, TRACERS, 2 * self.tracer_count)?.as_chunks().0;
+        self.tracers = Buffer::from_slice(&self.device, tracers)?;
+        if self.grid.has_halves() && extra.contains_key(HALVES) {
+            let words: &[u32] = bytemuck::cast_slice(list(extra, HALVES, self.grid.len())?);
+            let f = || Buffer::from_slice(&self.device, words);
+            self.f = [f()?, f()?];
+        }
+        let means = extra.get(MEAN_SPEEDS).map_or(&[][..], |means| &means[..means.len().min(SERIES)]);
+        let steps = means.len() as u32;
+        self.series[0] = Buffer::from_slice(&self.device, means)?;
+        self.burst = Burst { steps, step: steps, summed: steps, moved: steps };
+        Ok(())
+    }
+
+    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         self.update_whole_field()?;
         let [nx, ny] = self.sides();
         let colour = match self.params.colour {
@@ -126,63 +238,38 @@ impl FluidSimulation {
         }))
     }
 
-    /// Returns the number of columns and rows of the image, and the number of cells along the side of a pixel.
-    pub(super) fn image_size(&self) -> (usize, usize, usize) {
-        let by = self.walls.nx.max(self.walls.ny).div_ceil(IMAGE_SIDE);
-        (self.walls.nx.div_ceil(by), self.walls.ny.div_ceil(by), by)
+    /// Returns the mean speed over the free cells after each of the last million steps of the last burst.
+    fn series(&mut self) -> Result<Vec<f64>> {
+        if let Some(means) = &self.share.mean_speeds {
+            return Ok(means.iter().copied().map(f64::from).collect());
+        }
+        if self.burst.steps == 0 {
+            return Ok(Vec::new());
+        }
+        let mut means = self.series[0].read()?;
+        // The buffer wraps around in a longer burst.
+        let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
+        means.rotate_left(first);
+        Ok(means.into_iter().map(f64::from).collect())
     }
 
-    /// Queues the drawing of the field selected in the parameters. Returns the image's width, height and colour mapping.
-    fn draw_image(&mut self) -> Result<(usize, usize, Tones)> {
-        let (width, height, by) = self.image_size();
-        let [nx, ny] = self.sides();
-        let (what, tones) = match self.params.field {
-            Field::Walls => (SPEED, Tones::None),
-            Field::Speed => (SPEED, Tones::Rising),
-            Field::Vorticity => (VORTICITY, Tones::Signed),
-            Field::Density => (DENSITY, Tones::Spread),
-        };
-        let args =
-            [nx, ny, Arg::Uint(by as u32), Arg::Uint(what), (&self.field).into(), (&self.pixels).into()];
-        self.lane.whole(Pass::cheap(&self.image, &args, width * height))?;
-        Ok((width, height, tones))
+    fn is_painted_by(&self, stroke: &Stroke) -> bool {
+        self.walls.differ(stroke)
     }
 
-    /// Returns the results of the last step in the free cells of `chosen`, with the exact results in f64, as deviations
-    /// from a fluid at rest, so that errors are relative to the motion of the fluid.
-    pub(super) fn judged(&mut self, chosen: Vec<usize>) -> Result<Sample> {
-        let (now, before) = (self.f[0].read()?, self.f[1].read()?);
-        let (params, grid, walls) = (self.params.clone(), self.grid, self.walls.clone());
-        // The variant `split` keeps the populations that arrived in the second grid.
-        let has_arrived = self.kernels.len() > 1;
-        let judge = move |i: usize| {
-            if walls.solid[i] {
-                return None;
-            }
-            let cell =
-                |packed: &[u32], i: usize| populations(&grid.cell(packed, i).map(f64::from), grid.rest);
-            let arrived = match has_arrived {
-                true => cell(&before, i),
-                false => params.arrived(&walls, &|i| cell(&before, i), i),
-            };
-            let computed = grid.cell(&now, i).map(f64::from);
-            let right = deviations(&params.relaxed(&arrived), grid.rest);
-            let moving = |[_, a, b, c, d, e, f, g, h]: [f64; SPEEDS]| Effect {
-                velocity: [a, b, c, d],
-                position: [e, f, g, h],
-            };
-            let resting =
-                |cell: [f64; SPEEDS]| Effect { velocity: [cell[0], 0.0, 0.0, 0.0], ..Effect::default() };
-            Some([
-                Judged { computed: moving(computed), right: moving(right) },
-                Judged { computed: resting(computed), right: resting(right) },
-            ])
-        };
-        Ok(Box::new(chosen.into_iter().filter_map(judge).flatten()))
+    fn paint(&mut self, stroke: &Stroke) -> Result<()> {
+        let (middles, radius) = stroke.discs(&self.walls);
+        self.paint_discs(&middles, radius, stroke.solid)
     }
 
-    /// Computes energy, momentum and readings on the device. Waits for the device.
-    pub(super) fn readings(&mut self) -> Result<Diagnostics> {
+    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
+        match self.stepped && self.burst.step == self.burst.steps && self.burst.steps > 0 {
+            true => self.judged(chosen).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn diagnostics(&mut self) -> Result<Diagnostics> {
         self.update_whole_field()?;
         self.lane.flush()?;
         let sums = self.reduction.run(&[Arg::Uint(self.walls.cells() as u32), (&self.field).into()])?;
@@ -194,7 +281,7 @@ impl FluidSimulation {
         let nominal = |plain: &'static str, nominal: &'static str| if is_turbulent { nominal } else { plain };
         let mut readings = Vec::new();
         // The mean speed is unknown before the first step and after a blow-up.
-        if let Some(&mean) = self.mean_speeds()?.last().filter(|mean| mean.is_finite()) {
+        if let Some(&mean) = self.series()?.last().filter(|mean| mean.is_finite()) {
             let reynolds = self.params.reynolds(mean, self.walls.length);
             readings.push(Reading::new("reynolds", nominal("Reynolds number", "Nominal Reynolds number"), reynolds).help("Mean speed × the scene's length / the viscosity given by ω. The higher the number, the more turbulent the flow."));
             if is_turbulent {

@@ -1,19 +1,13 @@
 //! Fluid on a device: buffers, kernels and steps.
 
-use super::carried::{HALVES, MEAN_SPEEDS, SERIES, TRACERS};
+use super::carried::SERIES;
 use super::grid::{CELL, GRID, Grid, check_walls};
 use super::parameters::{Collision, Drive, Fluid};
 use super::variants::{Stages, cells_of_group, steps_of_launch};
-use crate::base::bodies::Points;
 use crate::base::error::{Error, Result};
-use crate::base::flow::{Flow, Stroke, Walls};
-use crate::base::state::State;
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
-use crate::modes::carried::list;
-use crate::modes::{
-    Cursor, Define, Diagnostics, Extra, Mode, PackedPoints, Recipe, Reduction, Sample, SharedSimulation,
-    Simulation, flags, source, sources,
-};
+use crate::base::flow::{Flow, Walls};
+use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Program};
+use crate::modes::{Cursor, Define, PackedPoints, Recipe, Reduction, flags, source, sources};
 
 const FLOW: KernelSource = source!("fluid/flow.cl");
 const MEASURE: KernelSource = source!("fluid/measure.cl");
@@ -30,7 +24,7 @@ const SUM_GROUP: usize = 256;
 /// Simulation of a flow on one device: the flow, and the kernels that compute its steps.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
-    device: Device,
+    pub(super) device: Device,
     pub(super) params: Fluid,
     pub(super) walls: Walls,
     pub(super) free: usize,
@@ -295,24 +289,6 @@ impl FluidSimulation {
         Ok(())
     }
 
-    /// Returns the mean speed over the free cells after each of the last million steps of the last burst. Waits for the device.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
-    pub fn mean_speeds(&mut self) -> Result<Vec<f64>> {
-        if let Some(means) = &self.share.mean_speeds {
-            return Ok(means.iter().copied().map(f64::from).collect());
-        }
-        if self.burst.steps == 0 {
-            return Ok(Vec::new());
-        }
-        let mut means = self.series[0].read()?;
-        // The buffer wraps around in a longer burst.
-        let first = if self.burst.summed as usize > SERIES { self.burst.summed as usize % SERIES } else { 0 };
-        means.rotate_left(first);
-        Ok(means.into_iter().map(f64::from).collect())
-    }
-
     /// Returns the flow after the last complete burst. Waits for the device.
     ///
     /// # Errors
@@ -325,87 +301,5 @@ impl FluidSimulation {
             tracers: self.tracers.read()?,
             step: self.now,
         })
-    }
-}
-
-impl Simulation for FluidSimulation {
-    fn set(&mut self, mode: &dyn Mode) -> Result<()> {
-        let params = mode.of::<Fluid>()?;
-        self.params = params.clone();
-        (self.stepped, self.share.has_all_fields) = (false, false);
-        Ok(())
-    }
-
-    fn start(&mut self, steps: u32) {
-        self.stepped |= steps > 0;
-        self.share.has_all_fields = false;
-        (self.burst, self.cursor) = (Burst { steps, ..Burst::default() }, Cursor::default());
-    }
-
-    fn advance(&mut self) -> Result<bool> {
-        self.advance_alone()
-    }
-
-    fn progress(&self) -> f32 {
-        let Burst { steps, step, .. } = self.burst;
-        step as f32 / steps.max(1) as f32
-    }
-
-    fn lane(&mut self) -> &mut Lane {
-        &mut self.lane
-    }
-
-    fn state(&mut self) -> Result<State> {
-        Ok(self.flow()?.into())
-    }
-
-    /// Returns the current positions of the tracers, and the mean speeds of the last burst of steps.
-    fn extra(&mut self) -> Result<Extra> {
-        let series = self.mean_speeds()?.into_iter().map(|speed| speed as f32).collect();
-        let tracers = self.tracers.read()?.into_flattened();
-        Ok(Extra::from([(TRACERS.to_owned(), tracers), (MEAN_SPEEDS.to_owned(), series)]))
-    }
-
-    fn resume(&mut self, extra: &Extra) -> Result<()> {
-        let tracers = list(extra, TRACERS, 2 * self.tracer_count)?.as_chunks().0;
-        self.tracers = Buffer::from_slice(&self.device, tracers)?;
-        if self.grid.has_halves() && extra.contains_key(HALVES) {
-            let words: &[u32] = bytemuck::cast_slice(list(extra, HALVES, self.grid.len())?);
-            let f = || Buffer::from_slice(&self.device, words);
-            self.f = [f()?, f()?];
-        }
-        let means = extra.get(MEAN_SPEEDS).map_or(&[][..], |means| &means[..means.len().min(SERIES)]);
-        let steps = means.len() as u32;
-        self.series[0] = Buffer::from_slice(&self.device, means)?;
-        self.burst = Burst { steps, step: steps, summed: steps, moved: steps };
-        Ok(())
-    }
-
-    fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
-        self.picture(points)
-    }
-
-    fn series(&mut self) -> Result<Vec<f64>> {
-        self.mean_speeds()
-    }
-
-    fn is_painted_by(&self, stroke: &Stroke) -> bool {
-        self.walls.differ(stroke)
-    }
-
-    fn paint(&mut self, stroke: &Stroke) -> Result<()> {
-        let (middles, radius) = stroke.discs(&self.walls);
-        self.paint_discs(&middles, radius, stroke.solid)
-    }
-
-    fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
-        match self.stepped && self.burst.step == self.burst.steps && self.burst.steps > 0 {
-            true => self.judged(chosen).map(Some),
-            false => Ok(None),
-        }
-    }
-
-    fn diagnostics(&mut self) -> Result<Diagnostics> {
-        self.readings()
     }
 }

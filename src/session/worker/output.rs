@@ -98,6 +98,7 @@ impl Worker {
         let Self { engine, measurements, .. } = self;
         let (step, time) = engine.clock();
         let (resolved, info) = (engine.resolved(), engine.config().mode.info());
+        let shares = engine.sharing().is_some_and(|sharing| sharing.used() > 1);
         let Rates { steps_per_second, step_seconds, busy } = measurements.rates.rates();
         let mut stats = Stats {
             mode: info.name,
@@ -115,10 +116,7 @@ impl Worker {
             device_busy: busy,
             device_busy_overall: measurements.rates.busy(),
             // The limit is known only for a single device.
-            limit: measurements
-                .probe
-                .limit(info)
-                .filter(|_| resolved.recipe.variant.has_limit && !engine.shares()),
+            limit: measurements.probe.limit(info).filter(|_| resolved.recipe.variant.has_limit && !shares),
             running: engine.config().running,
             goal: self.stepper.goal,
             undos: engine.undos(),

@@ -105,7 +105,7 @@ impl Case {
         let first = self.steps / 3;
         run(&mut simulation, first);
         run(&mut simulation, self.steps - first);
-        let found = simulation.mean_speeds().unwrap();
+        let found = simulation.series().unwrap();
         let right = &self.means[first as usize..];
         assert_eq!(found.len(), right.len());
         let off = found.iter().zip(right).map(|(found, right)| (found / right - 1.0).abs());
@@ -385,7 +385,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
         let mut means = Vec::new();
         for steps in [1, 2, 497, 1000] {
             run(&mut parts, steps);
-            means.extend(parts.mean_speeds().unwrap());
+            means.extend(parts.series().unwrap());
         }
         if variant.tolerance > TOLERANCE {
             // The variant rounds the driven cells once more at the start of a burst of steps.
@@ -393,7 +393,7 @@ fn a_long_burst_is_the_same_as_short_ones() {
             assert!(error(&whole.flow().unwrap(), &right) < variant.tolerance, "{}", variant.name);
             continue;
         }
-        assert_eq!(whole.mean_speeds().unwrap(), means, "{}", variant.name);
+        assert_eq!(whole.series().unwrap(), means, "{}", variant.name);
         assert_eq!(whole.flow().unwrap(), parts.flow().unwrap(), "{}", variant.name);
     }
 }

@@ -41,7 +41,7 @@ fn the_box_has_the_published_reynolds_number() {
     let flow = Flow::at_rest(closed(128, 128), mode.density, 0);
     let mut simulation = fastest(&mode, &flow);
     run(&mut simulation, 40_000);
-    let reynolds = mode.reynolds(*simulation.mean_speeds().unwrap().last().unwrap(), 10.0);
+    let reynolds = mode.reynolds(*simulation.series().unwrap().last().unwrap(), 10.0);
     eprintln!("Reynolds number {reynolds:.12}");
     // The published number was computed in single precision with whole populations; f64 gives 9.763598 (`teaching.rs`).
     assert!((reynolds / 9.751_927_375_793 - 1.0).abs() < 0.002, "{reynolds}");

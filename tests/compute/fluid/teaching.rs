@@ -175,7 +175,7 @@ fn computed(variant: &'static Variant, params: Params, obstacles: &[bool]) -> (V
     let recipe = Recipe::guess(variant, &cpu().info, nx * ny);
     let mut simulation = mode.build(&cpu(), recipe, &flow).unwrap();
     run(&mut simulation, case.steps);
-    let means = simulation.mean_speeds().unwrap();
+    let means = simulation.series().unwrap();
     let reynolds = mode.reynolds(*means.last().unwrap(), case.reynolds_dim as f32);
     let (mut state, mut speeds) = (Vec::new(), Vec::new());
     write_final_state(&mut state, &simulation.flow().unwrap(), case.density).unwrap();
