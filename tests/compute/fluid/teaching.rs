@@ -7,7 +7,7 @@ use std::fs;
 use gravitile::base::flow::Flow;
 use gravitile::base::params;
 use gravitile::modes::fluid::{Fluid, VARIANTS, auto_variant};
-use gravitile::modes::{Recipe, Variant};
+use gravitile::modes::{Recipe, Simulation, Variant};
 use gravitile::scene::fluid::files::{load_case, load_obstacles, write_final_state, write_mean_speeds};
 
 use super::run;
