@@ -39,12 +39,8 @@ impl<T> Drop for Buffer<T> {
 impl<T: Pod + Send> Buffer<T> {
     /// Allocates `len` uninitialised values, or one value if `len` is 0, because OpenCL has no empty buffers.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
-        const DOING: &str = "reserving device memory";
-        device.check(Call::Allocate, DOING)?;
         let bytes = len.max(1) * size_of::<T>();
-        // SAFETY: no host memory is passed.
-        let mem = unsafe { core::create_buffer(&device.context, MemFlags::READ_WRITE, bytes, None::<&[u8]>) }
-            .map_err(device.fail(DOING))?;
+        let mem = device.allocate(MemFlags::READ_WRITE, bytes, "reserving device memory")?;
         Ok(Self { device: device.clone(), mem, len, _values: PhantomData })
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ocl::core::{self, CommandQueueProperties, ContextProperties};
+use ocl::core::{self, CommandQueueProperties, ContextProperties, MemFlags};
 
 use super::events::{self, TIMEOUT_VARIABLE, Wait, Waiter};
 use super::fault::{Call, FaultPlan, InjectedFault};
@@ -189,7 +189,14 @@ impl Device {
         lock(&self.built).extend(files);
     }
 
-    /// Submits the queued work, so that other queues cannot wait for it forever. Returns the event that marks its end.
+    /// Allocates a buffer of `bytes` bytes.
+    pub(super) fn allocate(&self, flags: MemFlags, bytes: usize, doing: &'static str) -> Result<core::Mem> {
+        self.check(Call::Allocate, doing)?;
+        // SAFETY: no host memory is passed.
+        unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
+    }
+
+    /// Submits the queued work, without which other queues could wait forever. Returns an event for the end of the work.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;

@@ -8,7 +8,6 @@ use ocl::core::{self, MapFlags, MemFlags, MemMap};
 
 use super::device::Device;
 use super::events::{NO_EVENT, NO_WAIT};
-use super::fault::Call;
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
@@ -41,12 +40,9 @@ unsafe impl<T: Sync> Sync for Pinned<T> {}
 impl<T: Pod> Pinned<T> {
     fn new(device: &Device, len: usize) -> Result<Self> {
         const DOING: &str = "reserving pinned host memory";
-        device.check(Call::Allocate, DOING)?;
         let bytes = len.max(1) * size_of::<T>();
         let flags = MemFlags::READ_WRITE | MemFlags::ALLOC_HOST_PTR;
-        // SAFETY: no host memory is passed.
-        let mem = unsafe { core::create_buffer(&device.context, flags, bytes, None::<&[u8]>) }
-            .map_err(device.fail(DOING))?;
+        let mem = device.allocate(flags, bytes, DOING)?;
         // SAFETY: the range is the whole buffer, which is mapped when the call returns and used by no command while mapped.
         let mut map: MemMap<u8> = unsafe {
             let access = MapFlags::READ | MapFlags::WRITE;

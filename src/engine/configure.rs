@@ -141,11 +141,10 @@ impl Engine {
     pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
         let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
         self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
-        (self.devices, self.size, self.is_backwards) = (devices, state.len(), config.reverse);
+        (self.devices, self.is_backwards) = (devices, config.reverse);
         (self.config, self.resolved, self.is_edited) = (config, resolved, is_edited);
-        (self.clock, self.burst_start) = (clock, clock);
-        self.checkpoint = Checkpoint::new(state, extra, clock);
-        (self.changed_since_checkpoint, self.is_replaying, self.burst_is_new) = (false, false, false);
+        (self.clock, self.checkpoint) = (clock, Checkpoint::new(state, extra, clock));
+        (self.changed_since_checkpoint, self.is_replaying, self.new_burst) = (false, false, None);
         Ok(())
     }
 

@@ -19,8 +19,6 @@ pub struct Engine {
     pub(super) config: Config,
     pub(super) resolved: Resolved,
     pub(super) simulation: Box<dyn Simulation>,
-    /// Number of bodies or cells, which may differ from the requested number.
-    pub(super) size: usize,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
     /// Number of times that a scene was generated or restored so far.
@@ -37,13 +35,11 @@ pub struct Engine {
     /// Energy from which the drift is measured; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
-    /// Step and time at the start of the last planned burst of steps.
-    pub(super) burst_start: Clock,
     /// Whether something other than a step changed the state since the checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Whether a burst of steps was planned but none of them is queued yet.
-    pub(super) burst_is_new: bool,
-    /// Whether the steps since the last checkpoint are being repeated after the loss of a device.
+    /// Step and time at the start of a burst that was planned, but of which no step is queued yet.
+    pub(super) new_burst: Option<Clock>,
+    /// Whether steps since the checkpoint are computed again after the loss of a device.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
     /// Number of passes over all pairs or cells in all calls of [`Engine::run`].
@@ -70,7 +66,6 @@ impl Engine {
             devices,
             config,
             resolved,
-            size: state.len(),
             clock,
             seedings: 1,
             suspended: Vec::new(),
@@ -80,9 +75,8 @@ impl Engine {
             changes: 0,
             baseline: None,
             checkpoint: Checkpoint::new(state, extra, clock),
-            burst_start: clock,
             changed_since_checkpoint: false,
-            burst_is_new: false,
+            new_burst: None,
             is_replaying: false,
             lost_devices: Vec::new(),
             rounds_run: 0.0,
@@ -116,7 +110,7 @@ impl Engine {
             self.simulation.start(u32::try_from(again).unwrap_or(u32::MAX));
         } else {
             self.simulation.start(steps);
-            (self.burst_is_new, self.burst_start) = (true, self.clock);
+            self.new_burst = Some(self.clock);
         }
         self.clock.step = next;
         self.clock.time += f64::from(steps) * dt;
@@ -186,13 +180,13 @@ impl Engine {
 
     /// Returns the number of bodies or cells.
     pub fn size(&self) -> usize {
-        self.size
+        self.checkpoint.state.len()
     }
 
     /// Returns the number of pairs or cells in one pass of a step.
     pub fn work_in_step(&self) -> f64 {
         let mode = &self.config.mode;
-        (mode.info().work.in_step)(self.size) * f64::from(mode.force_evaluations())
+        (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
     /// Returns the average number of passes over all pairs or cells in a step of the last burst.

@@ -98,7 +98,7 @@ impl Engine {
     /// Returns mass, position and velocity of a body after the last complete burst, or `None` if the index is invalid.
     /// [`Engine::complete_selected`] adds the other values. Blocks until the device is done.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
-        if body >= self.size {
+        if body >= self.size() {
             return Ok(None);
         }
         let rows = self.retry(|simulation| simulation.body(body))?;

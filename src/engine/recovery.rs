@@ -26,13 +26,13 @@ impl Engine {
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
         let has_changed = self.changed_since_checkpoint && self.devices.len() > 1;
         let is_due = has_changed || self.checkpoint.taken.elapsed() > age;
-        if std::mem::take(&mut self.burst_is_new) && is_due {
+        if let Some(start) = self.new_burst.take().filter(|_| is_due) {
             // The wait for queued steps does not count as cost of the checkpoint.
             self.simulation.finish()?;
-            let start = Instant::now();
+            let begun = Instant::now();
             let (state, extra) = (self.simulation.state()?, self.simulation.extra()?);
-            self.checkpoint = Checkpoint::new(state, extra, self.burst_start);
-            self.checkpoint.cost = start.elapsed();
+            self.checkpoint = Checkpoint::new(state, extra, start);
+            self.checkpoint.cost = begun.elapsed();
             self.changed_since_checkpoint = false;
         }
         Ok(())
@@ -106,7 +106,7 @@ impl Engine {
         // Dropping the old simulation may wait for its lost device, but not for ever.
         (self.devices, self.config, self.resolved) = (devices, config, resolved);
         (self.simulation, self.is_backwards) = (simulation, was_backwards);
-        (self.burst_is_new, self.is_replaying) = (false, again > 0);
+        (self.new_burst, self.is_replaying) = (None, again > 0);
         Ok(step)
     }
 

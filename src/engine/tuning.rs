@@ -185,34 +185,19 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// A number among the kernel settings that the search for the fastest settings varies.
-enum Axis {
-    WorkGroup,
-    Knob(&'static Knob),
-}
-
-impl Axis {
-    fn of(recipe: &Recipe) -> Vec<Self> {
-        let knobs = recipe.knobs().map(|(knob, _)| knob).filter(|knob| !knob.never_hurts);
-        knobs.map(Self::Knob).chain([Self::WorkGroup]).collect()
-    }
-
-    /// Returns the recipes that differ from `recipe` only in the number that this axis varies. Work-group sizes change
-    /// by at most a factor of four.
-    fn others(&self, recipe: &Recipe, device: &DeviceInfo) -> Vec<Recipe> {
-        let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
-        let mut all: Vec<Recipe> = match self {
-            Self::Knob(knob) => {
-                knob.options.iter().map(|value| recipe.with_knob(knob.name, *value)).collect()
-            }
-            Self::WorkGroup => {
-                let sizes = recipe.work_groups(device).into_iter().filter(is_near);
-                sizes.map(|size| recipe.with_work_group(size)).collect()
-            }
-        };
-        all.retain(|other| other != recipe && other.work_group <= other.max_work_group(device));
-        all
-    }
+/// Returns the recipes that differ from `recipe` only in the value of `knob`, or without a knob in the work-group size. Work-group
+/// sizes change by at most a factor of four.
+fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> Vec<Recipe> {
+    let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
+    let mut all: Vec<Recipe> = match knob {
+        Some(knob) => knob.options.iter().map(|value| recipe.with_knob(knob.name, *value)).collect(),
+        None => {
+            let sizes = recipe.work_groups(device).into_iter().filter(is_near);
+            sizes.map(|size| recipe.with_work_group(size)).collect()
+        }
+    };
+    all.retain(|other| other != recipe && other.work_group <= other.max_work_group(device));
+    all
 }
 
 /// Measures the guessed settings of each variant. Then varies the fastest settings, one number at a time, until no
@@ -238,8 +223,10 @@ fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Resu
     let Some(mut leader) = fastest else { return Ok(()) };
     let mut improves = true;
     while std::mem::take(&mut improves) {
-        for axis in Axis::of(&leader.recipe) {
-            for recipe in axis.others(&leader.recipe, &device.info) {
+        let before = leader.recipe;
+        let knobs = before.knobs().map(|(knob, _)| knob).filter(|knob| !knob.never_hurts);
+        for knob in knobs.map(Some).chain([None]) {
+            for recipe in others(&leader.recipe, knob, &device.info) {
                 if start.elapsed() > SEARCH {
                     return Ok(());
                 }

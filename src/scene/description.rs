@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::generator::{Arguments, Generator, Setup};
-use super::gravity;
 use super::orbits::Orbits;
+use super::{fluid, gravity};
 use crate::base::bodies::Bodies;
 use crate::base::error::Plain;
-use crate::base::flow::{Flow, Walls};
+use crate::base::flow::Walls;
 use crate::base::state::State;
 
 /// A scene: the state that a simulation starts from, and how it is presented.
@@ -106,9 +106,7 @@ impl Scene {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),
             Origin::Bodies(bodies) => Bodies::clone(bodies).into(),
             Origin::Orbits(orbits) => gravity::orbiting(setup, orbits),
-            Origin::Walls(walls) => {
-                Flow::at_rest(Walls::clone(walls), setup.params.float("density").unwrap_or(1.0), 0).into()
-            }
+            Origin::Walls(walls) => fluid::at_rest(setup, Walls::clone(walls)),
         }
     }
 }

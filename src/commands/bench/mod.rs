@@ -57,11 +57,6 @@ struct Lap {
 }
 
 impl Lap {
-    /// Starts a list of timings for an engine; each timing takes `steps` steps.
-    fn new(engine: Engine, steps: u32) -> Self {
-        Self { engine, steps, seconds: Vec::new() }
-    }
-
     /// Returns the durations of the fastest, the median and the slowest timing, in seconds.
     fn seconds(&mut self) -> [f64; 3] {
         self.seconds.sort_unstable_by(f64::total_cmp);

@@ -133,7 +133,7 @@ fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Re
             engine.run(steps, |_| ())?;
         }
         steps = steps.max(warm_up(&mut engine)?);
-        laps.push(Lap::new(engine, steps));
+        laps.push(Lap { engine, steps, seconds: Vec::new() });
     }
     time_in_turn(&mut laps, repeats, |_| ())?;
     let mut rows: Vec<Row> = Vec::new();

@@ -217,7 +217,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
     for config in configs {
         let mut engine = Engine::new(device.clone(), config)?;
         let steps = warm_up(&mut engine)?;
-        laps.push(Lap::new(engine, steps));
+        laps.push(Lap { engine, steps, seconds: Vec::new() });
     }
     time_in_turn(&mut laps, repeats, |engine| limits.refine(engine.config().mode.info()))?;
     laps.into_iter().map(|lap| Row::new(lap, limits)).collect()

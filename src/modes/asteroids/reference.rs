@@ -27,12 +27,8 @@ pub(super) struct Step<T> {
     roles: RefCell<HashMap<usize, Role>>,
 }
 
-/// What a body touches: another body or the planet.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-enum Partner {
-    Body(usize),
-    Planet,
-}
+/// Partner of a contact: a body, or `None` for the planet.
+type Partner = Option<usize>;
 
 /// Contact of a body with a partner, seen from the body.
 struct Contact {
@@ -119,10 +115,7 @@ impl<T: Copy + Into<f64>> Step<T> {
     /// Returns whether a contact that affects the body may be classified differently in single precision.
     pub(super) fn is_in_doubt(&self, i: usize) -> bool {
         let near = |i: usize| self.role(i).margin < DOUBT;
-        let best_of = |i: usize| match self.role(i).best {
-            Some((Partner::Body(j), _)) => Some(j),
-            _ => None,
-        };
+        let best_of = |i: usize| self.role(i).best?.0;
         let partners = self.touching(i).into_iter();
         self.params.contact_law == ContactLaw::Match
             && partners.chain([i]).any(|j| near(j) || best_of(j).is_some_and(near))
@@ -146,8 +139,8 @@ impl<T: Copy + Into<f64>> Step<T> {
 
     /// Returns all contacts of a body.
     fn contacts(&self, i: usize) -> Vec<Contact> {
-        let bodies = self.touching(i).into_iter().map(Partner::Body);
-        let planet = self.touches_planet(i).then_some(Partner::Planet);
+        let bodies = self.touching(i).into_iter().map(Some);
+        let planet = self.touches_planet(i).then_some(None);
         bodies.chain(planet).map(|partner| self.contact(i, partner)).collect()
     }
 
@@ -155,11 +148,11 @@ impl<T: Copy + Into<f64>> Step<T> {
         let (x, v, _) = self.body(i);
         // The planet is at rest at the origin.
         let (place, velocity, radius, pull, apart) = match partner {
-            Partner::Body(j) => {
+            Some(j) => {
                 let ((x, v, _), apart) = (self.body(j), if i < j { Vector::X } else { -Vector::X });
                 (x, v, self.radii[j], self.pull(j), apart)
             }
-            Partner::Planet => {
+            None => {
                 let radius = f64::from(self.params.planet_radius);
                 (Vector::ZERO, Vector::ZERO, radius, Vector::ZERO, -Vector::X)
             }
@@ -195,10 +188,7 @@ impl<T: Copy + Into<f64>> Step<T> {
     }
 
     fn mass(&self, partner: Partner) -> f64 {
-        match partner {
-            Partner::Body(j) => self.body(j).2,
-            Partner::Planet => f64::INFINITY,
-        }
+        partner.map_or(f64::INFINITY, |j| self.body(j).2)
     }
 
     /// Returns whether body `i` is much lighter than the partner. The partner then accepts every impact.
@@ -217,10 +207,7 @@ impl<T: Copy + Into<f64>> Step<T> {
             let Contact { partner, u, .. } = contact;
             role.overlaps += 1.0;
             role.margin = role.margin.min(contact.margin);
-            let is_light = match partner {
-                Partner::Body(j) => self.is_light(j, Partner::Body(i)),
-                Partner::Planet => false,
-            };
+            let is_light = partner.is_some_and(|j| self.is_light(j, Some(i)));
             if !contact.is_impact {
                 role.resting += u32::from(contact.weight > 0.0);
                 role.weight += contact.weight;
@@ -231,7 +218,11 @@ impl<T: Copy + Into<f64>> Step<T> {
                     role.margin = role.margin.min((u / fastest - 1.0).abs());
                 }
                 // The fastest impact is best. Ties go to the smallest index; the planet comes last.
-                if role.best.is_none_or(|(best, fastest)| u > fastest || (u == fastest && partner < best)) {
+                let place = |partner: Partner| partner.unwrap_or(usize::MAX);
+                let beats = |(best, fastest): (Partner, f64)| {
+                    u > fastest || (u == fastest && place(partner) < place(best))
+                };
+                if role.best.is_none_or(beats) {
                     role.best = Some((partner, u));
                 }
             }
@@ -242,17 +233,13 @@ impl<T: Copy + Into<f64>> Step<T> {
 
     /// Returns whether body i consents to an impact: the partner is much lighter or its best partner.
     fn consents(&self, i: usize, partner: Partner) -> bool {
-        let is_heavy = matches!(partner, Partner::Body(j) if self.is_light(j, Partner::Body(i)));
+        let is_heavy = partner.is_some_and(|j| self.is_light(j, Some(i)));
         is_heavy || self.role(i).best.is_some_and(|(best, _)| best == partner)
     }
 
     /// Returns whether an impact takes effect. Both partners must consent.
     fn acts(&self, i: usize, partner: Partner) -> bool {
-        self.consents(i, partner)
-            && match partner {
-                Partner::Body(j) => self.consents(j, Partner::Body(i)),
-                Partner::Planet => true,
-            }
+        self.consents(i, partner) && partner.is_none_or(|j| self.consents(j, Some(i)))
     }
 
     /// Returns whether any impact of the body takes effect.
@@ -278,10 +265,8 @@ impl<T: Copy + Into<f64>> Step<T> {
         let (mut dv, mut dx) = (Vector::ZERO, Vector::ZERO);
         for contact in self.contacts(i) {
             let Contact { partner, n, slip, weight, .. } = contact;
-            let (other, is_other_hit) = match partner {
-                Partner::Body(j) => (self.role(j), self.is_hit(j)),
-                Partner::Planet => (Role::PLANET, false),
-            };
+            let (other, is_other_hit) =
+                partner.map_or((Role::PLANET, false), |j| (self.role(j), self.is_hit(j)));
             let is_crowded = own.resting > 1 || other.resting > 1;
             if contact.is_impact && self.acts(i, partner) {
                 let share = self.share(i, partner, own.impacts(), other.impacts());
@@ -309,10 +294,7 @@ impl<T: Copy + Into<f64>> Step<T> {
         let (_, v, _) = self.body(i);
         let (mut dv, mut dx) = (Vector::ZERO, Vector::ZERO);
         for Contact { partner, n, u, overlap, .. } in self.contacts(i) {
-            let velocity = match partner {
-                Partner::Body(j) => self.body(j).1,
-                Partner::Planet => Vector::ZERO,
-            };
+            let velocity = partner.map_or(Vector::ZERO, |j| self.body(j).1);
             let share = self.share(i, partner, 1.0, 1.0);
             if u > 0.0 {
                 dv -= share * ((1.0 + restitution) * u * n + friction * (v - velocity - u * n));

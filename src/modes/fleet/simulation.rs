@@ -67,6 +67,25 @@ struct Burst {
     start: Instant,
 }
 
+/// Divides the work of a step among `participants`. Removes devices that would get no work.
+fn arranged(plan: &Plan, speeds: &Speeds, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
+    participants.truncate(plan.units.max(1));
+    let work = speeds.shares(&participants, plan.units.max(1));
+    let own = match plan.grain {
+        Some(grain) => {
+            // The last unit may be smaller or larger than the others.
+            let Plan { units, count, .. } = *plan;
+            let end = |unit: usize| if unit == units { count } else { unit * grain };
+            work.iter().map(|work| end(work.start)..end(work.end)).collect()
+        }
+        None => split(plan.count, &vec![1.0; participants.len()]),
+    };
+    let of = participants.len();
+    let assignment = |(nth, (work, own))| Assignment { work, own, nth, of };
+    let assignments = work.into_iter().zip(own).enumerate().map(assignment).collect();
+    (participants, assignments)
+}
+
 impl<P: SharedSimulation> Fleet<P> {
     /// Creates a fleet from simulations of the same state.
     fn new(mut parts: Vec<P>) -> Self {
@@ -79,16 +98,18 @@ impl<P: SharedSimulation> Fleet<P> {
         };
         let speeds = Speeds::guess(guesses);
         let members = devices.iter().map(|device| Member::new(&device.info)).collect();
-        let mut fleet = Self {
+        let search = Search::new(participants.clone());
+        let (participants, assignments) = arranged(&plan, &speeds, participants);
+        Self {
             staging: Staging::new(devices),
             plan,
             speeds,
-            search: Search::new(participants.clone()),
+            search,
             trials,
-            // Every simulation starts with the complete state.
-            participants: vec![0],
-            assignments: vec![Assignment { work: 0..plan.units, own: 0..plan.count, nth: 0, of: 1 }],
+            participants,
+            assignments,
             wanted: None,
+            // Every simulation starts with the complete state.
             gathered: Some(Need::LastStep),
             requested: 0,
             left: 0,
@@ -99,28 +120,7 @@ impl<P: SharedSimulation> Fleet<P> {
             seconds: 0.0,
             sharing: Sharing { members, ..Sharing::default() },
             parts,
-        };
-        (fleet.participants, fleet.assignments) = fleet.arranged(participants);
-        fleet
-    }
-
-    /// Divides the work of a step among the devices `participants`. Removes devices that would get no work.
-    fn arranged(&self, mut participants: Vec<usize>) -> (Vec<usize>, Vec<Assignment>) {
-        participants.truncate(self.plan.units.max(1));
-        let work = self.speeds.shares(&participants, self.plan.units.max(1));
-        let own = match self.plan.grain {
-            Some(grain) => {
-                // The last unit may be smaller or larger than the others.
-                let Plan { units, count, .. } = self.plan;
-                let end = |unit: usize| if unit == units { count } else { unit * grain };
-                work.iter().map(|work| end(work.start)..end(work.end)).collect()
-            }
-            None => split(self.plan.count, &vec![1.0; participants.len()]),
-        };
-        let of = participants.len();
-        let assignment = |(nth, (work, own))| Assignment { work, own, nth, of };
-        let assignments = work.into_iter().zip(own).enumerate().map(assignment).collect();
-        (participants, assignments)
+        }
     }
 
     /// Returns the simulation of the first participant, whose results are those of the fleet.
@@ -141,7 +141,7 @@ impl<P: SharedSimulation> Fleet<P> {
 
     /// Makes the devices `participants` take part, with shares in proportion to their speeds. Sends them missing data.
     fn assign(&mut self, participants: Vec<usize>) -> Result<()> {
-        let (participants, assignments) = self.arranged(participants);
+        let (participants, assignments) = arranged(&self.plan, &self.speeds, participants);
         let owned =
             |of: &[Assignment]| of.iter().map(|assignment| assignment.own.clone()).collect::<Vec<_>>();
         if participants != self.participants || owned(&assignments) != owned(&self.assignments) {

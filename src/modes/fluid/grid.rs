@@ -114,22 +114,20 @@ impl Grid {
 
     fn write(&self, packed: &mut [u32], (speed, x, y): (usize, usize, usize), h: f32) {
         let at = self.at(speed, x, y);
-        match self.layout {
-            Layout::Halves => {
-                bytemuck::cast_slice_mut::<u32, f16>(packed)[at] = f16::from_f32(h / self.rest * FINENESS);
-            }
-            _ => packed[at] = h.to_bits(),
+        if self.has_halves() {
+            bytemuck::cast_slice_mut::<u32, f16>(packed)[at] = f16::from_f32(h / self.rest * FINENESS);
+        } else {
+            packed[at] = h.to_bits();
         }
     }
 
     fn read(&self, packed: &[u32], (speed, x, y): (usize, usize, usize)) -> f32 {
         let at = self.at(speed, x, y);
-        match self.layout {
-            Layout::Halves => {
-                // Rounding loses less than the 16-bit resolution, so packing the value again gives identical bits.
-                bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
-            }
-            _ => f32::from_bits(packed[at]),
+        if self.has_halves() {
+            // Rounding loses less than the 16-bit resolution, so packing the value again gives identical bits.
+            bytemuck::cast_slice::<u32, f16>(packed)[at].to_f32() / FINENESS * self.rest
+        } else {
+            f32::from_bits(packed[at])
         }
     }
 

@@ -10,17 +10,17 @@ pub const CELLS: usize = 1 << 16;
 
 /// Generators that fluid scenes can use.
 pub(crate) static GENERATORS: &[Generator] = &[
-    Generator { name: "cylinder", arguments: &[], make: |setup, _| at_rest(setup, cylinder) },
-    Generator { name: "step", arguments: &[], make: |setup, _| at_rest(setup, backward_step) },
-    Generator { name: "porous", arguments: &[], make: |setup, _| at_rest(setup, porous) },
-    Generator { name: "channel", arguments: &[], make: |setup, _| at_rest(setup, channel) },
-    Generator { name: "box", arguments: &[], make: |setup, _| at_rest(setup, closed_box) },
-    Generator { name: "divided-box", arguments: &[], make: |setup, _| at_rest(setup, divided_box) },
+    Generator { name: "cylinder", arguments: &[], make: |setup, _| at_rest(setup, cylinder(setup)) },
+    Generator { name: "step", arguments: &[], make: |setup, _| at_rest(setup, backward_step(setup)) },
+    Generator { name: "porous", arguments: &[], make: |setup, _| at_rest(setup, porous(setup)) },
+    Generator { name: "channel", arguments: &[], make: |setup, _| at_rest(setup, channel(setup)) },
+    Generator { name: "box", arguments: &[], make: |setup, _| at_rest(setup, closed_box(setup)) },
+    Generator { name: "divided-box", arguments: &[], make: |setup, _| at_rest(setup, divided_box(setup)) },
 ];
 
 /// Returns a fluid at rest between walls, with the density of the parameters.
-fn at_rest(setup: &Setup, walls: fn(&Setup) -> Walls) -> State {
-    Flow::at_rest(walls(setup), setup.params.float("density").unwrap_or(1.0), 0).into()
+pub(crate) fn at_rest(setup: &Setup, walls: Walls) -> State {
+    Flow::at_rest(walls, setup.params.float("density").unwrap_or(1.0), 0).into()
 }
 
 /// Returns the columns and rows of a grid of about `setup.bodies` cells, `ratio` times as long as high.

@@ -4,4 +4,4 @@ pub mod files;
 mod generators;
 
 pub use self::generators::CELLS;
-pub(super) use self::generators::GENERATORS;
+pub(super) use self::generators::{GENERATORS, at_rest};
