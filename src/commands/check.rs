@@ -50,20 +50,14 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
 /// Result of comparing some recipes (kernel settings) with the reference, in all test cases of a mode.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// Name of the mode.
-    pub mode: &'static str,
-    /// Name of the variant.
-    pub variant: &'static str,
-    /// Number of work-items per work-group.
-    pub work_group: usize,
-    /// Number of recipes (combinations of kernel settings) that were compared.
+    /// The first recipe.
+    pub recipe: Recipe,
+    /// Number of recipes.
     pub recipes: usize,
     /// Number of comparisons with the reference.
     pub cases: usize,
     /// Largest relative error, as defined by [`checks::error`].
     pub worst: f64,
-    /// Largest error that is allowed for this variant.
-    pub allowed: f64,
     /// Name of the test case with the largest error.
     pub case: String,
 }
@@ -71,7 +65,7 @@ pub struct Row {
 impl Row {
     /// Returns whether the variant agrees with the reference.
     pub fn passes(&self) -> bool {
-        self.worst < self.allowed
+        self.worst < self.recipe.variant.tolerance
     }
 }
 
@@ -80,21 +74,22 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     let mut plan = Vec::new();
     for (info, variants) in ladders(&args.subject)? {
         let cases = if variants.is_empty() { Vec::new() } else { cases(info)? };
-        plan.push((variants, cases));
+        plan.push((info.name, variants, cases));
     }
     let (info, edited) = (&device.info, edited(&device));
     println!("{} · driver {} · relative errors against f64{edited}", info.name, info.driver);
     println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
     let mut failures = 0;
-    for (variants, cases) in plan {
+    for (mode, variants, cases) in plan {
         for variant in variants {
             for plan in plans(&device.info, variant) {
                 let row = row(&device, &plan, &cases)?;
                 failures += usize::from(!row.passes());
                 let verdict = if row.passes() { "" } else { "  FAILS" };
-                let Row { mode, variant, work_group, recipes, cases, worst, allowed, case } = row;
+                let Row { recipe: Recipe { variant, work_group, .. }, recipes, cases, worst, case } = row;
+                let Variant { name, tolerance: allowed, .. } = variant;
                 println!(
-                    "{mode:<10} {variant:<10} {work_group:>10} {recipes:>7} {cases:>6} {worst:>10.1e} {allowed:>8.0e}  {case}{verdict}"
+                    "{mode:<10} {name:<10} {work_group:>10} {recipes:>7} {cases:>6} {worst:>10.1e} {allowed:>8.0e}  {case}{verdict}"
                 );
             }
         }
@@ -143,13 +138,10 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
 pub fn row<'c>(device: &Device, plan: &Plan, cases: impl IntoIterator<Item = &'c Case>) -> Result<Row> {
     let cases: Vec<&Case> = cases.into_iter().filter(|case| plan.thorough || case.start.telling).collect();
     let mut row = Row {
-        mode: cases.first().map_or("", |case| case.start.mode.info().name),
-        variant: plan.recipes[0].variant.name,
-        work_group: plan.recipes[0].work_group,
+        recipe: plan.recipes[0],
         recipes: plan.recipes.len(),
         cases: cases.len() * plan.recipes.len(),
         worst: 0.0,
-        allowed: plan.recipes[0].variant.tolerance,
         case: String::new(),
     };
     for recipe in &plan.recipes {

@@ -25,7 +25,6 @@ pub(super) struct Reduction {
     /// Rows of partial sums, one row per work-group. Each sum takes eight bytes: a double, or a pair of floats.
     rows: Buffer<[f32; 2]>,
     maxima: Buffer<[f32; 2]>,
-    fp64: bool,
 }
 
 /// Results of the kernel `measure`.
@@ -41,10 +40,9 @@ pub(super) struct Sums {
 impl Reduction {
     /// Builds the kernel `measure` from `files`.
     pub(super) fn new(device: &Device, files: &[KernelSource], defines: &[(&str, String)]) -> Result<Self> {
-        let fp64 = device.info.fp64;
         let sizes = [("REDUCE_GROUP", GROUP.to_string()), ("SUMS", SUMS.to_string())];
         let mut defines = [defines, &sizes].concat();
-        if fp64 {
+        if device.info.fp64 {
             defines.push(("FP64", "1".to_owned()));
         }
         let program = Program::build(device, &sources(&[&[REDUCE], files].concat()), &defines)?;
@@ -54,7 +52,6 @@ impl Reduction {
             program,
             rows: Buffer::new(device, ROWS * SUMS)?,
             maxima: Buffer::new(device, ROWS)?,
-            fp64,
         })
     }
 
@@ -64,7 +61,8 @@ impl Reduction {
         self.lane.whole(Pass::cheap(&self.measure, &args, ROWS * GROUP))?;
         self.lane.finish()?;
         let (rows, maxima) = (self.rows.read()?, self.maxima.read()?);
-        let number = |[a, b]: [f32; 2]| match self.fp64 {
+        let fp64 = self.lane.device().info.fp64;
+        let number = |[a, b]: [f32; 2]| match fp64 {
             true => f64::from_bits(u64::from(b.to_bits()) << 32 | u64::from(a.to_bits())),
             false => f64::from(a) + f64::from(b),
         };

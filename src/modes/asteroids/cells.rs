@@ -20,7 +20,6 @@ const COST: f64 = 64.0;
 /// Solver that sorts bodies into cells and tests only bodies in neighbouring cells.
 pub(super) struct Cells {
     advance: Advance,
-    bodies: usize,
     kernels: [Kernel; 7],
     buckets: usize,
     /// Differences between the bucket numbers of cells that are neighbours along y and along z.
@@ -47,7 +46,6 @@ impl Cells {
         let [a, b, c, d, e, f, g] = names.map(|name| program.kernel(name));
         Ok(Box::new(Self {
             advance: Advance::new(setup)?,
-            bodies,
             kernels: [a?, b?, c?, d?, e?, f?, g?],
             buckets,
             strides: strides(buckets as u32),
@@ -64,7 +62,7 @@ impl Cells {
 
     /// Queues the kernels that sort the bodies into cells.
     fn fill(&self, lane: &mut Lane, pass: &ContactPass) -> Result<()> {
-        let ([x, v], n) = (pass.from, self.bodies);
+        let ([x, v], n) = (pass.from, pass.bodies);
         let [clear, count_cells, scan_blocks, scan_sums, scan_add, queue_up, sort_bodies] = &self.kernels;
         let Self { count, start, block, place, queue, number, .. } = self;
         let bodies = pass.count();

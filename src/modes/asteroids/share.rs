@@ -21,8 +21,7 @@ impl SharedSimulation for AsteroidSimulation {
     }
 
     fn adopt(&mut self, (stepped, substeps, schedule): Self::HostState) {
-        (self.stepped, self.burst) = (stepped, Burst::default());
-        self.divide(substeps);
+        (self.stepped, self.substeps, self.burst) = (stepped, substeps, Burst::default());
         self.schedule = Schedule::from_list(&schedule, &self.params, Measurement::Done).unwrap_or_default();
     }
 
@@ -49,7 +48,7 @@ impl SharedSimulation for AsteroidSimulation {
             && first.burst.substep == 0
         {
             first.begin_step()?;
-            others.iter_mut().for_each(|other| other.divide(first.substeps));
+            others.iter_mut().for_each(|other| other.substeps = first.substeps);
         }
         Ok(())
     }
@@ -60,7 +59,7 @@ impl SharedSimulation for AsteroidSimulation {
 
     fn slice(&mut self, stage: usize, assignment: &Assignment, range: Range<usize>) -> Result<usize> {
         let coefficients = self.coefficients();
-        let Self { lane, solver, x, v, contact, second, params, radii, count, recipe, .. } = self;
+        let Self { lane, solver, x, v, contact, second, params, radii, count, .. } = self;
         let pass = ContactPass {
             bodies: *count,
             coefficients,
@@ -74,7 +73,7 @@ impl SharedSimulation for AsteroidSimulation {
         match pass.second.filter(|_| stage > 0) {
             None => solver.evaluate(lane, &pass, range),
             Some(SecondPass { kernel, .. }) => {
-                let (args, group) = (solver.second_args(&pass), recipe.work_group);
+                let (args, group) = (solver.second_args(&pass), solver.advance().recipe.work_group);
                 let pass = Pass { kernel, args: &args, items: range.end, group, cost: SecondPass::COST };
                 lane.slice(pass, range.start)
             }

@@ -25,11 +25,8 @@ const MEASURE: KernelSource = source!("asteroids/measure.cl");
 /// Simulation of asteroids on one device: the bodies, and the kernels that compute their steps.
 pub(super) struct AsteroidSimulation {
     pub(super) lane: Lane,
-    device: Device,
     pub(super) params: Asteroids,
-    /// Parameters of the current substep; between steps, those of the last substep.
-    substep: Asteroids,
-    /// Number of substeps of the current step; between steps, that of the last step.
+    /// Number of substeps of the current step, or of the last step between steps.
     pub(super) substeps: u32,
     pub(super) schedule: Schedule<Measurement>,
     /// Kernel that measures the motion of the bodies. The number of substeps depends on the result.
@@ -39,8 +36,7 @@ pub(super) struct AsteroidSimulation {
     /// Host memory for the result of the kernel `motion`.
     motion_memory: Memory<u32>,
     pub(super) count: usize,
-    pub(super) recipe: Recipe,
-    /// The second pass of a step, which only the contact law `match` needs.
+    /// The second pass of a step, under the contact law `match`.
     pub(super) second: Option<SecondPass>,
     /// Solver of the first pass of a step; under the contact law `simple`, of the only pass.
     pub(super) solver: Box<dyn Solver>,
@@ -107,16 +103,13 @@ impl AsteroidSimulation {
         let (x, v, radii) = to_device(bodies);
         Ok(Self {
             lane: Lane::new(device),
-            device: device.clone(),
             params: params.clone(),
-            substep: params.substep(substeps),
             substeps,
             schedule: Schedule::default(),
             motion: program.kernel("motion")?,
             motion_bits: Buffer::new(device, 2)?,
             motion_memory: Memory::default(),
             count,
-            recipe: *recipe,
             solver,
             second,
             packed: PackedPoints::new(device, reduction.program.kernel("pack")?, count)?,
@@ -138,7 +131,7 @@ impl AsteroidSimulation {
     pub(super) fn coefficients(&self) -> Arg<'static> {
         let Asteroids {
             dt, decay, restitution, friction, radius, push, planet_mass, planet_radius, g, ..
-        } = self.substep;
+        } = self.substep();
         let decay = if self.burst.substep + 1 == self.substeps { decay } else { 1.0 };
         let part = 1.0 / self.substeps as f32;
         let is_later = f32::from(u8::from(self.burst.substep > 0));
@@ -171,7 +164,7 @@ impl AsteroidSimulation {
                 self.schedule.substeps
             }
         };
-        self.divide(count);
+        self.substeps = count;
         Ok(())
     }
 
@@ -180,10 +173,9 @@ impl AsteroidSimulation {
         self.params.substeps.fixed().unwrap_or(self.schedule.substeps.max(1))
     }
 
-    /// Divides the next step into `count` substeps.
-    pub(super) fn divide(&mut self, count: u32) {
-        self.substeps = count;
-        self.substep = self.params.substep(count);
+    /// Returns the parameters of the current substep, or of the last substep between steps.
+    fn substep(&self) -> Asteroids {
+        self.params.substep(self.substeps)
     }
 
     /// Queues a measurement of the bodies' motion.
@@ -273,7 +265,7 @@ impl Simulation for AsteroidSimulation {
         }
         self.params = params.clone();
         self.stepped &= effect <= Some(ChangeEffect::View);
-        self.divide(if self.stepped { self.substeps } else { self.planned_substeps() });
+        self.substeps = if self.stepped { self.substeps } else { self.planned_substeps() };
         Ok(())
     }
 
@@ -334,10 +326,11 @@ impl Simulation for AsteroidSimulation {
             let mut rows = buffer.read()?;
             let fourth = list(extra, name, rows.len())?;
             rows.iter_mut().zip(fourth).for_each(|(row, fourth)| row[3] = *fourth);
-            Buffer::from_slice(&self.device, &rows)
+            Buffer::from_slice(self.lane.device(), &rows)
         };
         let (x, v) = (patched(&self.x[0], SIZES)?, patched(&self.v[0], MASSES)?);
-        let contact = Buffer::from_slice(&self.device, list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
+        let contact =
+            Buffer::from_slice(self.lane.device(), list(extra, CONTACT, 4 * self.count)?.as_chunks().0)?;
         let radii = list(extra, RADII, 2)?;
         let schedule = match extra.get(SUBSTEPS) {
             Some(list) => Schedule::from_list(list, &self.params, Measurement::Done)
@@ -346,7 +339,7 @@ impl Simulation for AsteroidSimulation {
         };
         (self.x[0], self.v[0], self.contact, self.radii) = (x, v, contact, [radii[0], radii[1]]);
         self.schedule = schedule;
-        self.divide(self.planned_substeps());
+        self.substeps = self.planned_substeps();
         Ok(())
     }
 
@@ -357,7 +350,7 @@ impl Simulation for AsteroidSimulation {
             Arg::Uint(self.count as u32),
             Arg::Float(radius),
             Arg::Uint(colour.index() as u32),
-            Arg::Float(if self.stepped { self.substep.dt } else { 0.0 }),
+            Arg::Float(if self.stepped { self.substep().dt } else { 0.0 }),
             Arg::Float(g * planet_mass),
             (&self.x[0]).into(),
             now,
@@ -393,7 +386,7 @@ impl Simulation for AsteroidSimulation {
             Ok((Bodies { positions, velocities }, radii))
         };
         let ((before, radii), (after, _)) = (read(1)?, read(0)?);
-        let (dt, step) = (f64::from(self.substep.dt), Step::new(&self.substep, before, radii));
+        let (dt, step) = (f64::from(self.substep().dt), Step::new(&self.substep(), before, radii));
         let judge = move |i: usize| {
             let (x_before, v_before, _) = step.body(i);
             let (x_after, v_after, _) = body(&after, i);
@@ -430,7 +423,7 @@ impl Simulation for AsteroidSimulation {
         let reach = match self.radii[1] {
             // Bodies without size cannot be hit.
             0.0 => 0.0,
-            _ => fastest * f64::from(self.substep.dt) / f64::from(radius),
+            _ => fastest * f64::from(self.substep().dt) / f64::from(radius),
         };
         let [hits, met, _] = sums.extra;
         let cells = met / (27.0 * self.count as f64);

@@ -55,7 +55,7 @@ impl FluidSimulation {
         let steps = self.burst.step - std::mem::replace(&mut self.burst.moved, self.burst.step);
         let [nx, ny] = self.sides();
         let args = [
-            Arg::Uint(self.tracer_count as u32),
+            Arg::Uint(self.tracers.len() as u32),
             nx,
             ny,
             Arg::Uint(steps),
@@ -63,7 +63,7 @@ impl FluidSimulation {
             (&self.field).into(),
             (&self.tracers).into(),
         ];
-        self.lane.whole(Pass::cheap(&self.carry, &args, self.tracer_count))
+        self.lane.whole(Pass::cheap(&self.carry, &args, self.tracers.len()))
     }
 
     /// Makes all cells within `radius` of the cells `middles` solid or free. Freed cells are then at rest with an unchanged
@@ -193,16 +193,16 @@ impl Simulation for FluidSimulation {
     }
 
     fn resume(&mut self, extra: &Extra) -> Result<()> {
-        let tracers = list(extra, TRACERS, 2 * self.tracer_count)?.as_chunks().0;
-        self.tracers = Buffer::from_slice(&self.device, tracers)?;
+        let tracers = list(extra, TRACERS, 2 * self.tracers.len())?.as_chunks().0;
+        self.tracers = Buffer::from_slice(self.lane.device(), tracers)?;
         if self.grid.has_halves() && extra.contains_key(HALVES) {
             let words: &[u32] = bytemuck::cast_slice(list(extra, HALVES, self.grid.len())?);
-            let f = || Buffer::from_slice(&self.device, words);
+            let f = || Buffer::from_slice(self.lane.device(), words);
             self.f = [f()?, f()?];
         }
         let means = extra.get(MEAN_SPEEDS).map_or(&[][..], |means| &means[..means.len().min(SERIES)]);
         let steps = means.len() as u32;
-        self.series[0] = Buffer::from_slice(&self.device, means)?;
+        self.series[0] = Buffer::from_slice(self.lane.device(), means)?;
         self.burst = Burst { steps, step: steps, summed: steps, moved: steps };
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Simulation for FluidSimulation {
         };
         let (width, height, tones) = self.draw_image()?;
         let [field, tracers] = [(&self.field).into(), (&self.tracers).into()];
-        let args = [Arg::Uint(self.tracer_count as u32), nx, ny, Arg::Uint(colour), field, tracers];
+        let args = [Arg::Uint(self.tracers.len() as u32), nx, ny, Arg::Uint(colour), field, tracers];
         let Points { positions, values, image, series, .. } = points;
         let longest = self.walls.nx.max(self.walls.ny) as f32;
         let half = [self.walls.nx, self.walls.ny].map(|side| side as f32 / longest);

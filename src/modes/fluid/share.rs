@@ -145,7 +145,7 @@ impl SharedSimulation for FluidSimulation {
     }
 
     fn apart(&self) -> Option<(Rows<'_>, usize)> {
-        Some((Rows::new(&self.tracers, 1, 1, 0), self.tracer_count))
+        Some((Rows::new(&self.tracers, 1, 1, 0), self.tracers.len()))
     }
 
     fn show(&mut self, need: Need, own: &Range<usize>) -> Result<()> {

@@ -24,7 +24,6 @@ const SUM_GROUP: usize = 256;
 /// Simulation of a flow on one device: the flow, and the kernels that compute its steps.
 pub struct FluidSimulation {
     pub(super) lane: Lane,
-    pub(super) device: Device,
     pub(super) params: Fluid,
     pub(super) walls: Walls,
     pub(super) free: usize,
@@ -50,7 +49,6 @@ pub struct FluidSimulation {
     /// Velocity, density and viscosity (ux, uy, ρ, ν) of each cell at the last update; zeros in a solid cell.
     pub(super) field: Buffer<[f32; 4]>,
     pub(super) tracers: Buffer<[f32; 2]>,
-    pub(super) tracer_count: usize,
     pub(super) packed: PackedPoints,
     pub(super) pixels: Buffer<f32>,
     pub(super) burst: Burst,
@@ -134,10 +132,8 @@ impl FluidSimulation {
         let program = build(FLOW, Vec::new())?;
         let reduction = Reduction::new(device, &[MEASURE], &[])?;
         let cells = grid.pack(&flow.cells);
-        let tracer_count = tracers.len();
         let mut simulation = Self {
             lane: Lane::new(device),
-            device: device.clone(),
             params: params.clone(),
             free: walls.free(),
             recipe,
@@ -157,8 +153,7 @@ impl FluidSimulation {
             series: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
             field: Buffer::new(device, walls.cells())?,
             tracers: Buffer::from_slice(device, tracers)?,
-            tracer_count,
-            packed: PackedPoints::new(device, program.kernel("pack")?, tracer_count)?,
+            packed: PackedPoints::new(device, program.kernel("pack")?, tracers.len())?,
             pixels: Buffer::new(device, 0)?,
             burst: Burst::default(),
             cursor: Cursor::default(),
@@ -170,7 +165,7 @@ impl FluidSimulation {
         simulation.sums = Buffer::new(device, simulation.groups() * simulation.summed_steps() as usize)?;
         let (width, height, _) = simulation.image_size();
         simulation.pixels = Buffer::new(device, width * height)?;
-        if tracer_count > 0 {
+        if !tracers.is_empty() {
             simulation.update_whole_field()?;
             simulation.move_tracers()?;
         }
@@ -267,7 +262,7 @@ impl FluidSimulation {
             self.lane.whole(pass)?;
             self.burst.summed = self.burst.step;
         }
-        if self.tracer_count == 0 {
+        if self.tracers.is_empty() {
             self.burst.moved = self.burst.step;
         }
         Ok(())
@@ -277,14 +272,14 @@ impl FluidSimulation {
     pub(super) fn moves_tracers(&self, steps: u32) -> bool {
         let after = self.burst.step + steps;
         let is_due = after == self.burst.steps || after - self.burst.moved == MOVE_STEPS;
-        is_due && self.tracer_count > 0
+        is_due && !self.tracers.is_empty()
     }
 
     fn reserve_series(&mut self) -> Result<()> {
         let len = (self.burst.steps as usize).min(SERIES);
         self.series.swap(0, 1);
         if self.series[0].len() != len {
-            self.series[0] = Buffer::new(&self.device, len)?;
+            self.series[0] = Buffer::new(self.lane.device(), len)?;
         }
         Ok(())
     }

@@ -24,7 +24,6 @@ pub(super) struct GravitySimulation {
     pub(super) lane: Lane,
     pub(super) params: Gravity,
     pub(super) count: usize,
-    device: Device,
     pub(super) solver: Box<dyn Solver>,
     pub(super) drift: Kernel,
     reduction: Reduction,
@@ -88,7 +87,6 @@ impl GravitySimulation {
             lane: Lane::new(device),
             params: params.clone(),
             count,
-            device: device.clone(),
             solver: (builder.0)(setup)?,
             drift: small.kernel("drift")?,
             potential: reduction.program.kernel("potential")?,
@@ -201,15 +199,15 @@ impl Simulation for GravitySimulation {
     fn resume(&mut self, extra: &Extra) -> Result<()> {
         if extra.contains_key(ACCELERATION) {
             let rows = list(extra, ACCELERATION, 4 * self.count)?.as_chunks().0;
-            self.a = Buffer::from_slice(&self.device, rows)?;
+            self.a = Buffer::from_slice(self.lane.device(), rows)?;
             (self.known.a_is_current, self.known.a_is_there) = (true, true);
         }
         if self.params.compensated && extra.contains_key(LOW_PARTS) {
             let low = list(extra, LOW_PARTS, 8 * self.count)?.as_chunks().0;
             let bodies = self.state()?.into_bodies()?;
-            self.v = Self::velocities(&self.device, &self.params, &bodies, low)?;
+            self.v = Self::velocities(self.lane.device(), &self.params, &bodies, low)?;
         }
-        self.solver.resume(extra, &self.device, &self.params)
+        self.solver.resume(extra, self.lane.device(), &self.params)
     }
 
     fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
