@@ -25,7 +25,14 @@ impl FoundDevice {
 
     /// Opens the device in an existing context.
     pub(super) fn open_in(self, context: &core::Context) -> Result<Device> {
-        let health = Health::new()?;
+        static OPENED: AtomicU64 = AtomicU64::new(1);
+        let health = Health {
+            key: OPENED.fetch_add(1, Ordering::Relaxed),
+            lost: AtomicBool::new(false),
+            timeout: events::timeout()?,
+            faults: FaultPlan::default(),
+            waiter: Waiter::default(),
+        };
         let open_queue = || {
             core::create_command_queue(context, self.id, Some(CommandQueueProperties::PROFILING_ENABLE))
                 .or_else(|_| core::create_command_queue(context, self.id, None))
@@ -99,19 +106,6 @@ struct Health {
     timeout: Duration,
     faults: FaultPlan,
     waiter: Waiter,
-}
-
-impl Health {
-    fn new() -> Result<Self> {
-        static OPENED: AtomicU64 = AtomicU64::new(1);
-        Ok(Self {
-            key: OPENED.fetch_add(1, Ordering::Relaxed),
-            lost: AtomicBool::new(false),
-            timeout: events::timeout()?,
-            faults: FaultPlan::default(),
-            waiter: Waiter::default(),
-        })
-    }
 }
 
 impl Device {

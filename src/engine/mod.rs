@@ -14,7 +14,6 @@ pub mod config;
 mod configure;
 mod core;
 mod edits;
-mod kernel_edits;
 pub mod kernel_lab;
 mod recovery;
 mod resume;

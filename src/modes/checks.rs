@@ -80,7 +80,13 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
                 continue;
             }
             let mut start = start(scene, mode.as_ref(), "", n, (masses, n == 65))?;
-            at_scale(start.state.bodies_mut()?, extent);
+            let bodies = start.state.bodies_mut()?;
+            // From rest, later velocities show even a weak force.
+            bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
+            for x in &mut bodies.positions {
+                x[..3].iter_mut().for_each(|c| *c *= extent.length);
+                x[3] *= extent.mass;
+            }
             start.name = format!("{} {}", start.name, extent.name);
             starts.push(start);
         }
@@ -88,16 +94,7 @@ pub fn at_all_scales(info: &'static ModeInfo, scene: &str) -> Result<Vec<Start>>
     Ok(starts)
 }
 
-/// Scales the bodies to `extent` and sets velocities to zero, so that later velocities show even a weak force.
-fn at_scale(bodies: &mut Bodies, extent: &Extent) {
-    bodies.velocities.iter_mut().for_each(|v| v[..3].fill(0.0));
-    for x in &mut bodies.positions {
-        x[..3].iter_mut().for_each(|c| *c *= extent.length);
-        x[3] *= extent.mass;
-    }
-}
-
-/// Choice of masses in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
+/// Masses of the bodies in a check. Unequal masses reveal a mass read from the wrong body; some kernels need equal masses.
 #[derive(Clone, Copy, PartialEq)]
 enum Masses {
     Various,

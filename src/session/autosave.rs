@@ -62,7 +62,7 @@ impl Autosave {
         let (file, notices) = (path.clone(), notifier.clone());
         let write = move || {
             let outcome = write(&snapshot, &file, &file, is_first);
-            let is_saved_in_vain = is_asked_for && outcome.is_ok() && has_blown_up(&snapshot);
+            let is_saved_in_vain = is_asked_for && outcome.is_ok() && snapshot.runs[0].state.has_blown_up();
             notices.send(Notice::SnapshotSaved { path: file, is_asked_for, moment, outcome });
             if is_saved_in_vain {
                 notices.send(Notice::Message(BLOWN_UP));
@@ -154,11 +154,7 @@ fn moment(engine: &Engine) -> Moment {
     (engine.generation(), engine.clock().0, engine.changes())
 }
 
-fn has_blown_up(snapshot: &Snapshot) -> bool {
-    snapshot.runs.first().is_some_and(|run| run.state.has_blown_up())
-}
-
-/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] first.
+/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] before.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;

@@ -68,11 +68,6 @@ impl Command {
         matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
-    /// Returns whether the command needs the state after the current steps, even if later commands replace this state.
-    pub(super) fn needs_whole_burst(&self) -> bool {
-        self.writes_file() || matches!(self, Self::Capture(_))
-    }
-
     /// Returns whether the command changes the contents of later snapshots, or where they are written.
     pub(super) fn changes_state(&self) -> bool {
         use Command as C;

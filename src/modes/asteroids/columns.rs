@@ -69,12 +69,12 @@ impl Solver for Columns {
 
     fn share(&self, assignment: &Assignment) -> Range<usize> {
         let Assignment { own, of, .. } = assignment;
+        let recipe = self.advance.recipe;
         if *of > 1 {
-            return self.advance.recipe.items(own.start)..self.advance.recipe.items(own.end);
+            return recipe.items(own.start)..recipe.items(own.end);
         }
-        let few =
-            self.bodies.div_ceil(self.advance.recipe.bodies_per_group() / self.advance.recipe.work_group);
-        0..few.div_ceil(2).next_multiple_of(self.advance.recipe.work_group)
+        let few = self.bodies.div_ceil(recipe.bodies_per_group() / recipe.work_group);
+        0..few.div_ceil(2).next_multiple_of(recipe.work_group)
     }
 
     /// Queues a part of the search for touching bodies, and after the last part the first pass over the lists. With

@@ -13,11 +13,11 @@ use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
 use crate::base::params::{ChangeEffect, Choice};
 use crate::base::state::State;
-use crate::compute::{Arg, Buffer, Device, Kernel, KernelSource, Lane, Pass, Pending, Program};
+use crate::compute::{Arg, Buffer, Kernel, KernelSource, Lane, Pass, Pending, Program};
 use crate::modes::carried::list;
 use crate::modes::{
     AttractKernel, Cursor, DeviceRecipe, Diagnostics, Effect, Extra, Judged, Mode, PackedPoints, Reading,
-    Recipe, Reduction, Sample, SharedSimulation, Simulation, source,
+    Reduction, Sample, SharedSimulation, Simulation, source,
 };
 
 const MEASURE: KernelSource = source!("asteroids/measure.cl");

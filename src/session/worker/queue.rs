@@ -49,7 +49,8 @@ impl CommandQueue {
 
     /// Returns whether a waiting command makes the current steps useless and precedes all commands that need these steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
-        self.waiting.iter().take_while(|command| !command.needs_whole_burst()).any(is_pointless)
+        let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
+        self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)
     }
 
     /// Returns the next command to carry out. `Quit` overtakes all others, except requested files and earlier changes.
