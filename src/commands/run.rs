@@ -171,7 +171,7 @@ fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
         variant: resolved.recipe.variant.name,
         work_group: resolved.recipe.work_group,
         knobs: resolved.recipe.values(),
-        device: engine.device().info.name.clone(),
+        device: engine.devices()[0].info.name.clone(),
         sharing: engine.sharing().cloned(),
         bodies: engine.size(),
         steps,

@@ -9,7 +9,7 @@ use crate::base::bodies::{Bodies, Points};
 use crate::base::edit::EditKind;
 use crate::base::error::Result;
 use crate::base::state::State;
-use crate::compute::{Device, Devices, Pending};
+use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
@@ -220,12 +220,7 @@ impl Engine {
         self.resolved
     }
 
-    /// Returns the first device, for which the `auto` values are chosen.
-    pub fn device(&self) -> &Device {
-        &self.devices[0]
-    }
-
-    /// Returns all devices that compute.
+    /// Returns all devices that compute. The values for `auto` suit the first device.
     pub fn devices(&self) -> &Devices {
         &self.devices
     }

@@ -107,15 +107,15 @@ fn an_edit_runs_at_once_with_the_state_kept_and_taking_it_back_gives_the_same_bi
 fn programs_of_texts_that_are_edited_no_more_are_let_go_of() {
     let mut engine = engine();
     engine.set_edits(KernelEdits::new()).unwrap();
-    let before = engine.device().programs();
+    let before = engine.devices()[0].programs();
     let kept = [0, 1, 2].map(|nth| {
         let text = format!("{}// {nth}\n", turned_round());
         engine.set_edits(KernelEdits::from([("gravity/force.cl".to_owned(), text)])).unwrap();
-        engine.device().programs()
+        engine.devices()[0].programs()
     });
     assert!(kept[0] > before && kept == [kept[0]; 3], "{before}, then {kept:?}");
     engine.set_edits(KernelEdits::new()).unwrap();
-    assert_eq!(engine.device().programs(), before);
+    assert_eq!(engine.devices()[0].programs(), before);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn what_does_not_build_or_run_changes_nothing() {
         let error = engine.set_edits(KernelEdits::from([(FILE.to_owned(), text)])).unwrap_err();
         assert!(!error.to_string().is_empty());
     }
-    assert!(engine.device().edits().is_empty());
+    assert!(engine.devices()[0].edits().is_empty());
     assert_eq!(step(&mut engine), step(&mut plain), "the one before runs on, to the last bit");
     engine.restart().unwrap();
 }

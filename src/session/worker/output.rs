@@ -85,7 +85,7 @@ impl Worker {
         probe.keep_only(Some(info));
         self.engine.config().running
             && self.measurements.rates.rates().steps_per_second > 0.0
-            && probe.is_due(self.engine.device(), info)
+            && probe.is_due(&self.engine.devices()[0], info)
     }
 
     fn colours(&mut self) -> u64 {
@@ -122,7 +122,7 @@ impl Worker {
             undos: engine.undos(),
             last_edit: engine.last_edit(),
             changes: engine.changes(),
-            device: engine.device().info.name.as_str().into(),
+            device: engine.devices()[0].info.name.as_str().into(),
             sharing: engine.sharing().cloned(),
             diagnostics: measurements.sums.as_ref().map(|sums| sums.diagnostics.clone()),
             energy_drift: measurements.sums.as_ref().and_then(|sums| sums.energy_drift),
@@ -214,7 +214,7 @@ impl Worker {
     fn run_study(&mut self, study: Study) -> bool {
         let Self { engine, queue, notifier, .. } = self;
         let mut complete = true;
-        let outcome = study.run(engine.device(), engine.config(), &mut |share, trial| {
+        let outcome = study.run(&engine.devices()[0], engine.config(), &mut |share, trial| {
             notifier.send(Notice::StudyProgress(share, *trial));
             queue.receive();
             complete = queue.waiting.iter().all(Command::waits_for_study);
