@@ -8,7 +8,7 @@ use super::build::{Resolved, build, directed};
 use super::config::Config;
 use super::core::Engine;
 use super::snapshot::EXTENSION;
-use super::states::{Checkpoint, Clock, LostDevice};
+use super::states::{Checkpoint, LostDevice};
 use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
@@ -89,12 +89,11 @@ impl Engine {
             ..self.config.clone()
         };
         let resolved = Resolved::new(&config, &devices[0].info)?;
-        let Checkpoint { state, clock: Clock { step, .. }, .. } = &self.checkpoint;
-        let (step, mut extra) = (*step, self.checkpoint.extra.clone());
+        let (step, mut extra) = (self.checkpoint.clock.step, self.checkpoint.extra.clone());
         if resolved != self.resolved {
             config.mode.unsettle(&mut extra);
         }
-        let mut simulation = build(&devices, &config, resolved, (state, &extra))?;
+        let mut simulation = build(&devices, &config, resolved, (&self.checkpoint.state, &extra))?;
         // All steps since the checkpoint have the same direction: a change of direction takes a new checkpoint.
         let again = self.clock.step.abs_diff(step);
         let was_backwards = if again > 0 { self.clock.step < step } else { self.is_backwards };

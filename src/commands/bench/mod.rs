@@ -12,11 +12,12 @@ use crate::base::error::Result;
 use crate::cli::Bench;
 use crate::engine::Engine;
 use crate::engine::config::Config;
+use crate::engine::tuned::Tuned;
 use crate::modes::ModeInfo;
 
 /// Returns the configuration to measure for a mode, with the parameters from `--set`. `auto` makes all other choices.
-fn configuration(args: &Bench, info: &'static ModeInfo) -> Result<Config> {
-    let mut config = Config::new(info);
+fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result<Config> {
+    let mut config = Config { tuned: tuned.clone(), ..Config::new(info) };
     config.mode.unseen();
     config.mode.even();
     set_mode(config.mode.as_mut(), &args.set)?;

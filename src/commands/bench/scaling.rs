@@ -105,11 +105,11 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
             true => vec![None],
             false => variants.into_iter().map(Some).collect(),
         };
-        let base =
-            Config { work_group, knobs: knobs.clone(), tuned: tuned.clone(), ..configuration(args, info)? };
         for &bodies in sizes {
             for &variant in &variants {
-                let config = Config { bodies: Some(bodies), variant, ..base.clone() };
+                let base = configuration(args, info, &tuned)?;
+                let (bodies, knobs) = (Some(bodies), knobs.clone());
+                let config = Config { bodies, variant, work_group, knobs, ..base };
                 let resolved = Resolved::new(&config, &all[0].info)?;
                 device_recipes(all, &config, resolved)?;
                 configs.push(config);

@@ -177,7 +177,6 @@ fn configurations(
     (variants, tuned, trials): (&[&'static Variant], &Tuned, &Trials),
     skipped: &mut Vec<Error>,
 ) -> Result<Vec<Config>> {
-    let base = Config { bodies: Some(bodies), tuned: tuned.clone(), ..configuration(args, info)? };
     let mut configs = Vec::new();
     for &variant in variants {
         let work_groups = match args.work_group.as_slice() {
@@ -193,7 +192,9 @@ fn configurations(
         };
         for &work_group in &work_groups {
             for knobs in combinations(variant, trials) {
-                let config = Config { variant: Some(variant), work_group, knobs, ..base.clone() };
+                let base = configuration(args, info, tuned)?;
+                let (bodies, variant) = (Some(bodies), Some(variant));
+                let config = Config { bodies, variant, work_group, knobs, ..base };
                 match Resolved::new(&config, &device.info) {
                     Ok(_) => configs.push(config),
                     Err(why) => skipped.push(why),

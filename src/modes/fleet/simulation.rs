@@ -171,10 +171,7 @@ impl<P: SharedSimulation> Fleet<P> {
         let most = (most as u32).max(1).div_ceil(self.plan.cut).saturating_mul(self.plan.cut);
         let steps = self.left.min(most);
         self.left -= steps;
-        self.each(|part| {
-            part.start(steps);
-            Ok(())
-        })?;
+        self.participating().into_iter().for_each(|part| part.start(steps));
         self.gathered = None;
         Ok(Burst { steps, start: Instant::now() })
     }
