@@ -239,9 +239,10 @@ impl Viewer {
                     self.use_built_in_kernels();
                 }
                 let path = kernels.watch.folder.clone();
-                self.ui
-                    .alerts
-                    .say(format!("Edit a kernel file in {}. Each saved change runs at once", path.display()));
+                self.ui.alerts.say(format!(
+                    "Edit a kernel file in {}. Each change runs as soon as you save the file",
+                    path.display()
+                ));
                 self.ui.kernels = Some(path);
                 self.kernels = Some(kernels);
             }

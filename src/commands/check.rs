@@ -77,7 +77,10 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
         plan.push((info.name, variants, cases));
     }
     let (info, edited) = (&device.info, edited(&device));
-    println!("{} · driver {} · relative errors against f64{edited}", info.name, info.driver);
+    println!(
+        "{}, driver {} · relative errors, compared with double precision{edited}",
+        info.name, info.driver
+    );
     println!("mode       variant    work-group kernels  cases      error  allowed  worst case");
     let mut failures = 0;
     for (mode, variants, cases) in plan {

@@ -32,7 +32,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
         }
     }
     if !args.json {
-        println!("{} · driver {} · search for the fastest settings", device.info.name, device.info.driver);
+        println!("{}, driver {}: searching for the fastest settings", device.info.name, device.info.driver);
         println!("mode       variant      bodies work-group  speed");
     }
     let mut rows = Vec::new();

@@ -100,8 +100,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     let mut limits = Limits::measure(&device, compared.map(|(info, _)| *info));
     if !args.json {
         let (info, edited) = (&device.info, edited(&device));
-        println!("{} · driver {} · median of {} timings{edited}", info.name, info.driver, args.repeats);
-        println!("{first_look}");
+        println!("{}, driver {} · median of {} measurements{edited}", info.name, info.driver, args.repeats);
         println!("mode       variant      bodies work-group    steps/s    error % limit bound by    speed");
     }
     let mut rows = Vec::new();

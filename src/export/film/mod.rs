@@ -28,7 +28,7 @@ choice! {
         Gif = "GIF",
         /// H.264, plays nearly everywhere; needs the program ffmpeg.
         Mp4 = "MP4",
-        /// VP9, small, for the web; needs the program ffmpeg.
+        /// VP9, small files for the web; needs the program ffmpeg.
         Webm = "WebM",
         /// One lossless file per picture.
         Frames = "PNG",
