@@ -7,18 +7,18 @@ use crate::compute::{DeviceInfo, DeviceKind, Devices};
 use crate::modes::{DeviceRecipe, Extra, Mode, Recipe, Simulation, Together};
 use crate::scene::Setup;
 
-/// The choices of a configuration for one device, with every `auto` replaced by a value.
+/// The settings of a configuration for one device, with each `auto` replaced by a concrete value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Resolved {
     /// Number of bodies, or approximate number of cells.
     pub bodies: usize,
-    /// Variant, work-group size and compile-time parameters.
+    /// Kernel variant, work-group size and values of the compile-time parameters.
     pub recipe: Recipe,
 }
 
 impl Resolved {
-    /// Replaces every `auto` of `config` by a value for `device`, and checks the values chosen by hand. Compile-time
-    /// parameters that the variant does not have are ignored.
+    /// Replaces each `auto` in `config` with a value that suits `device`, and checks the values that the user chose.
+    /// Ignores compile-time parameters that the variant does not have.
     ///
     /// # Errors
     /// Returns an error if the device cannot hold the bodies or does not support the work-group size.
@@ -44,7 +44,7 @@ impl Resolved {
     }
 }
 
-/// Returns the number of bodies, or approximate number of cells, that `config` sets on `device`.
+/// Returns the number of bodies, or the approximate number of cells, for `config`; replaces `auto` with a number that suits `device`.
 pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> {
     let work = &config.mode.info().work;
     let auto = work.sizes(device.kind).auto;
@@ -60,12 +60,12 @@ pub(super) fn bodies_for(config: &Config, device: &DeviceInfo) -> Result<usize> 
     }
 }
 
-/// Host memory in bytes per body on a CPU device: f64 bodies while a scene is generated or checked, f32 bodies, and
-/// three frames.
+/// Bytes that each body also takes in the host memory, which a CPU device shares: `f64` values while a scene is
+/// generated or checked, `f32` values, and three frames.
 const HOST_BYTES_PER_BODY: usize = 64 + 32 + 3 * 20;
 
-/// Returns the largest number of bodies or cells that fit on a device. Uses at most half of the memory, because a change
-/// builds the new bodies while the old bodies still exist.
+/// Returns the largest number of bodies or cells that fit on a device. Plans for at most half of the device's memory,
+/// because new bodies are built while the old bodies still exist.
 pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     let on_host = match device.kind {
         DeviceKind::Cpu => HOST_BYTES_PER_BODY,
@@ -76,7 +76,7 @@ pub fn max_bodies(device: &DeviceInfo, mode: &dyn Mode) -> usize {
     room.min(buffer).min(mode.info().work.most as u64) as usize
 }
 
-/// Generates the initial state of a configuration: `count` bodies or about as many cells, unless the scene fixes the number.
+/// Generates the initial state of the scene in `config`, with `count` bodies or about `count` cells unless the scene fixes the number.
 pub(super) fn seed(config: &Config, count: usize) -> State {
     let mut state =
         config.start.generate(&Setup { bodies: count, seed: config.seed, params: &config.mode.values() });
@@ -86,8 +86,8 @@ pub(super) fn seed(config: &Config, count: usize) -> State {
     state
 }
 
-/// Builds a simulation on `devices`, in the time direction of the configuration, that continues from `state` and the solver's
-/// `extra` data. `extra` may be empty.
+/// Builds a simulation on `devices` that continues from `state` and from the solver's `extra` data, which may be empty.
+/// Time runs in the direction that `config` sets.
 pub(super) fn build(
     devices: &Devices,
     config: &Config,
@@ -102,7 +102,7 @@ pub(super) fn build(
     Ok(simulation)
 }
 
-/// Returns each participating device with its recipe. `resolved` holds the choices for the first device.
+/// Returns the devices that take part, each with its recipe. `resolved` holds the settings of the first device.
 ///
 /// # Errors
 /// Returns an error if a device does not support the configuration.
@@ -125,7 +125,7 @@ pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) ->
     [Ok(first)].into_iter().chain(others).collect()
 }
 
-/// Returns the mode of `config`, with time running forwards or backwards.
+/// Returns a copy of the mode in `config` in which time runs forwards, or backwards if `backwards` is set.
 pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
     match backwards {
         false => Ok(config.mode.clone()),

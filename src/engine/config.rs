@@ -26,7 +26,7 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices of the computing devices in the list of available devices. If empty, the devices of the command line compute.
+    /// Indices, in the list of available devices, of the devices to compute on. If empty, the devices named on the command line.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -40,10 +40,10 @@ pub struct Config {
     /// Values of compile-time parameters by name, including parameters of other variants.
     #[serde(deserialize_with = "read_knobs")]
     pub knobs: BTreeMap<&'static str, u32>,
-    /// The fastest kernel settings found by measurements, which `auto` prefers to guesses.
+    /// The fastest kernel settings that measurements found; `auto` prefers them to guessed settings.
     #[serde(skip)]
     pub tuned: Tuned,
-    /// Number of steps between two displayed frames, called a burst; `None` for `auto`.
+    /// Number of steps in a burst, which runs between two displayed frames; `None` for `auto`.
     pub steps_per_frame: Option<u32>,
     /// Whether the simulation runs.
     pub running: bool,
@@ -83,7 +83,7 @@ fn read_knobs<'de, D: Deserializer<'de>>(
 }
 
 impl Config {
-    /// Returns a configuration with the mode's first scene and with `auto` for every choice.
+    /// Returns a configuration with the first scene of the mode `info`, and with `auto` for each setting that allows it.
     pub fn new(info: &'static ModeInfo) -> Self {
         let mut config = Self {
             mode: (info.default)(),
@@ -104,25 +104,25 @@ impl Config {
         config
     }
 
-    /// Selects `scene` and sets its parameters; all other parameters get their defaults.
+    /// Selects `scene` and sets the parameters that it specifies; all other parameters get their defaults.
     pub fn select_scene(&mut self, scene: &Arc<Scene>) {
         self.mode = self.mode.info().mode_for(scene);
         self.start = scene.clone();
     }
 
-    /// Returns the maximum number of steps per frame that `auto` chooses outside of free run.
+    /// Returns the largest number of steps per frame that `auto` may choose, except in free run.
     pub fn pace(&self) -> u32 {
         let (_, watched) = self.mode.info().work.burst;
         self.start.pace.unwrap_or(watched)
     }
 
-    /// Returns whether a change to `next`, with the same mode and number of bodies, must generate new bodies.
+    /// Returns whether a change to `next`, which has the same mode and number of bodies, requires generating the scene anew.
     pub fn reseeds(&self, next: &Self) -> bool {
         let (_, effect) = self.mode.values().changes(&next.mode.values());
         self.start != next.start || self.seed != next.seed || effect == Some(ChangeEffect::Reseed)
     }
 
-    /// Reads the scene file `path`.
+    /// Reads a configuration from the scene file at `path`.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is invalid.
@@ -131,7 +131,7 @@ impl Config {
         Self::of_file(file::load(path)?).map_err(named)
     }
 
-    /// Returns the configuration of a scene file. Fields that the file does not set are as in [`Config::new`].
+    /// Converts a parsed scene file to a configuration. Fields that the file does not set get the values of [`Config::new`].
     ///
     /// # Errors
     /// Returns an error if the mode, a parameter or a value is invalid.
@@ -144,7 +144,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the text of a scene file with this configuration.
+    /// Returns the text of a scene file that describes this configuration.
     ///
     /// # Errors
     /// Returns an error if a scene file cannot describe the scene.

@@ -1,4 +1,4 @@
-//! Changes between configurations, at the lowest possible cost, and to edited kernels.
+//! Switches an engine to another configuration, at the lowest possible cost, or to edited kernels.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -14,9 +14,12 @@ use crate::base::params::ChangeEffect;
 use crate::compute::{Device, DeviceInfo, Devices, KernelEdits};
 
 impl Engine {
-    /// Applies `config`: sets live parameters at once, rebuilds kernels, and generates new bodies only if necessary.
-    /// Continues a suspended mode where it stopped. Returns the effect on the simulation, or `None` if nothing changed.
-    /// On an error nothing changes.
+    /// Applies `config`: sets parameters at once if they can change during the simulation, and rebuilds kernels or
+    /// generates new bodies only if necessary. A suspended mode continues where it stopped. Returns the effect on the
+    /// simulation, or `None` if nothing changed.
+    ///
+    /// # Errors
+    /// Returns an error, and changes nothing, if the configuration is not possible or a kernel does not build.
     pub fn configure(&mut self, mut config: Config) -> Result<Option<ChangeEffect>> {
         let before = self.devices.chosen().to_vec();
         let is_other_mode = self.config.mode.info() != config.mode.info();
@@ -69,8 +72,8 @@ impl Engine {
         Ok(effect)
     }
 
-    /// Replaces every `auto` of `config` by a value for a device. Keeps an `auto` number of bodies when the device
-    /// changes.
+    /// Replaces each `auto` in `config` with a value for `device`. A scene that has already run keeps its number of
+    /// bodies, even on another device.
     fn resolve(&self, config: &Config, device: &DeviceInfo) -> Result<Resolved> {
         let suspended = self.suspended.iter().map(|scene| (&scene.config, scene.resolved));
         let ran = iter::once((&self.config, self.resolved)).chain(suspended).find(|(before, _)| {
@@ -87,7 +90,7 @@ impl Engine {
         !config.devices.is_empty() && config.devices != self.devices.chosen()
     }
 
-    /// Suspends the current mode, whose state is `left`, and continues or starts the mode of `config`.
+    /// Suspends the current mode with its state `left`, then resumes or starts the mode of `config`.
     fn switch_mode(
         &mut self,
         devices: Devices,
@@ -116,7 +119,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether `config` is valid and requires new bodies in the current mode.
+    /// Returns whether `config` is valid, keeps the current mode, and requires generating new bodies.
     pub fn reseeds(&self, config: &Config) -> bool {
         self.config.mode.info() == config.mode.info()
             && self
@@ -129,7 +132,7 @@ impl Engine {
         self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
     }
 
-    /// Generates the scene of `config` on `devices`, and starts its simulation.
+    /// Generates the scene of `config`, and starts to simulate it on `devices`.
     fn begin_scene(&mut self, devices: Devices, config: Config, resolved: Resolved) -> Result<()> {
         let scene = SceneState::begin(config, resolved, self.seedings + 1);
         self.replace_simulation(devices, scene)?;
@@ -139,8 +142,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Builds a simulation that continues from `scene`, and replaces the current simulation. On an error or a panic, the engine
-    /// does not change.
+    /// Replaces the current simulation with a new one that continues from `scene`. After an error or a panic, the engine
+    /// is unchanged.
     pub(super) fn replace_simulation(&mut self, devices: Devices, scene: SceneState) -> Result<()> {
         let SceneState { config, resolved, state, extra, clock, is_edited } = scene;
         self.simulation = build(&devices, &config, resolved, (&state, &extra))?;
@@ -151,7 +154,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the direction of time, independently of the configuration.
+    /// Makes time run forwards or backwards, regardless of the direction in the configuration.
     ///
     /// # Errors
     /// Returns an error if the mode cannot step backwards.
@@ -164,14 +167,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns whether steps go backwards.
+    /// Returns whether steps run backwards in time.
     pub fn is_backwards(&self) -> bool {
         self.is_backwards
     }
 
-    /// Replaces built-in kernels by `edits`. First runs one step on a copy of the simulation. If this step fails, or
-    /// `goes_on` returns false between two slices of the step, nothing changes. Kernels of other variants are built on first
-    /// use. Returns the names of the built files, or `None` if `goes_on` returned false.
+    /// Replaces built-in kernels with `edits`, after testing one step on a copy of the simulation. If the test fails, or
+    /// `goes_on` returns false between two parts of the test, nothing changes. Kernels of other variants are built on
+    /// first use. Returns the names of the built files, or `None` if `goes_on` returned false.
     ///
     /// # Errors
     /// Returns the compiler's log if a kernel does not build, or an error if the device fails.
@@ -192,12 +195,15 @@ impl Engine {
         Ok(Some(self.devices.iter().flat_map(Device::take_built).collect()))
     }
 
-    /// Replaces built-in kernels by `edits`, as [`Engine::set_edits_unless`] does, without interruption.
+    /// Replaces built-in kernels with `edits`, like [`Engine::set_edits_unless`] but without a way to cancel.
+    ///
+    /// # Errors
+    /// Returns the compiler's log, and keeps the previous kernels, if a kernel does not build.
     pub fn set_edits(&mut self, edits: KernelEdits) -> Result<BTreeSet<&'static str>> {
         Ok(self.set_edits_unless(edits, || true)?.unwrap_or_default())
     }
 
-    /// Tests the current kernels on a copy, then continues with these kernels. Returns false if interrupted.
+    /// Tests the current kernels on a copy of the simulation, then rebuilds the simulation with them. Returns false if `goes_on` did.
     fn rebuild(&mut self, mut goes_on: impl FnMut() -> bool) -> Result<bool> {
         let mut scene = self.scene_state()?;
         scene.config.mode.unsettle(&mut scene.extra);

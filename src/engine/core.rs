@@ -13,7 +13,7 @@ use crate::compute::{Devices, Pending};
 use crate::modes::accuracy::Sample;
 use crate::modes::{Diagnostics, Sharing, Simulation};
 
-/// A running simulation on its devices, set up and changed by a [`Config`].
+/// A simulation and the devices that it runs on; a [`Config`] sets it up and changes it.
 pub struct Engine {
     pub(super) devices: Devices,
     pub(super) config: Config,
@@ -21,9 +21,9 @@ pub struct Engine {
     pub(super) simulation: Box<dyn Simulation>,
     pub(super) clock: Clock,
     pub(super) is_backwards: bool,
-    /// Number of times that a scene was generated or restored so far.
+    /// Number of times that a scene has been generated or restored.
     pub(super) seedings: u64,
-    /// Saved states of the other modes.
+    /// Saved states of the modes that the user switched away from.
     pub(super) suspended: Vec<SceneState>,
     /// Kind of each manual edit, with the state before the edit; oldest first.
     pub(super) undos: VecDeque<(EditKind, SceneState)>,
@@ -32,17 +32,17 @@ pub struct Engine {
     pub(super) is_resumed: bool,
     /// Number of edits, parameter changes and undos so far.
     pub(super) changes: u64,
-    /// Energy from which the drift is measured; `None` after a change that does not conserve energy.
+    /// Reference energy for measuring the energy drift; `None` after a change that does not conserve energy.
     pub(super) baseline: Option<f64>,
     pub(super) checkpoint: Checkpoint,
     /// Whether something other than a step changed the state since the checkpoint.
     pub(super) changed_since_checkpoint: bool,
-    /// Step and time at the start of a burst that was planned, but of which no step is queued yet.
+    /// Step and time at the start of the planned burst, until its first step is queued; then `None`.
     pub(super) new_burst: Option<Clock>,
-    /// Whether steps since the checkpoint are computed again after the loss of a device.
+    /// Whether the steps since the checkpoint are being computed again because a device was lost.
     pub(super) is_replaying: bool,
     pub(super) lost_devices: Vec<LostDevice>,
-    /// Number of passes over all pairs or cells in all calls of [`Engine::run`].
+    /// Total number of passes over all pairs or cells during all calls of [`Engine::run`].
     pub(super) rounds_run: f64,
 }
 
@@ -93,7 +93,7 @@ impl Engine {
         self.suspended.iter().map(|scene| &scene.config)
     }
 
-    /// Plans a burst of steps for [`Engine::advance`], and sets the clock to its end. A backward burst stops at step 0.
+    /// Plans a burst of steps, which [`Engine::advance`] runs, and sets the clock to the end of the burst. A backward burst stops at step 0.
     pub fn start(&mut self, steps: u32) {
         let Clock { step, .. } = self.clock;
         let dt = self.config.mode.time_step();
@@ -129,7 +129,7 @@ impl Engine {
         Ok(remains)
     }
 
-    /// Computes `steps` steps and waits for them. Calls `progress` with the completed share, from 0 to 1.
+    /// Computes `steps` steps and waits until they are done. Calls `progress` with the completed fraction, from 0 to 1.
     pub fn run(&mut self, steps: u32, mut progress: impl FnMut(f32)) -> Result<()> {
         self.start(steps);
         while self.advance()? {
@@ -145,8 +145,8 @@ impl Engine {
         self.retry(|simulation| simulation.finish())
     }
 
-    /// Returns energy and momentum and, if the mode conserves energy, the relative change of the energy since the start or
-    /// the last parameter change. Blocks until the device is done.
+    /// Returns energy and momentum, and the relative energy drift since the first call after the start or a parameter
+    /// change (`None` in that first call and in modes that do not conserve energy). Blocks until the device is done.
     pub fn diagnostics(&mut self) -> Result<(Diagnostics, Option<f64>)> {
         let sums = self.retry(|simulation| simulation.diagnostics())?;
         let drift = self.baseline.map(|baseline| relative_drift(baseline, sums.energy()));
@@ -173,7 +173,7 @@ impl Engine {
         self.state()?.into_bodies()
     }
 
-    /// Returns the mode's value for each step of the last burst (see [`Simulation::series`]). Blocks until the device is done.
+    /// Returns the value that the mode records in each step, for the last burst (see [`Simulation::series`]). Blocks until the device is done.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -183,29 +183,29 @@ impl Engine {
         self.checkpoint.state.len()
     }
 
-    /// Returns the number of pairs or cells in one pass of a step.
+    /// Returns the number of pairs or cells that a step computes in one pass, without repetitions by substeps.
     pub fn work_in_step(&self) -> f64 {
         let mode = &self.config.mode;
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the average number of passes over all pairs or cells in a step of the last burst.
+    /// Returns the average number of passes over all pairs or cells in a step of the last burst; substeps need more than one.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }
 
-    /// Returns the number of passes over all pairs or cells in all calls of [`Engine::run`].
+    /// Returns the total number of passes over all pairs or cells during all calls of [`Engine::run`].
     pub fn rounds_run(&self) -> f64 {
         self.rounds_run
     }
 
-    /// Queues a copy of the points to draw from the device into `points` (see [`Simulation::publish`]).
+    /// Queues copying the points to draw from the device into `points`, whose memory is reused (see [`Simulation::publish`]).
     pub fn publish(&mut self, points: Points) -> Result<Pending<Points>> {
         let mut points = Some(points);
         self.retry(|simulation| simulation.publish(points.take().unwrap_or_default()))
     }
 
-    /// Returns the device time of the steps that ended since the last call, in seconds.
+    /// Returns how long, in seconds, the device worked on the steps that ended since the last call.
     pub fn take_seconds(&mut self) -> f64 {
         self.simulation.take_seconds()
     }
@@ -215,12 +215,12 @@ impl Engine {
         &self.config
     }
 
-    /// Returns the choices of the current configuration, with every `auto` replaced by a value.
+    /// Returns the settings of the current configuration, with each `auto` replaced by a concrete value.
     pub fn resolved(&self) -> Resolved {
         self.resolved
     }
 
-    /// Returns all devices that compute. The values for `auto` suit the first device.
+    /// Returns the devices that compute the steps. Values for `auto` are chosen for the first device.
     pub fn devices(&self) -> &Devices {
         &self.devices
     }
@@ -230,7 +230,7 @@ impl Engine {
         self.simulation.sharing()
     }
 
-    /// Returns a number, from 1, that increases whenever a scene is generated or restored.
+    /// Returns a counter that starts at 1 and increases whenever a scene is generated or restored.
     pub fn generation(&self) -> u64 {
         self.clock.generation
     }

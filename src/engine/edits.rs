@@ -82,7 +82,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// Changes the velocities of all bodies by the effect of `attractor` over `steps` steps. Only allowed between bursts.
+    /// Accelerates all bodies towards or away from `attractor` for the duration of `steps` steps. Call only between bursts.
     ///
     /// # Errors
     /// Returns an error if the mode has no bodies.
@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// Returns mass, position and velocity of a body after the last complete burst, or `None` if the index is invalid.
-    /// [`Engine::complete_selected`] adds the other values. Blocks until the device is done.
+    /// [`Engine::complete_selected`] fills in the other fields. Blocks until the device is done.
     pub fn body(&mut self, body: usize) -> Result<Option<SelectedBody>> {
         if body >= self.size() {
             return Ok(None);
@@ -108,7 +108,7 @@ impl Engine {
         }))
     }
 
-    /// Adds acceleration and energy to `body`, computed from the positions of all bodies.
+    /// Fills in the acceleration and the energy of `body`, computed from the positions of all bodies.
     pub fn complete_selected(&self, body: SelectedBody, positions: &[[f32; 4]]) -> SelectedBody {
         let at = glam::Vec3::from(body.position).as_dvec3();
         let field = self.config.mode.field(at, positions, Some(body.body)).unwrap_or_default();
@@ -141,7 +141,7 @@ impl Engine {
         self.is_edited
     }
 
-    /// Adds `past` to the states for undo, and drops the oldest states beyond the limits.
+    /// Stores `past` for undo, and drops the oldest stored states that exceed the limits.
     fn push_undo(&mut self, kind: EditKind, past: SceneState) {
         self.undos.push_back((kind, past));
         let mut bytes: usize = self.undos.iter().map(|(_, past)| past.bytes()).sum();

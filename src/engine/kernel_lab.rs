@@ -11,29 +11,29 @@ use crate::base::error::{Error, Result};
 use crate::base::files::{self, OutputFile};
 use crate::compute::KernelEdits;
 
-/// The folder `kernels/`, built into the program.
+/// The folder `kernels/`, embedded in the program.
 static OWN: Dir = include_dir!("$CARGO_MANIFEST_DIR/kernels");
 
-/// Largest length of a kernel file, in bytes.
+/// Maximum size of a kernel file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 /// Time between two checks of a folder for changes. Polling is cheap for a few files and works on every file system.
 const EVERY: Duration = Duration::from_millis(250);
-/// Name of the new kernel folder inside a folder that contains other files.
+/// Name of the subfolder for the kernels if the chosen folder already contains other files.
 const FOLDER: &str = "gravitile-kernels";
 
-/// Returns the name, relative to `kernels/`, and the text of each built-in kernel.
+/// Returns the path relative to `kernels/` and the text of each built-in kernel.
 pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     let text = |file: &'static File| Some((file.path().to_str()?, file.contents_utf8()?));
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
 }
 
-/// Returns all files of a folder and of the folders in it.
+/// Returns all files in a folder and its subfolders.
 fn files_of(folder: &'static Dir) -> Vec<&'static File<'static>> {
     folder.files().chain(folder.dirs().flat_map(files_of)).collect()
 }
 
-/// Writes the built-in kernels to `folder`, or to a new subfolder if `folder` contains other files. Existing kernels do not
-/// change. Returns the folder of the kernels.
+/// Writes the built-in kernels to `folder`, or to a subfolder if `folder` contains other files. If kernels are already
+/// there, writes nothing. Returns the folder with the kernels.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or written.
@@ -60,7 +60,7 @@ fn has_any(folder: &Path) -> bool {
     own().any(|(name, _)| folder.join(name).is_file())
 }
 
-/// Returns the kernels in the folder of [`prepare`] that differ from the built-in kernels. Missing files count as unchanged.
+/// Reads a folder written by [`prepare`], and returns the kernels that differ from the built-in kernels. Missing files count as unchanged.
 ///
 /// # Errors
 /// Returns an error if there are no kernels, or a file cannot be read or is not text.
@@ -84,7 +84,7 @@ pub fn read(folder: &Path) -> Result<KernelEdits> {
     Ok(edits)
 }
 
-/// Watches a folder on a separate thread until dropped.
+/// A thread that watches a folder of kernels for changes, until this value is dropped.
 #[derive(Debug)]
 pub struct Watch {
     /// The watched folder of kernels.
@@ -93,7 +93,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts watching `folder`. Calls `news` with the edited kernels now and after each change.
+    /// Starts watching `folder`. Calls `news` with the edited kernels at first, if there are any, and after each change.
     pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();
@@ -125,7 +125,7 @@ impl Watch {
     }
 }
 
-/// Returns the modification time and the length of each kernel in a folder.
+/// Returns the modification time and the size of each kernel in a folder, or `None` for a missing file.
 fn stamps(folder: &Path) -> Vec<Option<(SystemTime, u64)>> {
     let stamp = |name: &str| {
         let there = fs::metadata(folder.join(name)).ok()?;

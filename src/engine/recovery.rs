@@ -13,14 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::Devices;
 use crate::modes::Simulation;
 
-/// Maximum age of a checkpoint at the start of a burst of steps, with one device and with several. With one device,
-/// only a crash save uses the checkpoint; with several, the remaining devices continue from it.
+/// Maximum age of a checkpoint at the start of a burst of steps, with one device and with several devices. With one
+/// device, only a crash save uses the checkpoint; with several, the remaining devices continue from it after a loss.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Inverse of the largest fraction of time that checkpoints may take.
+/// Checkpoints may take at most one part in this many of the running time.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a new checkpoint before a burst of steps if the last checkpoint is too old.
+    /// Takes a new checkpoint before a burst of steps if the last checkpoint is too old or lacks a change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -38,7 +38,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the value of `outcome`, or `None` if a device failed and other devices continue from the last checkpoint.
+    /// Returns the value of `outcome`, or `None` if a device failed and the remaining devices continue from the last checkpoint.
     pub(super) fn or_recover<T>(&mut self, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
@@ -80,7 +80,7 @@ impl Engine {
         Err(failures.swap_remove(0))
     }
 
-    /// Restarts from the checkpoint on `devices`, and plans all later steps again. Returns the step of the checkpoint.
+    /// Restarts from the last checkpoint on `devices`, and plans to repeat all later steps. Returns the step of the checkpoint.
     fn restart_from_checkpoint(&mut self, devices: Devices) -> Result<u64> {
         let config = Config {
             devices: devices.chosen().to_vec(),
@@ -109,7 +109,7 @@ impl Engine {
         Ok(step)
     }
 
-    /// Computes the rest of the steps that are repeated after the loss of a device.
+    /// Finishes repeating the steps since the last checkpoint, if a lost device made this necessary.
     pub(super) fn finish_replay(&mut self) -> Result<()> {
         while self.is_replaying {
             self.advance()?;
@@ -117,7 +117,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Completes steps that are being repeated, then calls `work`, again if a device fails and others remain.
+    /// Finishes repeating steps after a lost device, then calls `work`; calls `work` again if a device fails and others remain.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;
@@ -138,7 +138,7 @@ impl Engine {
         &self.checkpoint
     }
 
-    /// Saves the last checkpoint if `error` is the failure of the last device. Returns `error` with the path of the file.
+    /// Saves the last checkpoint to a file if `error` is a device failure, and adds the file's path to the returned error.
     pub fn crash_save(&self, error: Error) -> Error {
         let Error::OpenCl { .. } = error else { return error };
         let step = self.checkpoint.clock.step;

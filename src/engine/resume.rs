@@ -1,4 +1,4 @@
-//! Snapshots of an engine, and engines that continue from them.
+//! Takes snapshots of an engine, and creates engines that continue from snapshots.
 
 use super::core::Engine;
 use super::snapshot::{Run, Snapshot};
@@ -8,9 +8,9 @@ use crate::base::error::{Error, Result};
 use crate::compute::{DeviceInfo, Devices};
 
 impl Engine {
-    /// Continues from a snapshot. On the device that wrote the snapshot, keeps the recipes of the snapshot, and all later
-    /// states are bit-identical to the states of an uninterrupted simulation. On another device, settings that are `auto`
-    /// prefer the measured recipes in `tuned`.
+    /// Creates an engine that continues from `snapshot`. On the device that wrote the snapshot, its recipes are kept, so
+    /// that all later states are bit-identical to the states of an uninterrupted simulation. On another device, `auto`
+    /// settings prefer the measured recipes in `tuned`.
     ///
     /// # Errors
     /// Returns the errors of [`Engine::new`], or an error if the snapshot contradicts itself.
@@ -33,7 +33,10 @@ impl Engine {
         Ok(Self { seedings, suspended, baseline, is_resumed: true, ..engine })
     }
 
-    /// Replaces the current simulation with the simulation in a snapshot. On an error, the current simulation continues.
+    /// Replaces the current simulation with the simulation in a snapshot.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Engine::resume`]; the current simulation then continues unchanged.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<()> {
         let resumed = Self::resume(self.devices.clone(), snapshot, &self.config.tuned)?;
         let before = std::mem::replace(self, resumed);
@@ -58,7 +61,7 @@ impl Engine {
         self.snapshot_of(SceneState { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns a snapshot with the visible scene `shown` and the suspended modes.
+    /// Returns a snapshot that contains the visible scene `shown` and the scenes of the suspended modes.
     fn snapshot_of(&self, shown: SceneState) -> Snapshot {
         let suspended = self.suspended.iter().map(|scene| scene.clone().into_run(None));
         Snapshot {

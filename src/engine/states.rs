@@ -14,23 +14,23 @@ use crate::modes::{Extra, Recipe};
 /// Position of a scene in time: step number and simulated time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Clock {
-    /// Number that identifies a start of the scene. The number changes whenever the scene is generated anew or restored
-    /// from a snapshot.
+    /// Number that identifies one start of the scene. It changes whenever the scene is generated anew or restored from a
+    /// snapshot.
     pub generation: u64,
     pub step: u64,
     pub time: f64,
 }
 
-/// A complete state between two bursts of steps, from which a simulation continues after a device failed.
+/// A complete state between two bursts of steps; the simulation can continue from it after a device has failed.
 #[derive(Debug, Clone)]
 pub struct Checkpoint {
     /// The bodies or the flow at the checkpoint.
     pub state: State,
     pub(super) extra: Extra,
     pub(super) clock: Clock,
-    /// When the checkpoint was taken.
+    /// Time at which the checkpoint was taken.
     pub taken: Instant,
-    /// Duration of taking the checkpoint.
+    /// How long it took to copy the state from the devices.
     pub(super) cost: Duration,
 }
 
@@ -40,14 +40,14 @@ impl Checkpoint {
     }
 }
 
-/// A device that failed and no longer takes part.
+/// A device that failed and no longer takes part in the simulation.
 #[derive(Debug)]
 pub struct LostDevice {
-    /// The error with which the device failed.
+    /// The error that the device reported.
     pub error: Error,
     /// Index of the device in the list of available devices.
     pub place: usize,
-    /// Number of the step from which the other devices continued, using a checkpoint.
+    /// Step of the checkpoint from which the remaining devices continued.
     pub step: u64,
 }
 
@@ -64,14 +64,14 @@ pub(super) struct SceneState {
 }
 
 impl SceneState {
-    /// Generates the first state of the scene of `config`.
+    /// Generates the initial state of the scene in `config`.
     pub(super) fn begin(config: Config, resolved: Resolved, generation: u64) -> Self {
         let clock = Clock { generation, ..Clock::default() };
         let state = seed(&config, resolved.bodies);
         Self { config, resolved, state, extra: Extra::new(), clock, is_edited: false }
     }
 
-    /// Converts a run of a snapshot for `device`. The run keeps its recipe if `device` wrote the snapshot (`is_same`).
+    /// Converts a scene from a snapshot for use on `device`. Keeps its recipe if `device` wrote the snapshot (`is_same`).
     pub(super) fn from_run(
         run: Run,
         device: &DeviceInfo,
@@ -116,7 +116,7 @@ impl SceneState {
         Ok(Self { config, resolved, state, extra, clock, is_edited })
     }
 
-    /// Returns the amount of memory that the state takes, in bytes.
+    /// Returns how much memory the state takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let state = match &self.state {
             State::Bodies(bodies) => 2 * bodies.len() * size_of::<[f32; 4]>(),
@@ -125,7 +125,7 @@ impl SceneState {
         state + self.extra.values().map(|list| size_of_val(&list[..])).sum::<usize>()
     }
 
-    /// Converts the state into a scene of a snapshot.
+    /// Converts the state to a scene for a snapshot. `baseline` is the reference energy for the drift, if any.
     pub(super) fn into_run(self, baseline: Option<f64>) -> Run {
         let Self { config, resolved, state, extra, clock: Clock { step, time, .. }, is_edited } = self;
         let Resolved { bodies, recipe } = resolved;

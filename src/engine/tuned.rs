@@ -15,20 +15,20 @@ use crate::modes::{ModeInfo, Recipe, Variant};
 
 /// Version of the file format.
 const VERSION: u32 = 1;
-/// Largest length of the file, in bytes.
+/// Maximum size of the file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The fastest kernel settings for each device, driver, mode, variant and size class.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tuned(Arc<Vec<Winner>>);
 
-/// The fastest kernel settings for one combination in [`Tuned`], as stored in the file.
+/// The fastest kernel settings for one device, driver, mode, variant and size class, as stored in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Winner {
     device: String,
     driver: String,
     mode: String,
-    /// Middle of the size class, in bodies or cells.
+    /// Size class: the number of bodies or cells, rounded to a power of two.
     bodies: usize,
     variant: String,
     /// Hash of the kernel's source, so that a changed kernel is tuned again.
@@ -50,7 +50,7 @@ fn class(bodies: usize) -> usize {
     1 << (bodies.max(1) as f64).log2().round() as u32
 }
 
-/// Returns the hash of a variant's sources. Other versions of Rust may hash differently, which only repeats the tuning.
+/// Returns a hash of the variant's source code. Other versions of Rust may hash differently; the kernels are then tuned again.
 fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
     let mut hasher = DefaultHasher::new();
     let sources = mode.sources(variant);
@@ -59,7 +59,7 @@ fn fingerprint(mode: &ModeInfo, variant: &Variant) -> u64 {
 }
 
 impl Winner {
-    /// Returns the device, driver, mode, size class and variant.
+    /// Returns the device, driver, mode, size class and variant, which together identify the entry.
     fn key(&self) -> (&str, &str, &str, usize, &str) {
         (&self.device, &self.driver, &self.mode, self.bodies, &self.variant)
     }
@@ -78,7 +78,7 @@ impl Tuned {
         Some(dirs::cache_dir()?.join("gravitile").join("tuned.json"))
     }
 
-    /// Reads the kernel settings stored in the file `path`. A missing file counts as empty.
+    /// Reads the kernel settings from the file `path`. A missing file counts as empty.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or has another format. The program also works without the file.
@@ -96,7 +96,7 @@ impl Tuned {
         Ok(Self(Arc::new(contents.winners)))
     }
 
-    /// Writes the file `path` and its folder. Keeps other entries of the file, which another process may have written.
+    /// Writes the settings to `path`, creating its folder if necessary. Keeps the file's other entries, which another process may have written.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -114,7 +114,7 @@ impl Tuned {
         OutputFile::create(path)?.replace(&text)
     }
 
-    /// Stores kernel settings and their speed with `bodies` bodies, in pairs per second, instead of older settings.
+    /// Stores kernel settings and the speed measured with `bodies` bodies, in pairs per second. Replaces older settings.
     pub fn remember(
         &mut self,
         device: &DeviceInfo,
@@ -138,7 +138,7 @@ impl Tuned {
         winners.push(new);
     }
 
-    /// Returns the fastest known kernel settings for `bodies` bodies, for one variant or for any variant.
+    /// Returns the fastest known kernel settings for `bodies` bodies, either for `variant` or, if it is `None`, for any variant.
     pub fn recipe(
         &self,
         device: &DeviceInfo,

@@ -11,19 +11,19 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::{Knob, Mode, ModeInfo, Recipe, Simulation};
 
-/// Time limit of a search for the fastest settings. A measurement that has started is completed.
+/// Time limit of a search for the fastest settings. A measurement that is still running at the limit is completed.
 const SEARCH: Duration = Duration::from_secs(25);
-/// Minimum length of a speed measurement, in seconds. Shorter ones are too inaccurate.
+/// Minimum duration of a speed measurement, in seconds. Shorter measurements are too inaccurate.
 const TIMING: f64 = 0.03;
-/// Length of the first, rough timing of a variant's settings, in seconds.
+/// Duration of the first, rough timing of a variant's settings, in seconds.
 const LOOK: f64 = TIMING / 4.0;
-/// Number of timings of each recipe (variant with settings). The shortest timing counts.
+/// Number of times that each recipe (variant with settings) is timed. The shortest time counts.
 const TIMINGS: u32 = 3;
-/// Variants and settings below this fraction of the highest speed are timed only roughly.
+/// Fraction of the highest speed; slower variants and settings are timed only roughly.
 const CUT_OFF: f64 = 0.8;
 /// Smallest ratio of a new speed to the highest speed so far that counts as an improvement.
 const GAIN: f64 = 1.01;
-/// Longest step that is timed more than once, in seconds.
+/// Steps that take longer than this many seconds are timed only once.
 const LONGEST_STEP: f64 = 1.0;
 /// Smallest number of bodies that [`Study::Bodies`] measures.
 const FEWEST: usize = 256;
@@ -56,7 +56,7 @@ impl Trial {
     }
 }
 
-/// Stores the fastest settings of each kernel variant in `tuned`, without rough measurements.
+/// Stores the fastest settings of each kernel variant in `tuned`, but ignores rough measurements.
 pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo, trials: &[Trial]) {
     let thorough: Vec<Trial> = trials.iter().copied().filter(|trial| !trial.is_rough).collect();
     for Trial { recipe, bodies, pairs_per_second, .. } in Trial::best_of_each(&thorough) {
@@ -68,7 +68,7 @@ pub fn remember(tuned: &mut Tuned, device: &DeviceInfo, mode: &'static ModeInfo,
 /// [`ControlFlow::Break`] stops the measurements.
 pub type Report<'a> = &'a mut dyn FnMut(f32, &Trial) -> ControlFlow<()>;
 
-/// A series of measurements of a device's speed.
+/// Kind of speed measurements to make on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Study {
     /// Searches for the fastest kernel variant and settings.
@@ -176,7 +176,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Returns the average time of `steps` steps in a row, in seconds.
+/// Runs `steps` steps in a row, and returns their average time in seconds.
 fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     let clock = Instant::now();
     simulation.start(steps);
@@ -185,8 +185,8 @@ fn time(simulation: &mut dyn Simulation, steps: u32) -> Result<f64> {
     Ok(clock.elapsed().as_secs_f64() / f64::from(steps))
 }
 
-/// Returns the recipes that differ from `recipe` only in the value of `knob`, or without a knob in the work-group size. Work-group
-/// sizes change by at most a factor of four.
+/// Returns the recipes that differ from `recipe` only in the value of `knob`, or, if `knob` is `None`, only in the
+/// work-group size. The work-group size changes by at most a factor of four.
 fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> Vec<Recipe> {
     let is_near = |size: &usize| (recipe.work_group / 4..=recipe.work_group * 4).contains(size);
     let mut all: Vec<Recipe> = match knob {
@@ -201,7 +201,7 @@ fn others(recipe: &Recipe, knob: Option<&'static Knob>, device: &DeviceInfo) -> 
 }
 
 /// Measures the guessed settings of each variant. Then varies the fastest settings, one number at a time, until no
-/// variation is faster or the time limit ends.
+/// variation is faster or the time is up.
 fn tune(device: &Device, config: &Config, bodies: usize, report: Report) -> Result<()> {
     let start = Instant::now();
     let subject = Subject::new(device, config, bodies);
@@ -269,8 +269,8 @@ fn work_groups(device: &Device, config: &Config, bodies: usize, report: Report) 
     Ok(())
 }
 
-/// Measures every variant with increasing numbers of bodies, up to `most`. Skips a variant when its steps would take too
-/// long.
+/// Measures every variant with increasing numbers of bodies, up to `most`. Stops measuring a variant before its steps
+/// would take too long.
 fn numbers(device: &Device, config: &Config, most: usize, report: Report) -> Result<()> {
     let most = most.min(max_bodies(&device.info, config.mode.as_ref()));
     let counts: Vec<usize> = (0..).map(|k| FEWEST << k).take_while(|&count| count <= most).collect();

@@ -12,7 +12,7 @@ pub const EXTENSION: &str = "gravitile";
 /// A complete simulation: the visible scene, and the suspended scenes of the other modes.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Name and driver of the device that wrote the snapshot. Only this device continues bit-identically.
+    /// Name and driver of the device that wrote the snapshot. Only on this device is the continuation bit-identical.
     pub device: [String; 2],
     /// Camera as text, in the format of `Camera::to_words`; empty without a window.
     pub view: String,
@@ -35,17 +35,17 @@ pub struct Run {
     pub step: u64,
     /// Simulated time since the scene began.
     pub time: f64,
-    /// Energy from which the drift is measured, if any.
+    /// Reference energy for measuring the energy drift, if any.
     pub baseline: Option<f64>,
     /// The bodies or the flow of the scene.
     pub state: State,
-    /// Data that the solver carries from step to step.
+    /// Data besides `state` that the solver carries from step to step.
     pub extra: Extra,
     /// Recorded value of each step since the scene began, such as the mean speed of a fluid; may be empty.
     pub series: Vec<f64>,
 }
 
-/// A kernel variant and its settings, stored as names and numbers, which another device may not support.
+/// A kernel variant and its settings, stored by name because another device may not support them.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeRecord {

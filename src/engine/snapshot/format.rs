@@ -52,7 +52,7 @@ impl Snapshot {
         OutputFile::create(path)?.replace(&bytes)
     }
 
-    /// Reads the snapshot in the file `path`.
+    /// Reads a snapshot from the file `path`.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, is damaged, has another version, or holds impossible values.
@@ -61,7 +61,7 @@ impl Snapshot {
         decode(file, length, MOST_BYTES).map_err(|error| in_file(path, &error))
     }
 
-    /// Reads the summary of the file `path` from its beginning, without checking the rest of the file.
+    /// Reads a summary from the beginning of the snapshot file `path`, without checking the rest of the file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is not a snapshot.
@@ -75,7 +75,7 @@ impl Snapshot {
         summary().map_err(|error| in_file(path, &error))
     }
 
-    /// Reads a snapshot from the bytes of a file, as [`Snapshot::load`] does.
+    /// Decodes a snapshot from the bytes of a file, with the checks of [`Snapshot::load`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         decode(Cursor::new(bytes), bytes.len() as u64, MOST_BYTES)
     }
@@ -89,7 +89,7 @@ impl Snapshot {
     }
 }
 
-/// Adds the name of the file to an error.
+/// Puts the path of the file in front of an error's message.
 pub(super) fn in_file(path: &Path, error: &Error) -> Error {
     Error::Invalid(format!("{}: {error}", path.display()))
 }
@@ -98,7 +98,7 @@ pub(super) fn wrong(what: impl Into<String>) -> Error {
     Error::Invalid(what.into())
 }
 
-/// Returns the content of a snapshot file. The uncompressed length must not exceed `most` bytes.
+/// Encodes a snapshot as the bytes of a file. The uncompressed length must not exceed `most` bytes.
 pub(super) fn encode(snapshot: &Snapshot, most: u64) -> Result<Vec<u8>> {
     let (manifest, lists) = Manifest::of(snapshot)?;
     let text =
@@ -179,7 +179,7 @@ impl Header {
     }
 }
 
-/// Returns the CRC-32 of the rest of `input`.
+/// Reads the rest of `input` and returns its CRC-32 checksum.
 fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     let (mut hasher, mut block) = (crc32fast::Hasher::new(), vec![0; 1 << 16]);
     loop {
@@ -192,7 +192,7 @@ fn checksum(input: &mut impl Read) -> std::io::Result<u32> {
     }
 }
 
-/// Reads a snapshot file of `file` bytes. The uncompressed length must not exceed `most` bytes.
+/// Decodes a snapshot file that is `file` bytes long. The uncompressed length must not exceed `most` bytes.
 pub(super) fn decode(mut input: impl Read + Seek, file: u64, most: u64) -> Result<Snapshot> {
     let Header { crc, length, room } = Header::read(&mut input, file, most)?;
     let io = |error: std::io::Error| wrong(format!("the snapshot cannot be read: {error}"));

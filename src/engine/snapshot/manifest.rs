@@ -61,9 +61,9 @@ struct RunManifest {
     baseline: Option<f64>,
     /// Grid of a flow; `None` for bodies.
     grid: Option<GridManifest>,
-    /// Grid of a scene with its own walls, if any.
+    /// Grid of the scene's own walls; `None` if the scene defines no walls.
     walls: Option<GridManifest>,
-    /// Makes reading fail on unknown keys. Serde cannot combine `deny_unknown_fields` with `flatten`.
+    /// Field that makes reading fail on unknown keys, because serde cannot combine `deny_unknown_fields` with `flatten`.
     #[serde(flatten, skip_serializing, deserialize_with = "refuse_unknown")]
     _unknown: (),
 }
@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density at rest, on which the list `deviations` is based; `None` in old files with a list `cells` of whole populations.
+    /// Density of the fluid at rest, relative to which `deviations` is stored; `None` in old files, whose list `cells` holds full populations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }
@@ -111,7 +111,7 @@ impl GridManifest {
     }
 }
 
-/// Reads a list, given its name and its number of bytes, into a boxed `Vec` of its elements.
+/// Function that reads a list of a given name and length in bytes into a boxed `Vec` of its elements.
 type ReadList = fn(&str, u64, &mut dyn Read) -> Result<Box<dyn Any>>;
 
 /// Length that a list in a snapshot must have, and the function that reads it.
@@ -161,7 +161,7 @@ fn take<T: Pod>(lists: &mut Lists, name: &str) -> Result<Vec<T>> {
     list.map(|list| *list).ok_or_else(|| wrong(format!("there is no list {name:?}")))
 }
 
-/// Removes the lists of bodies, whose names start with `prefix`, from `lists`, and returns them.
+/// Removes the positions and velocities whose names start with `prefix` from `lists`, and returns them as bodies.
 fn take_bodies(lists: &mut Lists, prefix: &str) -> Result<Bodies> {
     let positions = take(lists, &format!("{prefix}positions"))?;
     let bodies = Bodies { positions, velocities: take(lists, &format!("{prefix}velocities"))? };
@@ -187,7 +187,7 @@ impl Manifest {
         Ok((Self { device, driver, view: snapshot.view.clone(), runs, lists: lengths }, lists))
     }
 
-    /// Checks, before reading, that the lists fit their scenes and the length of the file. Returns their length in bytes.
+    /// Checks before reading that the lists fit their scenes and the length of the file. Returns the total length of the lists in bytes.
     pub(super) fn check_lists(&self, room: Room) -> Result<u64> {
         if self.runs.is_empty() || self.runs.len() > MODES.len() {
             return Err(wrong(format!("it contains {} scenes", self.runs.len())));
@@ -221,7 +221,7 @@ impl Manifest {
         Ok(of_bodies.saturating_add(of_flows))
     }
 
-    /// Returns the scene's index, the list's short name, and the expected length and type of the list `name`.
+    /// Finds the scene that the list `name` belongs to. Returns the scene's index, the list's short name, and what the list must hold.
     fn expected<'a>(&self, name: &'a str) -> Result<(usize, &'a str, Expected)> {
         let found = || {
             let (nth, list) = name.split_once('.')?;
@@ -232,7 +232,7 @@ impl Manifest {
         found().ok_or_else(|| wrong(format!("it has a list {name:?}, which does not belong to its scene")))
     }
 
-    /// Reads the lists, after [`Manifest::check_lists`], and returns the snapshot.
+    /// Reads the lists and returns the snapshot. Call [`Manifest::check_lists`] first.
     pub(super) fn read_snapshot(self, input: &mut impl Read) -> Result<Snapshot> {
         let mut lists: Vec<Lists> = self.runs.iter().map(|_| Lists::new()).collect();
         for (name, bytes) in &self.lists {
@@ -328,7 +328,7 @@ impl RunManifest {
         }
     }
 
-    /// Returns the expected length and type of the list `list`. Call [`RunManifest::check_grid`] first.
+    /// Returns what the list `list` must hold, or `None` if this scene has no such list. Call [`RunManifest::check_grid`] first.
     fn expected(&self, list: &str) -> Option<Expected> {
         let (info, size, is_flow) = (modes::find(&self.mode)?, self.size, self.grid.is_some());
         Some(match list {

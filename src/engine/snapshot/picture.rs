@@ -26,10 +26,10 @@ const MOST_UNPACKED: u64 = 1 << 26;
 const MAGIC: &[u8; 8] = b"\x89PNG\r\n\x1a\n";
 const SNAPSHOT: &[u8; 4] = b"gvSt";
 const SCENE: &[u8; 4] = b"gvSc";
-/// Length of the last chunk of a PNG, in bytes. The chunk is empty except for length, name and checksum.
+/// Length of the last chunk of a PNG, in bytes. The chunk has no data, only its length, name and checksum.
 const END: usize = 12;
 
-/// How much of a simulation is embedded in a picture.
+/// How much of a simulation a picture contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The picture contains the complete state of the simulation.
@@ -55,12 +55,12 @@ impl Extent {
     }
 }
 
-/// The simulation read from a snapshot file or a picture.
+/// The simulation that was read from a snapshot file or a picture.
 #[derive(Debug, Clone)]
 pub enum Carried {
     /// A complete state from which a simulation can continue.
     Snapshot(Box<Snapshot>),
-    /// A scene that starts from its first step.
+    /// A scene without a state, which starts from its first step.
     Scene(Box<Config>),
 }
 
@@ -124,7 +124,7 @@ fn carried(name: &[u8], length: u64, png: &mut impl Read) -> Result<Carried> {
     Ok(Carried::Scene(Box::new(Config::of_file(scene_file::parse("picture", &text)?)?)))
 }
 
-/// Embeds the visible scene of `snapshot` in `png`, with as much of its state as fits.
+/// Embeds the visible scene of `snapshot` in `png`, with its state if there is room. Returns the new PNG and what it contains.
 ///
 /// # Errors
 /// Returns an error if `png` is not a PNG.
@@ -158,7 +158,7 @@ fn payload(snapshot: &Snapshot) -> (&'static [u8; 4], Vec<u8>, Extent) {
     }
 }
 
-/// Returns the scene with file names instead of full paths, because folder names are private.
+/// Returns the scene with only the file names of its paths, because the names of folders are private.
 fn anonymous(run: &Run) -> Run {
     let mut run = run.clone();
     let scene = &run.config.start;

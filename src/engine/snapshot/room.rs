@@ -1,9 +1,9 @@
 //! Limits on the size of snapshots.
 
-/// Largest length of a snapshot, compressed or not, in bytes.
+/// Maximum size of a snapshot, compressed or not, in bytes.
 pub const MOST_BYTES: u64 = 1 << 35;
 
-/// Largest length of a manifest, in bytes. Scenes of orbits are text of up to a million lines of 64 bytes.
+/// Maximum size of a manifest, in bytes. Scenes of orbits are text of up to a million lines of 64 bytes.
 const MOST_MANIFEST: u64 = 1 << 26;
 /// Largest compression ratio of deflate (zlib's technical notes, "Maximum Compression Factor").
 const MOST_RATIO: u64 = 1032;
@@ -16,12 +16,12 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Returns the maximum length of the unpacked manifest, in bytes. Text shrinks to about a tenth.
+    /// Returns the maximum length of the unpacked manifest, in bytes. Text shrinks to about a tenth of its length.
     pub(super) fn manifest(self) -> u64 {
         (self.packed.saturating_mul(32)).saturating_add(1 << 20).min(MOST_MANIFEST)
     }
 
-    /// Returns the maximum length of unpacked lists of bodies, in bytes. Positions hardly shrink, equal masses do.
+    /// Returns the maximum length of unpacked lists of bodies, in bytes. Positions hardly shrink, but equal masses do.
     pub(super) fn bodies(self) -> u64 {
         (self.packed.saturating_mul(64)).saturating_add(1 << 26)
     }
@@ -31,7 +31,7 @@ impl Room {
         (self.packed.saturating_mul(64)).saturating_add(1 << 28)
     }
 
-    /// Returns whether `length` bytes can be compressed to the packed size.
+    /// Returns whether `length` bytes of data could have been compressed to the packed size.
     pub(super) fn holds(self, length: u64) -> bool {
         let least = length / MOST_RATIO;
         // Incompressible data is stored in blocks with headers.
