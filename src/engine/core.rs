@@ -155,7 +155,7 @@ impl Engine {
         Ok((sums, drift.filter(|_| self.config.mode.conserves_energy())))
     }
 
-    /// Returns the effect of the last step on the bodies `chosen` (see [`Simulation::sample`]). Waits for the device.
+    /// Returns what the last step did to the bodies `chosen`, and the exact result (see [`Simulation::sample`]). Waits for the device.
     pub fn sample(&mut self, chosen: Vec<usize>) -> Result<Option<Sample>> {
         self.retry(|simulation| simulation.sample(chosen.clone()))
     }

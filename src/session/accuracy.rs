@@ -11,9 +11,9 @@ use crate::modes::accuracy::{SAMPLE, Sample, choose, relative_error};
 
 /// Shortest time between two checks of the accuracy.
 const EVERY: Duration = Duration::from_secs(1);
-/// Share of the host's cores that checks may take. A CPU device uses the same cores.
+/// Fraction of the host's computing time that checks may take. A CPU device uses the same cores.
 const SHARE: f64 = 0.02;
-/// Smallest number of bodies in a check. If this many bodies take longer than [`SHARE`] allows, checks become rarer.
+/// Smallest number of bodies in a check. If a check of so few bodies still takes longer than [`SHARE`] allows, checks become rarer.
 const LEAST: usize = 32;
 /// Assumed time per pair of bodies before the first check, in seconds.
 const GUESSED_SECONDS_PER_PAIR: f64 = 1e-8;
@@ -28,13 +28,13 @@ pub(super) struct Verdict {
 
 /// Runs accuracy checks on a separate thread, one at a time.
 pub(super) struct AccuracyCheck {
-    /// Channel for the result of the running check, and a token. Dropping the token cancels the check.
+    /// Channel that receives the result of the running check, and a token. Dropping the token cancels the check.
     running: Option<(Receiver<Verdict>, Arc<()>)>,
     next: Instant,
-    /// Largest share of the time that the checking thread may run.
+    /// Largest fraction of the time that the checking thread may run: [`SHARE`] of all cores.
     share: f64,
     seconds_per_pair: f64,
-    /// The last result for the current variant.
+    /// Relative error that the last check of the current variant found, if any.
     pub(super) relative_error: Option<f64>,
 }
 
@@ -54,13 +54,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time, at `pairs` pairs per body or cell.
+    /// Chooses which of `count` bodies or cells to check: as many as the allowed time permits, at `pairs` pairs for each of them.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts to check a sample of `pairs` pairs. Taking the sample delayed the steps by `cost`.
+    /// Starts checking `sample`, which takes `pairs` pairs to compute. `cost` is the time for which taking the sample delayed the steps.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());
@@ -76,12 +76,12 @@ impl AccuracyCheck {
         self.next = Instant::now() + EVERY.max(cost.mul_f64(1.0 / SHARE));
     }
 
-    /// Returns the channel that delivers the result of the running check, for [`AccuracyCheck::receive`].
+    /// Returns the channel that delivers the result of the running check; pass the result to [`AccuracyCheck::receive`].
     pub(super) fn verdict(&self) -> Receiver<Verdict> {
         self.running.as_ref().map_or_else(never, |(verdict, _)| verdict.clone())
     }
 
-    /// Takes the result of a check, if there is one.
+    /// Stores the result of a check if one has arrived, and schedules the next check.
     pub(super) fn receive(&mut self, verdict: Result<Verdict, TryRecvError>) {
         match verdict {
             Ok(Verdict { relative_error, took, pairs }) => {
@@ -97,7 +97,7 @@ impl AccuracyCheck {
         self.running = None;
     }
 
-    /// Cancels the check and forgets the last result, because the simulation changed.
+    /// Cancels the running check and forgets the last result, because the simulation changed.
     pub(super) fn forget(&mut self) {
         (self.running, self.relative_error) = (None, None);
     }
@@ -108,12 +108,12 @@ impl AccuracyCheck {
     }
 }
 
-/// Last speed and accuracy of each variant, by mode and number of bodies.
+/// Last measured speed and accuracy of each variant, with the mode and the number of bodies.
 #[derive(Default)]
 pub(super) struct VariantLog(Vec<(&'static str, usize, Rung)>);
 
 impl VariantLog {
-    /// Records speed and accuracy of the current variant, and adds the records for the same number of bodies to `stats`.
+    /// Records the speed and accuracy of the current variant, then copies all records for the same mode and number of bodies to `stats`.
     pub(super) fn note(&mut self, stats: &mut Stats) {
         let Stats { mode, bodies, variant, relative_error, .. } = *stats;
         let is_like = |row: &&mut (&str, usize, Rung)| row.0 == mode && row.1 == bodies;

@@ -11,16 +11,16 @@ use crate::base::error::{Error, Result};
 use crate::engine::Engine;
 use crate::engine::snapshot::{EXTENSION, Snapshot};
 
-/// Message after saving a flow that has blown up and cannot continue.
+/// Message to the user after saving a flow that has blown up and cannot continue.
 const BLOWN_UP: &str = "Saved, but the flow has blown up. After you open the file, restart the scene";
 
-/// State of the simulation's thread when it ends.
+/// State of the simulation's thread at the moment when it ends.
 pub(super) struct Ending {
-    /// Whether the steps for the current frame are incomplete.
+    /// Whether some steps of the current frame have not been computed yet.
     pub is_bursting: bool,
     /// Whether the thread ends because of an error.
     pub has_failed: bool,
-    /// Files that the user asked for, each with its camera position.
+    /// Files that the user asked for and that are not written yet, each with its camera position.
     pub requested: Vec<(PathBuf, String)>,
     /// Last camera position, if there is a window.
     pub view: Option<String>,
@@ -32,9 +32,9 @@ pub(super) struct Ending {
 #[derive(Default)]
 pub(super) struct Autosave {
     writer: Option<JoinHandle<()>>,
-    /// The autosave file and the last camera position.
+    /// Path of the autosave file, and the last known camera position.
     file: Option<(PathBuf, String)>,
-    /// When the last autosave of this run began.
+    /// Time at which the last autosave of this run began.
     saved: Option<Instant>,
 }
 
@@ -44,7 +44,7 @@ impl Autosave {
         self.file = Some((path, String::new()));
     }
 
-    /// Starts to write a snapshot of `engine`. An autosave is skipped while another snapshot is being written.
+    /// Starts writing a snapshot of `engine` in the background. Skips an autosave while another snapshot is being written.
     pub(super) fn save(&mut self, engine: &mut Engine, save: Save, notifier: &Notifier) -> Result<()> {
         let is_busy = self.writer.as_ref().is_some_and(|writer| !writer.is_finished());
         let path = match (save.path, &mut self.file) {
@@ -80,8 +80,8 @@ impl Autosave {
         Ok(())
     }
 
-    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, the files
-    /// hold the last checkpoint. After a failure the last checkpoint is written to the crash save instead.
+    /// Writes the autosave and the requested files before the thread ends. If the current steps take too long, saves the
+    /// last checkpoint. After a failure, writes the crash save instead of the autosave file.
     pub(super) fn end(&mut self, engine: &mut Engine, ending: Ending, notifier: &Notifier) {
         self.join_writer();
         let Ending { is_bursting, has_failed, requested, view, deadline } = ending;
@@ -126,7 +126,7 @@ impl Autosave {
         }
     }
 
-    /// Waits for the snapshot that is being written.
+    /// Waits until the snapshot that is being written is complete, if there is one.
     fn join_writer(&mut self) {
         if let Some(writer) = self.writer.take() {
             // A panic of the thread was already printed.
@@ -138,7 +138,7 @@ impl Autosave {
         self.file.as_ref().is_some_and(|(file, _)| file == path)
     }
 
-    /// Records that `path` is being written. Returns whether this is the first autosave of this run.
+    /// Records that a write to `path` begins. Returns whether this is the first autosave of this run.
     fn begin(&mut self, path: &Path) -> bool {
         self.is_autosave(path) && self.saved.replace(Instant::now()).is_none()
     }
@@ -154,7 +154,7 @@ fn moment(engine: &Engine) -> Moment {
     (engine.generation(), engine.clock().0, engine.changes())
 }
 
-/// Writes `snapshot` to `file`: the autosave file `path` or its crash save. If `is_first`, calls [`set_aside`] before.
+/// Writes `snapshot` to `file`. If `is_first`, first calls [`set_aside`] with the autosave file `path`.
 fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Result<()> {
     if is_first {
         set_aside(path)?;
@@ -162,7 +162,7 @@ fn write(snapshot: &Snapshot, file: &Path, path: &Path, is_first: bool) -> Resul
     snapshot.save(file)
 }
 
-/// Creates the folder of the autosave file `path`, and renames the file of an earlier run to its [`previous`] name.
+/// Creates the folder of the autosave file `path`, and renames the save that an earlier run left to its [`previous`] name.
 fn set_aside(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
@@ -173,17 +173,17 @@ fn set_aside(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the name to which the autosave of an earlier run is renamed.
+/// Returns the path to which the autosave of an earlier run is renamed.
 pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }
 
-/// Returns the name of the crash save beside the autosave file `path`.
+/// Returns the path of the crash save, which lies next to the autosave file `path`.
 pub fn crashed(path: &Path) -> PathBuf {
     path.with_extension(format!("crash.{EXTENSION}"))
 }
 
-/// Returns the newest file of an earlier run: the crash save, the autosave `path`, or the renamed autosave.
+/// Returns the newest file that an earlier run left: its crash save, its autosave `path`, or the autosave renamed by a later run.
 pub fn left_by_earlier_run(path: &Path) -> Option<PathBuf> {
     [crashed(path), path.to_owned(), previous(path)].into_iter().find(|file| file.is_file())
 }

@@ -7,7 +7,7 @@ use crate::base::bodies::Points;
 use crate::base::edit::{EditKind, SelectedBody};
 use crate::modes::{Diagnostics, Sharing};
 
-/// The points of one picture, and statistics.
+/// The points to draw for one picture, and statistics for the panel.
 #[derive(Debug, Clone, Default)]
 pub struct Frame {
     /// Positions and values of the points to draw.
@@ -23,7 +23,7 @@ pub struct Frame {
 pub struct Stats {
     /// Name of the mode.
     pub mode: &'static str,
-    /// Number of times that bodies had been seeded when the scene started. Identifies this run of the scene.
+    /// Number of the scene start, which identifies this run of the scene. It increases with each start or restored snapshot.
     pub generation: u64,
     /// Number of steps since the scene began.
     pub step: u64,
@@ -35,9 +35,9 @@ pub struct Stats {
     pub variant: &'static str,
     /// Current work-group size.
     pub work_group: usize,
-    /// Compile-time parameters of the variant.
+    /// Values of the variant's compile-time parameters, by name.
     pub knobs: BTreeMap<&'static str, u32>,
-    /// Average number of pairs or cells in a step, over the steps of this frame.
+    /// Average number of pairs or cells computed in a step of this frame.
     pub work_in_step: f64,
     /// Number of steps between the last two frames.
     pub steps_per_frame: u32,
@@ -45,51 +45,51 @@ pub struct Stats {
     pub steps_per_second: f64,
     /// Device time of one step in ms, from profiling events if the device has them.
     pub device_ms_per_step: f64,
-    /// Share of the time that the device was busy with steps, over about the last second.
+    /// Fraction of the time that the device spent computing steps, over about the last second.
     pub device_busy: f64,
-    /// Share of the time that the device was busy since the simulation's thread started, including pauses.
+    /// Fraction of the time that the device spent computing steps since the simulation's thread started, including pauses.
     #[serde(skip)]
     pub device_busy_overall: f64,
-    /// Limit of the device for the mode, in pairs or cells per second; `None` if not measured or not applicable.
+    /// Highest speed that the device can reach in this mode, in pairs or cells per second; `None` if it is unknown.
     pub limit: Option<f64>,
-    /// Time to read the frame back from the device, in ms.
+    /// Time that it took to read the frame back from the device, in ms.
     pub read_ms: f64,
     /// Properties of the selected body, if one is selected.
     #[serde(rename = "held")]
     pub selected: Option<SelectedBody>,
     /// Number of manual edits that can be undone.
     pub undos: usize,
-    /// Kind of the last manual edit, which is undone first.
+    /// Kind of the last manual edit, which undo would revert first; `None` if there is nothing to undo.
     #[serde(rename = "last_deed")]
     pub last_edit: Option<EditKind>,
-    /// Number of changes other than steps: manual edits, changes of parameters, and undos.
+    /// Number of manual edits, parameter changes and undos so far.
     #[serde(skip)]
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
     /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
-    /// Name of the first device that computes.
+    /// Name of the device that computes, or of the first one if there are several.
     pub device: Arc<str>,
     /// How several devices share the work; `None` for a single device.
     pub sharing: Option<Sharing>,
     /// Energy and momentum, which may be some steps old; `None` before the first measurement.
     pub diagnostics: Option<Diagnostics>,
-    /// Relative change of the energy since the scene began or a parameter was last changed.
+    /// Relative change of the energy since the scene began or a parameter was last changed; `None` if it is unknown.
     pub energy_drift: Option<f64>,
     /// Relative error of a step against the f64 reference, over a sample of bodies (see
     /// [`crate::modes::accuracy::relative_error`]); `None` before the first check or without forces.
     pub relative_error: Option<f64>,
-    /// Last speed and accuracy of the mode's variants with this number of bodies, in the order of their first use.
+    /// Last measured speed and accuracy of the mode's variants with this number of bodies, in the order of their first use.
     pub ladder: Vec<Rung>,
-    /// Number of bodies left out because their values are not finite.
+    /// Number of bodies that are not drawn because their values are not finite.
     pub nonfinite: usize,
-    /// Step number and the mode's value at some steps since the scene began, for a plot.
+    /// Step number and recorded value at some of the steps since the scene began, for a plot.
     #[serde(skip)]
     pub series: Vec<[f64; 2]>,
 }
 
-/// Last speed and accuracy of a variant.
+/// Last measured speed and accuracy of a variant.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Rung {
     /// Name of the variant.
@@ -112,7 +112,7 @@ impl Stats {
         (seconds > 0.0).then(|| self.work_in_step / seconds)
     }
 
-    /// Returns the device's speed as a share of its limit, if both are known.
+    /// Returns the device's speed as a fraction of [`Stats::limit`], or `None` if one of the two is unknown.
     pub fn share_of_limit(&self) -> Option<f64> {
         Some(self.device_work_per_second()? / self.limit?)
     }

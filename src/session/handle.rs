@@ -1,4 +1,4 @@
-//! The window's handle of the simulation's thread.
+//! The window's handle to the simulation's thread.
 
 use std::thread::JoinHandle;
 
@@ -10,19 +10,19 @@ use super::worker;
 use crate::base::error::{Error, Result};
 use crate::engine::Engine;
 
-/// Handle of a simulation on its own thread. Dropping the handle ends the thread.
+/// Handle to a simulation that runs on its own thread. Dropping the handle ends the thread.
 pub struct Session {
     commands: Sender<Command>,
     frames: triple_buffer::Output<Frame>,
     notices: Receiver<Notice>,
-    /// Whether [`Session::frame`] has not returned the newest frame yet.
+    /// Whether a new frame has arrived that [`Session::frame`] has not returned yet.
     has_new_frame: bool,
     worker: Option<JoinHandle<()>>,
     has_failed: bool,
 }
 
 impl Session {
-    /// Starts a thread that builds its engine with `engine` and calls `wake` after each new frame or notice.
+    /// Starts a thread that creates its engine by calling `engine`. The thread calls `wake` after each new frame or notice.
     ///
     /// # Errors
     /// Returns an error if the system refuses a thread.
@@ -46,12 +46,12 @@ impl Session {
         Ok(Self { commands, frames, notices, has_new_frame, worker: Some(worker), has_failed: false })
     }
 
-    /// Sends a command. After a failure of the simulation the command is ignored.
+    /// Sends a command to the simulation. After the simulation has failed, the command is ignored.
     pub fn send(&self, command: Command) {
         let _ = self.commands.send(command);
     }
 
-    /// Returns the newest frame, and whether the frame is new. The simulation makes the next frame after this call.
+    /// Returns the newest frame and whether it is new. If it is new, this call also lets the simulation make the next frame.
     pub fn frame(&mut self) -> (&Frame, bool) {
         self.newest();
         let fresh = std::mem::take(&mut self.has_new_frame);
@@ -61,18 +61,18 @@ impl Session {
         (self.frames.output_buffer_mut(), fresh)
     }
 
-    /// Returns the newest frame. The simulation makes no other frame before the next call of [`Session::frame`].
+    /// Returns the newest frame without letting the simulation make another one; only [`Session::frame`] does that.
     pub fn newest(&mut self) -> &Frame {
         self.has_new_frame |= self.frames.update();
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the frame that [`Session::frame`] or [`Session::newest`] returned last.
+    /// Returns the last frame that [`Session::frame`] or [`Session::newest`] returned.
     pub fn shown(&mut self) -> &Frame {
         self.frames.output_buffer_mut()
     }
 
-    /// Returns the notices since the last call. If the thread ended without a notice, the last one is [`Notice::Failed`].
+    /// Returns the notices that arrived since the last call. If the thread ended without reporting a failure, adds [`Notice::Failed`].
     pub fn notices(&mut self) -> Vec<Notice> {
         let mut notices: Vec<Notice> = self.notices.try_iter().collect();
         self.has_failed |= notices.iter().any(|notice| matches!(notice, Notice::Failed(_)));
@@ -85,7 +85,7 @@ impl Session {
         notices
     }
 
-    /// Ends the simulation and waits for its thread. `view` is the last camera position. Returns the last notices.
+    /// Ends the simulation, waits for its thread, and returns the last notices. `view` is the last camera position.
     pub fn close(mut self, view: String) -> Vec<Notice> {
         self.end(Some(view));
         self.notices()

@@ -1,8 +1,8 @@
-//! The mode's value of each step since the scene began, thinned out to a fixed number of points.
+//! The value that a mode records in each step since the scene began, thinned out to a limited number of points.
 
 use std::collections::HashMap;
 
-/// Number of points at which a series drops every second point. A plot is fewer pixels wide.
+/// Number of points at which a series drops every second point. More points would not be visible in a plot.
 const MOST: usize = 512;
 
 /// The recorded points of one run of a scene.
@@ -22,7 +22,7 @@ struct Series {
 pub(super) struct History(HashMap<&'static str, Series>);
 
 impl History {
-    /// Adds the values of the last steps, which end at `step`, to the history of a mode.
+    /// Adds the values of the last steps, the last of which is `step`, to the history of a mode.
     pub(super) fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
         if values.is_empty() {
             return;
@@ -37,7 +37,7 @@ impl History {
         }
     }
 
-    /// Removes the recorded points of a mode after `step`.
+    /// Removes the points of a mode that were recorded after `step`.
     pub(super) fn go_back(&mut self, mode: &str, step: u64) {
         if let Some(series) = self.0.get_mut(mode) {
             series.points.retain(|[at, _]| *at <= step as f64);
@@ -45,7 +45,7 @@ impl History {
         }
     }
 
-    /// Returns the points of a mode as steps and values, or no points if `generation` is not the recorded run.
+    /// Returns the step and value of each point of a mode; returns no points if the recorded run is not `generation`.
     pub(super) fn points(&self, mode: &str, generation: u64) -> Vec<[f64; 2]> {
         let series = self.0.get(mode).filter(|series| series.generation == generation);
         series.map(|series| series.points.clone()).unwrap_or_default()

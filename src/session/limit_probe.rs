@@ -1,4 +1,4 @@
-//! Measures the highest speed that the device can reach in a mode (its limit), in short turns between frames.
+//! Measures the highest speed that the device can reach in a mode (its limit), in short parts between frames.
 
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use crate::base::error::{Error, Result};
 use crate::compute::{Device, Probe};
 use crate::modes::ModeInfo;
 
-/// Time between two parts of a measurement. A part takes about 10 ms, so the picture does not stutter.
+/// Time between two parts of a measurement. A part takes only about 10 ms, so that the animation does not stutter.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Measured limits of the modes, and the current measurement.
+/// The measured limit of each mode, and unfinished measurements.
 pub(super) struct LimitProbe {
     modes: Vec<(&'static ModeInfo, State)>,
     next_turn: Instant,
-    /// The thread that builds a kernel, or the last one that did.
+    /// The thread that builds the kernel of a measurement, or that built the last one.
     builder: Option<JoinHandle<()>>,
 }
 
@@ -32,7 +32,7 @@ impl LimitProbe {
         Self { modes: Vec::new(), next_turn: Instant::now() + EVERY, builder: None }
     }
 
-    /// Returns the limit of a mode in pairs or cells per second, once it is known.
+    /// Returns the limit of a mode in pairs or cells per second, or `None` if it is not known.
     pub(super) fn limit(&self, info: &'static ModeInfo) -> Option<f64> {
         self.modes.iter().find_map(|(mode, state)| match state {
             State::Known(limit) if *mode == info => *limit,
@@ -40,12 +40,12 @@ impl LimitProbe {
         })
     }
 
-    /// Discards unfinished measurements, which take much memory, except the measurement of the mode `info`.
+    /// Discards all unfinished measurements, which take much memory, except the one of the mode `info`.
     pub(super) fn keep_only(&mut self, info: Option<&'static ModeInfo>) {
         self.modes.retain(|(mode, state)| Some(*mode) == info || matches!(state, State::Known(_)));
     }
 
-    /// Returns whether a part of the measurement is due, which needs an idle device. Builds the kernel if necessary.
+    /// Returns whether to run the next part of the measurement, which needs an idle device. Starts building the kernel if necessary.
     pub(super) fn is_due(&mut self, device: &Device, info: &'static ModeInfo) -> bool {
         // Only one thread builds a kernel at a time.
         let is_built = self.builder.as_ref().is_none_or(JoinHandle::is_finished);
@@ -57,7 +57,7 @@ impl LimitProbe {
         }
     }
 
-    /// Starts to build the kernel that measures the limit. Returns false, because the measurement cannot begin yet.
+    /// Starts building the kernel that measures the limit. Returns false, because the measurement cannot begin yet.
     fn build(&mut self, device: Device, info: &'static ModeInfo) -> bool {
         let (sender, probe) = bounded(1);
         let body = move || drop(sender.send(Probe::new(&device, info.limit.micro())));
@@ -96,7 +96,7 @@ impl State {
 }
 
 impl Drop for LimitProbe {
-    /// Waits for the thread that builds a kernel, because some drivers crash if they work while the program ends.
+    /// Waits for the thread that builds a kernel, because some drivers crash if a build is running while the program ends.
     fn drop(&mut self) {
         if let Some(builder) = self.builder.take() {
             // A panic of the thread was already printed.

@@ -18,7 +18,7 @@ use crate::engine::tuning::{Study, Trial};
 /// Commands from the window to the simulation's thread.
 #[derive(Debug)]
 pub enum Command {
-    /// Change the simulation to this configuration.
+    /// Apply this configuration to the simulation.
     Configure(Box<Config>),
     /// Compute one step, then pause.
     Step,
@@ -26,11 +26,11 @@ pub enum Command {
     Seek(Option<u64>),
     /// Restart the scene from its first step.
     Restart,
-    /// Report the properties of this body with each frame; `None` stops the reports.
+    /// Select the body with this index, whose properties each frame then reports; `None` ends the selection.
     Select(Option<usize>),
     /// Apply a manual edit to the bodies.
     Edit(Edit),
-    /// Attract or repel the bodies while the simulation runs; `None` stops. Undo restores the state before the attraction.
+    /// Attract or repel the bodies while the simulation runs, until the command `None`. Undo restores the state before the attraction.
     Attract(Option<Attractor>),
     /// Add or remove obstacles under a brush stroke.
     Paint(Stroke),
@@ -38,37 +38,37 @@ pub enum Command {
     Undo,
     /// Write a snapshot after the steps of the current frame.
     SaveSnapshot(Save),
-    /// Autosave to this file at each [`Command::SaveSnapshot`] without a path, and at the end.
+    /// Use this file for autosaves: at each [`Command::SaveSnapshot`] without a path, and when the program ends.
     SetAutosaveFile(PathBuf),
-    /// Send the points to draw for this frame of a film, or, if `None`, for a picture that contains a snapshot.
+    /// Send the points to draw for this frame of a film. `None` requests the points for a picture that contains a snapshot.
     Capture(Option<FilmFrame>),
-    /// Continue from the snapshot in this file, which may be a picture.
+    /// Continue from the snapshot in this file, which may be a picture with an embedded snapshot.
     Resume(PathBuf),
-    /// Replace kernels by these edited kernels.
+    /// Replace built-in kernels with these edited kernels.
     EditKernels(KernelEdits),
-    /// Pause the simulation and measure kernel settings for the scene. Any other request of the user ends the study.
+    /// Measure kernel settings for the scene while the simulation waits. Any other request of the user ends the study.
     StartStudy(Study),
     /// End the running study.
     StopStudy,
-    /// Measure energy and momentum more often if `true`, because their plot is visible; otherwise less often.
+    /// Measure energy and momentum more often if `true`, because their plot is visible; measure less often if `false`.
     WatchEnergy(bool),
-    /// Set the time between two pictures, which limits the number of steps in a frame.
+    /// Set the time between two pictures on the screen, which limits the number of steps per frame.
     SetFrameInterval(Duration),
-    /// Acknowledge one [`Notice::DeviceLost`], so that later configurations do not name the lost device.
+    /// Acknowledge one [`Notice::DeviceLost`]: configurations sent after this command do not name the lost device.
     AcknowledgeLoss,
-    /// Allow the next frame to be made, because the window took the newest one.
+    /// Report that the window took the newest frame, so that the simulation may make the next frame.
     FrameTaken,
-    /// Quit the simulation, with the last camera position if there is a window.
+    /// End the simulation. Contains the last camera position if there is a window.
     Quit(Option<String>),
 }
 
 impl Command {
-    /// Returns whether the command is needed to write a file that the user asked for: a snapshot or a picture.
+    /// Returns whether the command writes a file that the user asked for: a snapshot or a picture.
     pub(super) fn writes_file(&self) -> bool {
         matches!(self, Self::SaveSnapshot(Save { path: Some(_), .. }) | Self::Capture(None))
     }
 
-    /// Returns whether the command changes the contents of later snapshots, or where they are written.
+    /// Returns whether the command changes what later snapshots contain or where they are written.
     pub(super) fn changes_state(&self) -> bool {
         use Command as C;
         match self {
@@ -87,12 +87,12 @@ impl Command {
         self.is_bookkeeping() || matches!(self, Self::Select(_))
     }
 
-    /// Returns whether the command can wait for the end of a study.
+    /// Returns whether the command can wait until a study ends.
     pub(super) fn waits_for_study(&self) -> bool {
         self.is_bookkeeping() || matches!(self, Self::SaveSnapshot(Save { path: None, .. }))
     }
 
-    /// Returns whether the command comes from the window itself, not from the user.
+    /// Returns whether the window sends the command by itself, without a request of the user.
     fn is_bookkeeping(&self) -> bool {
         matches!(
             self,
@@ -104,7 +104,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, so the current steps are useless; `reseeds` tests configurations.
+    /// Returns whether the command replaces the bodies, so that finishing the current steps is useless. `reseeds` tests whether a configuration does.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
@@ -114,22 +114,22 @@ impl Command {
     }
 }
 
-/// A snapshot to write.
+/// A request to write a snapshot.
 #[derive(Debug, Clone)]
 pub struct Save {
-    /// The file; `None` is the autosave file, if there is one.
+    /// Path of the file; `None` means the autosave file, if there is one.
     pub path: Option<PathBuf>,
-    /// Camera position: see [`Snapshot::view`].
+    /// Camera position to store in [`Snapshot::view`].
     pub view: String,
 }
 
-/// A moment of the simulation: `generation`, `step` and `changes` of [`Stats`](super::frame::Stats).
+/// Identifies a moment of the simulation by `generation`, `step` and `changes` of [`Stats`](super::frame::Stats).
 pub type Moment = (u64, u64, u64);
 
-/// Messages from the simulation's thread to the window, besides frames.
+/// Messages from the simulation's thread to the window. Frames are sent separately.
 #[derive(Debug)]
 pub enum Notice {
-    /// A requested configuration is not possible, and the current one stays.
+    /// A requested configuration is not possible, so the current configuration stays.
     Rejected {
         /// The reason why the configuration is not possible.
         error: Error,
@@ -138,29 +138,29 @@ pub enum Notice {
         /// The configuration that stays current.
         current: Box<Config>,
     },
-    /// One of several devices failed, and the other devices continue.
+    /// One of several devices failed, and the remaining devices continue.
     DeviceLost {
-        /// The failure of the device.
+        /// The error that the device reported.
         error: Error,
-        /// The step from which the other devices continue.
+        /// The step at which the remaining devices resumed.
         step: u64,
-        /// The configuration with the other devices, which is now current.
+        /// The new current configuration, without the lost device.
         current: Box<Config>,
     },
     /// A short message for the user.
     Message(&'static str),
-    /// A command is not possible, and nothing changed.
+    /// A command could not be carried out, and nothing changed.
     Refused(Error),
     /// The simulation paused because its values are no longer finite.
     BlownUp {
-        /// The consequence of the blow-up, and advice for the user.
+        /// A sentence for the user: what blew up, and what to do.
         text: &'static str,
-        /// Whether undo would remove a stroke of the brush.
+        /// Whether the last edit is a brush stroke, which the user can undo.
         is_painted: bool,
         /// The current configuration, which is paused.
         current: Box<Config>,
     },
-    /// The simulation cannot continue, and has paused.
+    /// The simulation paused because it cannot continue in the current direction of time.
     Paused {
         /// The reason, as a sentence for the user.
         text: &'static str,
@@ -171,31 +171,31 @@ pub enum Notice {
     SnapshotSaved {
         /// The snapshot file.
         path: PathBuf,
-        /// Whether the user asked for the file.
+        /// Whether the user asked for the file; false for an autosave.
         is_asked_for: bool,
-        /// The moment that the snapshot holds.
+        /// The moment of the simulation that the snapshot holds.
         moment: Moment,
-        /// Success, or the error that prevented the save.
+        /// `Ok` if the file was written, or else the error.
         outcome: Result<()>,
     },
     /// The simulation continues from a snapshot.
     Resumed {
         /// The configuration of the snapshot, which is now current.
         config: Box<Config>,
-        /// Configurations of the other modes that the snapshot contains.
+        /// Configurations of the suspended modes in the snapshot.
         left: Vec<Config>,
-        /// Camera position that the snapshot stores.
+        /// The camera position that is stored in the snapshot.
         view: String,
     },
-    /// A snapshot cannot be used, and the simulation continues unchanged.
+    /// A snapshot could not be opened, and the simulation continues unchanged.
     ResumeRefused(Error),
     /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
-    /// Edited kernels were accepted, or refused with an error; the previous kernels then stay in use.
+    /// Edited kernels are now in use, or were refused with this error and the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
-    /// Completed share of a study, from 0 to 1, and the study's newest measurement.
+    /// Completed fraction of a study, from 0 to 1, and its newest measurement.
     StudyProgress(f32, Trial),
-    /// A study ended or was stopped.
+    /// A study was completed or stopped.
     StudyEnded {
         /// The study that ended.
         study: Study,
@@ -206,16 +206,16 @@ pub enum Notice {
     Failed(Error),
 }
 
-/// Names of kernel files whose edits are accepted.
+/// Names of the edited kernel files that were accepted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ReplacedKernels {
-    /// Files whose kernels run now.
+    /// Files whose kernels are already in use.
     pub running: Vec<String>,
-    /// Files whose kernels are built only when they are needed.
+    /// Files whose kernels the current variant does not use; they are built on first use.
     pub waiting: Vec<String>,
 }
 
-/// A frame of a film that the window requests.
+/// A request from the window for one frame of a film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FilmFrame {
     /// Number that identifies the film.
@@ -224,16 +224,16 @@ pub struct FilmFrame {
     pub steps: u32,
 }
 
-/// Points to draw for a picture or a film.
+/// Points that were read back to draw a saved picture or a frame of a film.
 #[derive(Debug)]
 pub struct Capture {
     /// The points to draw.
     pub points: Points,
-    /// Purpose of the points: a picture or a film.
+    /// What the points are for: a picture or a film.
     pub purpose: Purpose,
 }
 
-/// Use of the points in a [`Capture`].
+/// What the points in a [`Capture`] are for.
 #[derive(Debug)]
 pub enum Purpose {
     /// A picture that contains this snapshot.
@@ -254,13 +254,13 @@ impl Notifier {
         Self { notices, wake: Arc::new(wake) }
     }
 
-    /// Sends a notice. Without a window the notice is dropped.
+    /// Sends a notice to the window. If the window no longer exists, the notice is dropped.
     pub(super) fn send(&self, notice: Notice) {
         let _ = self.notices.send(notice);
         self.wake();
     }
 
-    /// Wakes the window without a notice.
+    /// Wakes the window without sending a notice.
     pub(super) fn wake(&self) {
         (self.wake)();
     }

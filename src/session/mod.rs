@@ -1,4 +1,4 @@
-//! The simulation on its own thread: commands go in, frames and notices come out.
+//! Runs the simulation on its own thread: receives commands, and sends frames and notices.
 
 mod accuracy;
 mod autosave;

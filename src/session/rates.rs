@@ -1,4 +1,4 @@
-//! Speeds over about the last second.
+//! Speeds of the simulation, averaged over about the last second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 /// Time over which speeds are averaged: long enough to be steady, short enough to follow a slider.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// Measures steps and device time per second of wall-clock time.
+/// Measures how many steps are computed, and how long the device works, per second of wall-clock time.
 #[derive(Debug)]
 pub(super) struct RateCounter {
-    /// Time, step number and total device seconds of each sample in the time window.
+    /// Time, step number and total device seconds of each sample within [`WINDOW`].
     notes: VecDeque<(Instant, u64, f64)>,
     start: Instant,
-    /// Device time from the start to the last sample, in seconds; `elapsed` is the wall-clock time.
+    /// Total device time from `start` to the last sample, in seconds; `elapsed` is the wall-clock time of the same period.
     seconds: f64,
     elapsed: f64,
 }
 
-/// Speeds of the simulation; zero before the second sample.
+/// Average speeds of the simulation; all are zero until there are two samples.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     pub steps_per_second: f64,
     /// Device time of a step, in seconds.
     pub step_seconds: f64,
-    /// Share of the time that the device was busy, from 0 to 1.
+    /// Fraction of the time that the device spent computing, from 0 to 1.
     pub busy: f64,
 }
 
@@ -32,12 +32,12 @@ impl RateCounter {
         Self { notes: VecDeque::new(), start: Instant::now(), seconds: 0.0, elapsed: 0.0 }
     }
 
-    /// Forgets the speeds, because the cost of a step changed.
+    /// Forgets all samples, because the cost of a step changed.
     pub(super) fn reset(&mut self) {
         self.notes.clear();
     }
 
-    /// Adds a sample: the current `step`, and the device time since the last sample in seconds.
+    /// Adds a sample: the current `step`, and the device time since the previous sample, in seconds.
     pub(super) fn note(&mut self, now: Instant, step: u64, device_seconds: f64) {
         self.seconds += device_seconds;
         self.elapsed = (now - self.start).as_secs_f64();
@@ -61,7 +61,7 @@ impl RateCounter {
         Rates { steps_per_second: steps / seconds, step_seconds: device_seconds / steps, busy }
     }
 
-    /// Returns the share of time during which the device was busy, from the start to the last sample.
+    /// Returns the fraction of the time that the device spent computing, from the start to the last sample.
     pub(super) fn busy(&self) -> f64 {
         if self.elapsed > 0.0 { (self.seconds / self.elapsed).min(1.0) } else { 0.0 }
     }

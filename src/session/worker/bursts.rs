@@ -1,4 +1,4 @@
-//! Bursts (the steps between two frames), and seeking.
+//! Computes bursts (the steps between two frames), and seeks steps.
 
 use super::thread::Worker;
 use crate::base::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::engine::config::Config;
 use crate::session::messages::{Command, Notice};
 
 impl Worker {
-    /// Starts the next burst of steps, or stops if the goal of a seek or step 0 is reached.
+    /// Starts the next burst of steps. If there are no steps to compute, ends a seek at its goal, or pauses at step 0.
     pub(super) fn start_burst(&mut self) -> Result<()> {
         if let Some(goal) = self.stepper.goal {
             self.set_direction(goal < self.step())?;
@@ -32,13 +32,13 @@ impl Worker {
         self.stepper.burst_length(self.engine.config(), situation)
     }
 
-    /// Completes the current burst of steps. Returns false if a command made these steps useless or the program quits.
+    /// Completes the current burst of steps. Returns false if it was interrupted: by a command that replaces the bodies, or by quitting.
     pub(super) fn complete_burst(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| command.replaces_run(|config| worker.engine.reseeds(config)))
     }
 
-    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command replaces
-    /// the state. Resuming a snapshot does not count, because its file may be invalid.
+    /// Completes the current burst of steps before a command that uses the state. Returns false if a later command
+    /// replaces the state anyway. A command to resume a snapshot does not count, because its file may be invalid.
     pub(super) fn settle(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| {
             !matches!(command, Command::Resume(_))
@@ -46,7 +46,7 @@ impl Worker {
         })
     }
 
-    /// Completes the current steps before a configuration that keeps the bodies. Returns false if a later one does not.
+    /// Completes the current burst before a configuration that keeps the bodies. Returns false if a later configuration replaces them.
     pub(super) fn settle_unless_reseeded(&mut self) -> Result<bool> {
         self.complete_unless(|worker, command| match command {
             Command::Configure(config) => worker.engine.reseeds(config),
@@ -70,7 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst of steps, and receives commands meanwhile. Returns false if a command interrupts it.
+    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps pointless, or on quitting.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();
@@ -83,7 +83,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Seeks the step `goal`. An earlier step is computed backwards in time or again from the start, whichever is shorter.
+    /// Seeks the step `goal`. An earlier step is reached backwards in time or by a restart, whichever takes fewer steps.
     /// After manual edits only the way backwards is possible, because a restart would lose the edits.
     pub(super) fn seek(&mut self, goal: u64) -> Result<()> {
         if !self.settle()? {

@@ -1,31 +1,31 @@
-//! State of the selected body, and of edits that last longer than one command.
+//! State of the selection, and of edits that last longer than one command.
 
 use crate::base::edit::Attractor;
 
-/// A pointer that attracts or repels bodies.
+/// The user's pointer while it attracts or repels bodies.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Number of computed steps for which the pointer has not acted on the bodies yet.
+    /// Number of steps, already computed, for which the attraction still has to be applied.
     pub owed: f64,
-    /// Whether the pointer has acted on bodies, which can then be undone.
+    /// Whether the attraction has changed any bodies, so that undo has something to revert.
     pub has_acted: bool,
 }
 
 /// State of the selection and of edits that last longer than one command.
 #[derive(Default)]
 pub(super) struct EditState {
-    /// Index of the body whose properties each frame reports, if one is selected.
+    /// Index of the selected body, whose properties each frame reports; `None` without a selection.
     pub selected: Option<usize>,
-    /// `None` if the window knows the current indices of bodies; otherwise whether a frame with the new indices was published.
+    /// `None` if the window knows the current indices of the bodies; otherwise whether a frame with these indices was published.
     renumbered: Option<bool>,
-    /// The pointer that attracts or repels bodies while the simulation runs.
+    /// The attraction by the user's pointer, if there is one.
     pub attraction: Option<Attraction>,
-    /// Whether the next stroke of the brush is undone together with the last stroke.
+    /// Whether the next brush stroke continues the last one, so that undo removes both.
     pub stroke_goes_on: bool,
 }
 
 impl EditState {
-    /// Returns whether the window may still use outdated indices of bodies.
+    /// Returns whether the window may still use outdated indices of bodies, because bodies were removed or replaced.
     pub(super) fn is_renumbered(&self) -> bool {
         self.renumbered.is_some()
     }
@@ -54,7 +54,7 @@ impl EditState {
         *self = Self { renumbered: Some(false), ..Self::default() };
     }
 
-    /// Starts, moves or ends the attraction by the pointer; returns an attraction that ended. None starts without bodies.
+    /// Starts, moves or ends the attraction by the pointer, and returns an attraction that ended. A mode without bodies cannot start one.
     pub(super) fn attract(&mut self, attractor: Option<Attractor>, has_bodies: bool) -> Option<Attraction> {
         match (attractor, &mut self.attraction) {
             (Some(attractor), Some(attraction)) => attraction.attractor = attractor,

@@ -1,4 +1,4 @@
-//! Edits of bodies and obstacles by hand, and undo.
+//! Carries out manual edits of bodies and obstacles, and undo.
 
 use super::thread::Worker;
 use crate::base::edit::{Attractor, Edit, EditKind};
@@ -8,7 +8,7 @@ use crate::base::params::ChangeEffect;
 use crate::session::messages::Notice;
 
 impl Worker {
-    /// Applies an edit of the bodies. An edit that names a body is ignored if the window uses outdated indices.
+    /// Applies an edit to the bodies, but ignores it if it names a body and the window still uses outdated indices.
     pub(super) fn edit(&mut self, edit: Edit) -> Result<()> {
         let is_late = self.edits.is_renumbered() && !matches!(edit, Edit::Launch(_));
         if is_late || !self.settle()? {
@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Forgets outdated results after an edit, or reports a refused edit. A lost device is detected at its next use.
+    /// Forgets results that an edit made outdated, or reports that the edit was refused. A lost device is detected at its next use.
     fn conclude_edit(&mut self, outcome: Result<()>) {
         match outcome {
             Ok(()) => self.forget(Some(ChangeEffect::Rebuild)),
@@ -49,7 +49,7 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Reports to the user that an edit is not possible; returns failures of a device.
+    /// Reports to the user that an edit was refused. Returns `error` instead if a device failed.
     fn refuse_unless_lost(&mut self, error: Error) -> Result<()> {
         match error {
             Error::OpenCl { .. } => Err(error),
@@ -91,7 +91,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Attracts the bodies for half of the last and half of the next burst of steps. Undo reverts the whole attraction.
+    /// Attracts the bodies for the second half of the last burst and the first half of the next burst. Undo reverts the whole attraction.
     pub(super) fn attract_for(&mut self, steps: u32) -> Result<()> {
         let Some(mut attraction) = self.edits.attraction.take() else { return Ok(()) };
         let half = 0.5 * f64::from(steps);

@@ -1,4 +1,4 @@
-//! Measurements beside the steps: speed, energy and momentum, accuracy, and the device's limit.
+//! Measurements during the simulation: speed, energy and momentum, accuracy, and the device's limit.
 
 use std::time::{Duration, Instant};
 
@@ -9,20 +9,20 @@ use crate::session::limit_probe::LimitProbe;
 use crate::session::messages::Moment;
 use crate::session::rates::RateCounter;
 
-/// Largest share of the time that measuring energy and momentum may take.
+/// Largest fraction of the time that measuring energy and momentum may take.
 const ENERGY_SHARE: f64 = 0.01;
-/// Energy and momentum are not measured if they would delay the steps for longer than this, in seconds.
+/// Energy and momentum are not measured if measuring would delay the steps by more than this many seconds.
 const ENERGY_SECONDS: f64 = 0.5;
-/// Assumed speed in pairs per second, before the first measurement.
+/// Speed in pairs per second that is assumed before the first measurement.
 const GUESSED_PAIRS_PER_SECOND: f64 = 1e9;
-/// Shortest time between two measurements of the energy.
+/// Shortest time between two measurements of the energy while its plot is hidden.
 const ENERGY_EVERY: Duration = Duration::from_secs(1);
 /// Shortest time between two measurements of the energy while its plot is visible.
 const WATCHED_ENERGY_EVERY: Duration = Duration::from_millis(100);
-/// Time without commands before a paused simulation is measured, so that held keys and dragged sliders stay fast.
+/// Time without commands after which a paused simulation is measured, so that held keys and dragged sliders respond fast.
 pub(super) const SETTLED: Duration = Duration::from_millis(100);
 
-/// Energy and momentum at a moment of the simulation.
+/// Energy and momentum that were measured at a certain moment of the simulation.
 pub(super) struct Sums {
     pub diagnostics: Diagnostics,
     pub energy_drift: Option<f64>,
@@ -35,10 +35,10 @@ pub(super) struct Measurements {
     pub accuracy: AccuracyCheck,
     pub probe: LimitProbe,
     pub variants: VariantLog,
-    /// The energy and momentum that were last measured, if any.
+    /// The last measured energy and momentum, if any.
     pub sums: Option<Sums>,
     next_energy: Instant,
-    /// Time that the last measurement of the energy took in this scene, if any.
+    /// Duration of the last energy measurement in this scene, if any.
     last_cost: Option<Duration>,
     energy_every: Duration,
 }
@@ -57,12 +57,12 @@ impl Measurements {
         }
     }
 
-    /// Returns whether to measure the energy at `moment`, which costs about as much as a step of `work_in_step` pairs.
+    /// Returns whether to measure the energy now, at `moment`. This costs about as much as a step, which computes `work_in_step` pairs.
     pub(super) fn energy_is_due(&self, moment: Moment, work_in_step: f64) -> bool {
         Instant::now() >= self.next_energy && self.lacks_energy(moment, work_in_step)
     }
 
-    /// Returns whether the energy at `moment` has not been measured, and can be measured quickly.
+    /// Returns whether the energy at `moment` has not been measured yet but can be measured quickly.
     pub(super) fn lacks_energy(&self, moment: Moment, work_in_step: f64) -> bool {
         self.energy_is_cheap(work_in_step) && self.sums.as_ref().is_none_or(|sums| sums.moment != moment)
     }
@@ -75,7 +75,7 @@ impl Measurements {
         cost < ENERGY_SECONDS
     }
 
-    /// Stores energy and momentum, which took the time `cost` to measure.
+    /// Stores the measured energy and momentum, and schedules the next measurement. `cost` is the time that this one took.
     pub(super) fn record_energy(&mut self, sums: Sums, cost: Duration) {
         self.sums = Some(sums);
         // The first measurement may wait for a compiler and cannot show a drift, so the second measurement follows soon.
@@ -90,7 +90,7 @@ impl Measurements {
         self.next_energy = self.next_energy.min(Instant::now() + self.energy_every);
     }
 
-    /// Discards results that a change with this effect makes outdated.
+    /// Discards the results that become outdated by a change with this effect.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         if effect >= Some(ChangeEffect::Live) {
             // Dragging a slider must not measure in every frame.
@@ -107,7 +107,7 @@ impl Measurements {
         }
     }
 
-    /// Forgets the results that belong to other devices.
+    /// Forgets the results that hold only for the previous devices.
     pub(super) fn devices_changed(&mut self) {
         (self.probe, self.variants) = (LimitProbe::new(), VariantLog::default());
     }

@@ -50,7 +50,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Changes the simulation to `config`, or reports that the configuration is not possible.
+    /// Applies `config` to the simulation, or reports that the configuration is not possible.
     fn configure(&mut self, mut config: Config) -> Result<()> {
         self.report_losses();
         self.leave_out_lost(&mut config);
@@ -78,7 +78,7 @@ impl Worker {
         }
     }
 
-    /// Removes lost devices from a configuration that the window sent before it knew of the loss.
+    /// Removes lost devices from a configuration that the window sent before it knew about the loss.
     fn leave_out_lost(&self, config: &mut Config) {
         let wanted = config.devices.len();
         config.devices.retain(|place| !self.unseen_losses.contains(place));
@@ -88,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Continues from the snapshot in a file, or reports the error and continues unchanged.
+    /// Continues from the snapshot in the file `path`; on an error, reports the error and continues unchanged.
     fn resume(&mut self, path: &Path) -> Result<()> {
         let outcome = Carried::load(path).and_then(|carried| match carried {
             Carried::Snapshot(snapshot) => {
@@ -112,7 +112,7 @@ impl Worker {
         }
     }
 
-    /// Reports that the simulation continues from a snapshot.
+    /// Reports to the window that the simulation continues from a snapshot. Pauses a simulation that has blown up.
     pub(super) fn report_resumed(&mut self, view: String) -> Result<()> {
         let config = Box::new(self.config().clone());
         let left = self.engine.suspended().cloned().collect();
@@ -120,7 +120,7 @@ impl Worker {
         if self.engine.checkpoint().state.has_blown_up() { self.halt() } else { Ok(()) }
     }
 
-    /// Continues with edited kernels, or reports the error and changes nothing. Quitting interrupts the kernels' test run.
+    /// Continues with edited kernels; on an error, reports the error and keeps the kernels. Quitting interrupts the test of the kernels.
     fn edit_kernels(&mut self, edits: KernelEdits) -> Result<()> {
         if !self.settle()? {
             // Kernel edits are independent of the bodies, so they are kept for later.
@@ -147,7 +147,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Forgets outdated results after the change to `wanted`, or reports that the change is not possible.
+    /// Ends a change to the configuration `wanted`: forgets outdated results, or reports that the change is not possible.
     pub(super) fn conclude(&mut self, outcome: Result<Option<ChangeEffect>>, wanted: Config) {
         match outcome {
             Ok(effect) => self.forget(effect),
@@ -159,7 +159,7 @@ impl Worker {
         self.publisher.is_stale = true;
     }
 
-    /// Discards measurements that a change with this effect makes outdated.
+    /// Discards the results and plans that become outdated by a change with this effect.
     pub(super) fn forget(&mut self, effect: Option<ChangeEffect>) {
         self.measurements.forget(effect);
         if effect == Some(ChangeEffect::Reseed) {

@@ -1,4 +1,4 @@
-//! What the worker sends or writes: frames, measurements, snapshots, pictures and studies.
+//! Sends frames and measurements to the window, and writes snapshots, pictures and studies.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::session::messages::{Capture, Command, FilmFrame, Notice, Purpose, Sav
 use crate::session::rates::Rates;
 
 impl Worker {
-    /// Reads back a frame and sends it to the window. Queues the next burst of steps before it waits for the data.
+    /// Reads back a frame and sends it to the window. Before waiting for the data, queues the next burst of steps.
     pub(super) fn publish(&mut self) -> Result<()> {
         let stats = self.stats();
         let (step, info) = (self.step(), self.config().mode.info());
@@ -133,7 +133,7 @@ impl Worker {
         stats
     }
 
-    /// Measures energy and momentum, and stores them for the statistics.
+    /// Measures energy and momentum, and stores the results for the statistics.
     pub(super) fn measure_energy(&mut self) -> Result<()> {
         let start = Instant::now();
         let (diagnostics, energy_drift) = self.engine.diagnostics()?;
@@ -144,7 +144,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Starts to compare the last step of some bodies with the f64 reference.
+    /// Starts an accuracy check, which compares the last step of some bodies with the f64 reference.
     fn check_accuracy(&mut self) -> Result<()> {
         let start = Instant::now();
         let size = self.engine.size();
@@ -157,7 +157,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Starts to write a snapshot of the state after the current burst of steps.
+    /// Completes the current burst of steps, then starts writing a snapshot.
     pub(super) fn save(&mut self, save: Save) -> Result<()> {
         let is_requested = save.path.is_some();
         let is_whole = match is_requested {
@@ -175,7 +175,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends the points of a film's frame, after its steps, or of a picture with a snapshot. Quitting interrupts the steps.
+    /// Computes the steps before a film frame and sends its points, or sends the points for a picture. Quitting interrupts the steps.
     pub(super) fn capture(&mut self, frame: Option<FilmFrame>) -> Result<()> {
         if !self.finish_burst()? {
             if frame.is_none() {
@@ -210,7 +210,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns whether the study measured everything.
+    /// Runs `study`, and returns whether it was completed.
     fn run_study(&mut self, study: Study) -> bool {
         let Self { engine, queue, notifier, .. } = self;
         let mut complete = true;

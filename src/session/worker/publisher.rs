@@ -9,15 +9,15 @@ use crate::session::messages::Notifier;
 /// Decides when to make frames, and keeps the data that one frame passes to the next.
 pub(super) struct Publisher {
     frames: triple_buffer::Input<Frame>,
-    /// Whether the window took the last frame.
+    /// Whether the window has taken the last frame and waits for the next one.
     pub screen_is_ready: bool,
     /// Whether the engine changed since the last frame.
     pub is_stale: bool,
-    /// Whether the values of the last burst of steps are not in the history yet.
+    /// Whether the values recorded in the last burst still have to be added to the history.
     pub has_new_series: bool,
-    /// Time to read back the last frame from the device, in ms.
+    /// Time that it took to read the last frame back from the device, in ms.
     pub read_ms: f64,
-    /// Current value of [`Points::colours`], and the generation and view parameters for which it was set.
+    /// Current value of [`Points::colours`], and the generation and view parameters that it stands for.
     colours: (u64, (u64, ParamValues)),
     pub history: History,
 }
@@ -40,12 +40,12 @@ impl Publisher {
         self.is_stale && self.screen_is_ready
     }
 
-    /// Returns the memory of an old frame, to be reused for the next frame.
+    /// Returns the points of an old frame, whose memory the next frame reuses.
     pub(super) fn take_memory(&mut self) -> Points {
         std::mem::take(&mut self.frames.input_buffer_mut().points)
     }
 
-    /// Returns the value of [`Points::colours`], which changes with the generation and with the view parameters.
+    /// Returns the value for [`Points::colours`], a number that changes whenever the generation or a view parameter changes.
     pub(super) fn colours(&mut self, generation: u64, view: ParamValues) -> u64 {
         let shown = (generation, view);
         if self.colours.1 != shown {

@@ -8,16 +8,16 @@ use crossbeam_channel::Receiver;
 
 use crate::session::messages::{Command, Save};
 
-/// Longest time that requested files and the current steps may delay the end of the program.
+/// Longest time for which requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Commands that were received and not yet carried out.
+/// Commands that were received but not yet carried out.
 pub(super) struct CommandQueue {
     /// The channel on which commands arrive.
     pub inbox: Receiver<Command>,
     /// The commands to carry out next.
     pub waiting: VecDeque<Command>,
-    /// Time at which the program ends even if requested files are not written.
+    /// Time at which the program ends even if requested files are not written yet; `None` before quitting.
     deadline: Option<Instant>,
 }
 
@@ -26,17 +26,17 @@ impl CommandQueue {
         Self { inbox, waiting: VecDeque::new(), deadline: None }
     }
 
-    /// Takes the new commands from the channel, without waiting.
+    /// Moves new commands from the channel to `waiting`, without blocking.
     pub(super) fn receive(&mut self) {
         self.waiting.extend(self.inbox.try_iter());
     }
 
-    /// Returns the time at which a program that quits stops waiting for the current steps.
+    /// Returns the time after which the quitting program no longer waits for the current steps. The first call sets it.
     pub(super) fn deadline(&mut self) -> Instant {
         *self.deadline.get_or_insert_with(|| Instant::now() + QUIT_PATIENCE)
     }
 
-    /// Returns whether the program quits without completing the current steps. Requested files wait until the deadline.
+    /// Returns whether to quit now without completing the current steps; if files were requested, only after the deadline.
     pub(super) fn quits_now(&mut self) -> bool {
         if !self.waiting.iter().any(|command| matches!(command, Command::Quit(_))) {
             return false;
@@ -47,14 +47,14 @@ impl CommandQueue {
         self.deadline.is_none_or(|deadline| Instant::now() > deadline)
     }
 
-    /// Returns whether a waiting command makes the current steps useless and precedes all commands that need these steps.
+    /// Returns whether a waiting command makes the current steps useless, and no earlier command in the queue needs the steps.
     pub(super) fn discards_burst(&self, is_pointless: impl Fn(&Command) -> bool) -> bool {
         let needs_burst = |command: &Command| command.writes_file() || matches!(command, Command::Capture(_));
         self.waiting.iter().take_while(|command| !needs_burst(command)).any(is_pointless)
     }
 
-    /// Returns the next command to carry out. `Quit` overtakes all others, except requested files and earlier changes.
-    /// Of several configurations in a row only the last counts.
+    /// Removes and returns the next command. `Quit` overtakes all other commands except requested files and changes that
+    /// affect these files. Of several successive configurations only the last is returned.
     pub(super) fn next(&mut self) -> Option<Command> {
         if let Some(at) = self.waiting.iter().position(|command| matches!(command, Command::Quit(_))) {
             self.waiting.truncate(at + 1);
@@ -76,7 +76,7 @@ impl CommandQueue {
         }
     }
 
-    /// Returns whether a requested file can still be written. Drops earlier commands that do not change the file.
+    /// Returns whether a requested file can still be written before the deadline. Drops earlier commands that do not affect the file.
     fn has_file_to_write(&mut self) -> bool {
         let Some(last) = self.waiting.iter().rposition(Command::writes_file) else { return false };
         let mut nth = 0..;
@@ -87,7 +87,7 @@ impl CommandQueue {
         Instant::now() < self.deadline()
     }
 
-    /// Returns the last autosave file that was set, and the requested files with their camera positions.
+    /// Returns the autosave file that was set last, if any, and the requested files with their camera positions.
     pub(super) fn into_files(self) -> (Option<PathBuf>, Vec<(PathBuf, String)>) {
         let (mut autosave, mut requested) = (None, Vec::new());
         for command in self.waiting {

@@ -1,4 +1,4 @@
-//! The length of bursts, single steps, and seeking.
+//! Decides the length of bursts, and keeps track of single steps and seeking.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use crate::engine::config::Config;
 
 /// Assumed time between two pictures, until the window reports the actual time.
 const PICTURE: Duration = Duration::from_nanos(16_666_667);
-/// Share of the time between two pictures for an `auto` burst of steps and its read-back. The rest is for drawing.
+/// Fraction of the time between two pictures that an `auto` burst and its read-back may take. The rest is for drawing.
 const BURST_SHARE: f64 = 0.85;
-/// Number of bursts of steps, including the current one, that a picture waits for in free run.
+/// Number of bursts that a picture may have to wait for in free run, including the current burst.
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// If pictures take longer than usual, bursts of steps get longer too, up to this factor.
+/// Largest factor by which bursts get longer when drawing a picture takes longer than usual.
 const MOST_SLOWER: f64 = 6.0;
 /// Longest burst of more than one step, as a multiple of the usual time between pictures.
 const LONGEST_PICTURES: f64 = 2.0;
 /// Longest `auto` burst, in steps, while the pointer attracts bodies, because the attraction acts between bursts.
 const MAX_ATTRACTING_BURST: u32 = 16;
-/// If a mode's minimum number of steps per burst takes longer than this, in seconds, a burst may be one step.
+/// Longest time that a mode's minimum burst may take, in seconds. If it takes longer, a burst may be a single step.
 const LEAST_BURST_SECONDS: f64 = 0.25;
 
-/// Decides how many steps the next burst has.
+/// Decides how many steps to compute in the next burst.
 pub(super) struct Stepper {
-    /// Whether a burst of steps was started and is not complete.
+    /// Whether a burst of steps has started but is not complete.
     pub is_bursting: bool,
-    /// Number of steps in the last burst (the steps between two frames).
+    /// Number of steps in the last burst, which are the steps between two frames.
     pub burst: u32,
-    /// Number of single steps that the user still asks for.
+    /// Number of single steps that the user requested and that are not computed yet.
     pub single_steps: u32,
     /// The step to which the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Time between two pictures on the screen.
     pub picture: Duration,
-    /// Fraction of a step that is carried over to a later burst.
+    /// Fraction of a step that did not fit the last burst and is added to the next one.
     carry: f64,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Stepper {
 pub(super) struct Situation {
     /// The step that the simulation has reached.
     pub step: u64,
-    /// Whether time goes backwards.
+    /// Whether time runs backwards.
     pub is_backwards: bool,
-    /// Seconds of one step on the device; 0 before a step was measured.
+    /// Time of one step on the device in seconds; 0 if no step has been measured yet.
     pub step_seconds: f64,
-    /// Seconds to read back a frame.
+    /// Time to read back a frame, in seconds.
     pub read_seconds: f64,
     /// Whether the pointer attracts bodies.
     pub attracts: bool,
@@ -62,12 +62,12 @@ impl Stepper {
         config.running || self.single_steps > 0 || self.goal.is_some()
     }
 
-    /// Returns whether steps are computed without waiting for the screen (free run).
+    /// Returns whether steps are computed without waiting for the screen: in free run and while seeking.
     pub(super) fn is_free(&self, config: &Config) -> bool {
         config.free_run || self.goal.is_some()
     }
 
-    /// Cancels single steps and seeking.
+    /// Cancels requested single steps and the current seek.
     pub(super) fn stop(&mut self) {
         (self.single_steps, self.goal) = (0, None);
     }
@@ -109,7 +109,7 @@ impl Stepper {
         self.within_reach(steps.min(most), situation)
     }
 
-    /// Limits `steps` to the steps before the goal of a seek, and to those before step 0 when time goes backwards.
+    /// Limits `steps` so that the burst does not pass the goal of a seek or, when time runs backwards, step 0.
     fn within_reach(&self, steps: u32, Situation { step, is_backwards, .. }: Situation) -> u32 {
         let most = match self.goal {
             Some(goal) => goal.abs_diff(step),

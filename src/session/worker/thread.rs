@@ -1,4 +1,4 @@
-//! The worker (the simulation on its own thread), and its loop.
+//! The worker, which runs the simulation on its own thread, and its main loop.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::session::autosave::{Autosave, Ending};
 use crate::session::frame::Frame;
 use crate::session::messages::{Command, Moment, Notice, Notifier};
 
-/// Runs the simulation until [`Command::Quit`], or until the window's end of the channel is gone.
+/// Runs the simulation until [`Command::Quit`] arrives or the window drops its end of the channel.
 pub(in crate::session) fn run(
     engine: Engine,
     inbox: Receiver<Command>,
@@ -54,7 +54,7 @@ pub(in crate::session) fn run(
     worker.close(has_failed);
 }
 
-/// The worker on the simulation's thread: an engine, and the parts that decide what the engine does next.
+/// The worker: an engine, and the parts that decide what the engine does next.
 pub(super) struct Worker {
     pub engine: Engine,
     pub notifier: Notifier,
@@ -64,14 +64,14 @@ pub(super) struct Worker {
     pub edits: EditState,
     pub publisher: Publisher,
     pub autosave: Autosave,
-    /// Indices of lost devices that configurations from the window may still name.
+    /// Indices of lost devices that the window may not know about yet, so that its configurations may still name them.
     pub unseen_losses: VecDeque<usize>,
     /// `Some` once the program quits; contains the last camera position if there is a window.
     pub end: Option<Option<String>>,
 }
 
 impl Worker {
-    /// Makes one frame, or sleeps until a command arrives.
+    /// Carries out waiting commands and makes one frame. If there is nothing to do, first waits for a command.
     fn turn(&mut self) -> Result<()> {
         self.wait_for_work()?;
         self.obey_commands()?;
@@ -89,7 +89,7 @@ impl Worker {
         if self.publisher.is_due() { self.publish() } else { Ok(()) }
     }
 
-    /// Receives commands. Without work, waits for a command or measures a paused simulation.
+    /// Receives commands. If there is nothing to do, waits for a command, and measures the energy of a paused simulation.
     fn wait_for_work(&mut self) -> Result<()> {
         let verdict = self.measurements.accuracy.verdict();
         // Commands may also have arrived during a burst.
@@ -124,7 +124,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Writes the autosave and the requested files at the end of the thread.
+    /// Ends the worker: writes the autosave and the requested files.
     fn close(self, has_failed: bool) {
         let Self { mut engine, mut queue, mut autosave, notifier, stepper, end, .. } = self;
         let deadline = queue.deadline();
@@ -174,7 +174,7 @@ impl Worker {
         stands_still && self.measurements.lacks_energy(self.moment(), self.engine.work_in_step())
     }
 
-    /// Reports the devices that failed and are no longer used.
+    /// Reports to the window which devices failed and are no longer used.
     pub(super) fn report_losses(&mut self) {
         for LostDevice { error, place, step } in self.engine.take_lost_devices() {
             self.unseen_losses.push_back(place);
