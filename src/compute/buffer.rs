@@ -15,7 +15,7 @@ use super::pinned;
 use crate::base::error::{Error, Result};
 use crate::base::memory::Memory;
 
-/// Maximum number of bytes in one part of an upload.
+/// Maximum size of one part of an upload, in bytes.
 const UPLOAD_BYTES: usize = 1 << 24;
 
 /// A fixed number of values of type `T` in the memory of a device.
@@ -37,21 +37,21 @@ impl<T> Drop for Buffer<T> {
 }
 
 impl<T: Pod + Send> Buffer<T> {
-    /// Allocates `len` uninitialised values, or one value if `len` is 0, because OpenCL has no empty buffers.
+    /// Allocates `len` uninitialised values. Allocates one value if `len` is 0, because OpenCL has no empty buffers.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         let bytes = len.max(1) * size_of::<T>();
         let mem = device.allocate(MemFlags::READ_WRITE, bytes, "reserving device memory")?;
         Ok(Self { device: device.clone(), mem, len, _values: PhantomData })
     }
 
-    /// Allocates `len` values with all bytes zero.
+    /// Allocates `len` values whose bytes are all zero.
     pub fn zeroed(device: &Device, len: usize) -> Result<Self> {
         let buffer = Self::new(device, len)?;
         buffer.clear()?;
         Ok(buffer)
     }
 
-    /// Queues setting all bytes to zero.
+    /// Queues a command that sets all bytes to zero.
     pub fn clear(&self) -> Result<()> {
         const DOING: &str = "clearing device memory";
         self.device.check(Call::Write, DOING)?;
@@ -72,7 +72,7 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(buffer)
     }
 
-    /// Queues and submits a copy of `bytes` to `offset`. Owns `bytes`, because a hanging device may read them later.
+    /// Queues and submits a copy of `bytes` to `offset`. Takes ownership of `bytes`, because a hanging device may still read them later.
     fn upload(&self, offset: usize, bytes: Vec<u8>) -> Result<Pending<Vec<u8>>> {
         const DOING: &str = "writing to device memory";
         self.device.check(Call::Write, DOING)?;
@@ -100,14 +100,14 @@ impl<T: Pod + Send> Buffer<T> {
         self.len == 0
     }
 
-    /// Waits for the queued work and copies all values to the host.
+    /// Waits for all queued work, then copies all values to the host.
     pub fn read(&self) -> Result<Vec<T>> {
         // SAFETY: the contents of a `Vec` stay in place when the `Vec` moves.
         let pending = unsafe { self.copy_into(0, vec![T::zeroed(); self.len]) }?;
         Ok(pending.wait()?.0)
     }
 
-    /// Waits for the queued work and copies the value at `index` to the host.
+    /// Waits for all queued work, then copies the value at `index` to the host.
     ///
     /// # Errors
     /// Returns an error if `index` is out of range.
@@ -121,8 +121,8 @@ impl<T: Pod + Send> Buffer<T> {
         Ok(pending.wait()?.0[0])
     }
 
-    /// Queues a copy of the values to the host, after all work that is queued already. The copy uses `memory` if its length
-    /// fits, or else new memory, pinned if possible.
+    /// Queues a copy of the values to the host, which runs after all work that is already queued. Copies into `memory`
+    /// if its length fits, or else into newly allocated memory, which is pinned if possible.
     ///
     /// Work that is queued later may run during the copy, so it must not write to this buffer before the copy has ended.
     pub fn read_into(&self, memory: Memory<T>) -> Result<Pending<Memory<T>>>

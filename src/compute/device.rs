@@ -81,27 +81,27 @@ pub struct Device {
     /// Properties of the device.
     pub info: Arc<DeviceInfo>,
     platform: core::PlatformId,
-    /// Number, from 0, that distinguishes devices of the same name or the parts of a split device.
+    /// Number, counted from 0, that distinguishes devices of the same name or the parts of a split device.
     pub(super) instance: usize,
     pub(super) id: core::DeviceId,
     pub(super) context: core::Context,
     /// Queue for kernels and uploads.
     pub(super) queue: core::CommandQueue,
-    /// Queue for copies to the host. A GPU runs these copies and kernels at the same time.
+    /// Queue for copies to the host, which a GPU can perform while kernels run.
     pub(super) copies: core::CommandQueue,
     programs: Arc<Mutex<ProgramCache>>,
     health: Arc<Health>,
     edits: Arc<Mutex<Arc<KernelEdits>>>,
-    /// Kernel files built since [`Device::take_built`] was last called.
+    /// Kernel files that were built since the last call of [`Device::take_built`].
     built: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
-/// Identity of an opened device, and whether it still answers.
+/// Identity of an open device, and whether the device still responds.
 #[derive(Debug)]
 struct Health {
-    /// Unique number, which changes each time a device is opened.
+    /// Unique number, which is different each time a device is opened.
     key: u64,
-    /// Whether a wait for the device timed out. The program then neither waits for it nor releases its objects.
+    /// Whether a wait for the device timed out. The program then no longer waits for the device, and does not release its objects.
     lost: AtomicBool,
     timeout: Duration,
     faults: FaultPlan,
@@ -109,13 +109,13 @@ struct Health {
 }
 
 impl Device {
-    /// Returns the description with which the device can be opened again.
+    /// Returns a description of the device that can be used to open it again.
     pub(super) fn found(&self) -> FoundDevice {
         let Self { platform, id, instance, .. } = *self;
         FoundDevice { info: DeviceInfo::clone(&self.info), platform, id, instance }
     }
 
-    /// Returns a unique number that changes each time a device is opened. [`Error::OpenCl`] contains this number.
+    /// Returns a unique number, which is different each time a device is opened. [`Error::OpenCl`] contains this number.
     pub fn key(&self) -> u64 {
         self.health.key
     }
@@ -125,17 +125,17 @@ impl Device {
         self.health.lost.load(Ordering::Relaxed)
     }
 
-    /// Makes the `nth` call of the kind `call` from now on, counted from 1, fail with `fault`. Only for tests.
+    /// Injects `fault` into the `nth` call of the kind `call` from now on, counted from 1. Only for tests.
     pub fn inject(&self, call: Call, nth: u32, fault: InjectedFault) {
         self.health.faults.arm(call, nth, fault);
     }
 
-    /// Returns an error if the device is lost or a test injected a fault into this call.
+    /// Returns an error if the device is lost, or if a test made this call fail.
     pub(super) fn check(&self, call: Call, doing: &'static str) -> Result<()> {
         self.injected_fault(call, doing).map(drop)
     }
 
-    /// Returns the fault that a test injected into this call, if any; an injected refusal is returned as an error.
+    /// Returns the fault that a test injected into this call, if any; returns an error if the call should fail or the device is lost.
     pub(super) fn injected_fault(&self, call: Call, doing: &'static str) -> Result<Option<InjectedFault>> {
         if self.is_lost() {
             return Err(self.error(doing, "the device has stopped responding".to_owned()));
@@ -148,12 +148,12 @@ impl Device {
         }
     }
 
-    /// Returns the texts that replace kernel files on this device and its clones.
+    /// Returns the edited texts that replace kernel files on this device and its clones.
     pub fn edits(&self) -> Arc<KernelEdits> {
         lock(&self.edits).clone()
     }
 
-    /// Sets the texts that replace kernel files in programs built from now on.
+    /// Sets the edited texts that replace kernel files in programs built from now on.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         *lock(&self.edits) = edits.into();
     }
@@ -168,17 +168,17 @@ impl Device {
         lock(&self.programs)
     }
 
-    /// Removes programs from the cache that were built from outdated kernel edits.
+    /// Removes from the cache the programs that were built from outdated kernel edits.
     pub fn forget_edits(&self) {
         self.program_cache().forget_edits_except(&self.edits());
     }
 
-    /// Returns the kernel files built for this device and its clones since the last call.
+    /// Returns the kernel files that were built for this device and its clones since the last call.
     pub fn take_built(&self) -> BTreeSet<&'static str> {
         std::mem::take(&mut *lock(&self.built))
     }
 
-    /// Records that these kernel files were built, for [`Device::take_built`].
+    /// Records that these kernel files were built; [`Device::take_built`] returns them.
     pub(super) fn note_built(&self, files: impl Iterator<Item = &'static str>) {
         lock(&self.built).extend(files);
     }
@@ -190,7 +190,7 @@ impl Device {
         unsafe { core::create_buffer(&self.context, flags, bytes, None::<&[u8]>) }.map_err(self.fail(doing))
     }
 
-    /// Submits the queued work, without which other queues could wait forever. Returns an event for the end of the work.
+    /// Submits the queued work, because other queues could otherwise wait for it forever. Returns an event that occurs when the work ends.
     pub(super) fn submit(&self) -> Result<core::Event> {
         const DOING: &str = "submitting work";
         self.check(Call::Flush, DOING)?;
@@ -201,12 +201,12 @@ impl Device {
         Ok(event)
     }
 
-    /// Waits for an event of the device. Returns the time at which the event was noticed.
+    /// Waits for an event of the device. Returns the time at which the program noticed the event.
     pub(super) fn wait(&self, event: &core::Event, doing: &'static str) -> Result<Instant> {
         self.finish_wait(self.start_wait(event), doing)
     }
 
-    /// Begins to wait for an event without blocking, so that the program can wait for several devices at once.
+    /// Starts waiting for an event without blocking, so that the program can wait for several devices at once.
     pub(super) fn start_wait(&self, event: &core::Event) -> Wait {
         match self.is_lost() {
             true => Wait::Never,
@@ -233,7 +233,7 @@ impl Device {
         }
     }
 
-    /// Returns a function that adds the action `doing` and the device to an OpenCL error.
+    /// Returns a function that adds the device and the failed action `doing` to an OpenCL error.
     pub(super) fn fail(&self, doing: &'static str) -> impl FnOnce(core::Error) -> Error + use<'_> {
         move |error| self.error(doing, explain(&error))
     }

@@ -1,4 +1,4 @@
-//! Several devices, opened together.
+//! A set of devices that are opened together.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice};
 use super::source::KernelEdits;
 use crate::base::error::{Error, Result};
 
-/// Environment variable. The value `own` gives each device a separate context, to measure the benefit of shared contexts.
+/// Environment variable; its value `own` gives each device a separate context, to measure the benefit of shared contexts.
 const CONTEXTS_VARIABLE: &str = "GRAVITILE_CONTEXTS";
 
-/// One or more open devices, and the pool they were chosen from.
+/// One or more open devices, and the pool that they were chosen from.
 #[derive(Debug, Clone)]
 pub struct Devices {
     pool: Arc<[FoundDevice]>,
-    /// Indices of the open devices in the pool.
+    /// Index in the pool of each open device.
     chosen: Vec<usize>,
     open: Vec<Device>,
 }
@@ -36,7 +36,7 @@ impl Devices {
         Ok(Self { open: open_all(found)?, chosen: chosen.to_vec(), pool })
     }
 
-    /// Opens all devices of `found`, from which [`Devices::choose`] can later choose.
+    /// Opens all devices in `found`. [`Devices::choose`] can later choose some of them.
     ///
     /// # Errors
     /// Returns an error if `found` is empty, or a driver refuses.
@@ -45,8 +45,8 @@ impl Devices {
         Self::open(found, &chosen)
     }
 
-    /// Returns the devices with the indices `chosen` in the pool. Reuses them if all are open; otherwise opens all of
-    /// them anew.
+    /// Returns the devices with the indices `chosen` in the pool. Reuses the open devices if all of these are open;
+    /// otherwise opens all of them anew.
     ///
     /// # Errors
     /// Returns an error if no device is chosen, an index is out of range, or a driver refuses.
@@ -62,8 +62,8 @@ impl Devices {
         Ok(devices)
     }
 
-    /// Opens all devices again except the one with this key, because its failure may break a shared context. Returns
-    /// `None` if no device would be left, or no device has this key.
+    /// Opens all devices again except the device with the key `key`, because its failure may have broken a shared
+    /// context. Returns `None` if no device would remain, or if no device has this key.
     pub fn without(&self, key: u64) -> Result<Option<Self>> {
         let others = self.chosen.iter().zip(&self.open).filter(|(_, device)| device.key() != key);
         let left: Vec<usize> = others.map(|(place, _)| *place).collect();
@@ -75,12 +75,12 @@ impl Devices {
         Ok(Some(devices))
     }
 
-    /// Returns the texts that replace kernel files on all of the devices.
+    /// Returns the edited texts that replace kernel files on all of the devices.
     pub fn edits(&self) -> Arc<KernelEdits> {
         self.open.first().map(Device::edits).unwrap_or_default()
     }
 
-    /// Replaces kernel files by `edits` in programs built from now on, also on devices chosen later.
+    /// Replaces kernel files with `edits` in programs built from now on, also on devices chosen later.
     pub fn set_edits(&self, edits: impl Into<Arc<KernelEdits>>) {
         let edits = edits.into();
         self.open.iter().for_each(|device| device.set_edits(edits.clone()));
@@ -91,7 +91,7 @@ impl Devices {
         self.pool.iter().map(|found| &found.info)
     }
 
-    /// Returns the indices of the open devices in the pool.
+    /// Returns the index in the pool of each open device.
     pub fn chosen(&self) -> &[usize] {
         &self.chosen
     }
@@ -111,8 +111,8 @@ impl From<Device> for Devices {
     }
 }
 
-/// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all these GPUs. Other
-/// devices get separate contexts, because a shared context gains nothing, and remote devices would fail together.
+/// Opens devices. GPUs of one platform share a context, so that pinned host memory is pinned for all of them. Other
+/// devices get separate contexts, because sharing has no benefit for them and makes remote devices fail together.
 fn open_all(found: Vec<FoundDevice>) -> Result<Vec<Device>> {
     let shares = |found: &FoundDevice| {
         found.info.kind == DeviceKind::Gpu

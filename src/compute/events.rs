@@ -1,5 +1,5 @@
-//! Waits for OpenCL events, and reads their times. An OpenCL wait cannot be interrupted, so a watchdog thread of each
-//! device waits, and callers wait for the thread until a timeout.
+//! Waits for OpenCL events, and reads their times. An OpenCL wait cannot be interrupted, so each device has a watchdog
+//! thread that waits for events, and callers wait for this thread with a timeout.
 
 use std::ffi::OsStr;
 use std::sync::OnceLock;
@@ -16,9 +16,9 @@ pub(super) const NO_WAIT: Option<core::Event> = None;
 /// Argument for a command that creates no event.
 pub(super) const NO_EVENT: Option<&mut core::Event> = None;
 
-/// Longest time that a device may take to answer. Work is submitted in parts of about a tenth of a second.
+/// Longest time that a device may take to respond. Work is submitted in parts of about a tenth of a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Environment variable that sets another timeout, in seconds, for emulators and tests.
+/// Environment variable that sets a different timeout, in seconds, for emulators and tests.
 pub(super) const TIMEOUT_VARIABLE: &str = "GRAVITILE_PATIENCE";
 /// Shortest and longest timeout that users can set, in seconds. Other values are clamped.
 const TIMEOUTS: [f64; 2] = [0.1, 1e6];
@@ -40,7 +40,7 @@ fn parse_timeout(text: &OsStr) -> Result<Duration> {
     }
 }
 
-/// Time at which an event was noticed, or the driver's error.
+/// Time at which the program noticed an event, or the driver's error.
 type Outcome = Result<Instant, core::Error>;
 /// An event to wait for, and the channel for the outcome.
 type Job = (core::Event, Sender<Outcome>);
@@ -49,17 +49,17 @@ type Job = (core::Event, Sender<Outcome>);
 #[derive(Debug, Default)]
 pub(super) struct Waiter(OnceLock<Option<Sender<Job>>>);
 
-/// A wait for an event, begun by [`Waiter::begin`].
+/// A wait for an event, started by [`Waiter::begin`].
 pub(super) enum Wait {
-    /// The event occurred before the wait began, at this time or earlier.
+    /// The event had already occurred when the wait began, which was at this time.
     Over(Instant),
     Pending(Receiver<Outcome>),
-    /// A wait that never ends: a fault injected by a test.
+    /// A wait that never ends, because a test injected a fault or the device is lost.
     Never,
 }
 
 impl Waiter {
-    /// Begins to wait for `event`.
+    /// Starts waiting for `event`, on the watchdog thread if the event has not occurred yet.
     pub(super) fn begin(&self, event: &core::Event) -> Wait {
         if core::event_is_complete(event).unwrap_or(false) {
             return Wait::Over(Instant::now());
@@ -90,7 +90,7 @@ fn spawn() -> Option<Sender<Job>> {
 }
 
 impl Wait {
-    /// Blocks until the event occurs. Returns `None` if `timeout` has passed.
+    /// Blocks until the event occurs. Returns `None` if it does not occur within `timeout`.
     pub(super) fn finish(self, timeout: Duration) -> Option<Outcome> {
         match self {
             Self::Over(at) => Some(Ok(at)),
@@ -104,8 +104,8 @@ impl Wait {
     }
 }
 
-/// Returns the seconds from the start of `first` to the end of `last`, both finished events. Returns `None` if the device has no
-/// profiling, or reports an end no later than the start, as some drivers do for markers.
+/// Returns the time from the start of `first` to the end of `last`, both finished events, in seconds. Returns `None` if
+/// the device has no profiling, or reports an end no later than the start, as some drivers do for markers.
 pub(super) fn span(first: &core::Event, last: &core::Event) -> Option<f64> {
     let start = core::get_event_profiling_info(first, ProfilingInfo::Start);
     let end = core::get_event_profiling_info(last, ProfilingInfo::End);

@@ -17,21 +17,21 @@ use super::pinned;
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
-/// A copy between a device's buffer and the staging memory on the host. Lengths and offsets are in bytes.
+/// A copy between a device's buffer and the staging memory on the host.
 #[derive(Debug, Clone, Copy)]
 struct Transfer<'a> {
     /// Index of the device.
     device: usize,
     mem: &'a core::Mem,
-    /// Offset in the buffer of the first contiguous run to copy, in bytes.
+    /// Offset in the buffer where the first contiguous run to copy starts, in bytes.
     offset: usize,
     /// Length of each contiguous run, in bytes.
     bytes: usize,
-    /// Number of contiguous runs to copy. In the staging memory on the host, there are no gaps between them.
+    /// Number of contiguous runs to copy. In the staging memory, the runs follow each other without gaps.
     runs: usize,
     /// Distance between the starts of consecutive runs in the buffer, in bytes.
     pitch: usize,
-    /// Offset in the staging memory on the host, in bytes.
+    /// Offset in the staging memory, in bytes.
     host: usize,
 }
 
@@ -41,11 +41,11 @@ impl Transfer<'_> {
     }
 }
 
-/// Layout of a buffer's rows, one per body or grid row. A buffer has one or more planes, in which rows are contiguous.
+/// Layout of a buffer whose rows belong to bodies or to grid rows. Each row is split over one or more planes, in which rows are contiguous.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
-    /// Number of bytes of one row in one plane of the buffer.
+    /// Number of bytes that one row has in each plane of the buffer.
     bytes: usize,
     planes: usize,
     /// Number of bytes from the start of a plane to the start of the next plane.
@@ -53,23 +53,23 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Describes a buffer with rows of `each` values per plane, in `planes` planes that start `pitch` values apart.
+    /// Describes a buffer whose rows have `each` values per plane, in `planes` planes that start `pitch` values apart.
     pub fn new<T>(buffer: &'a Buffer<T>, each: usize, planes: usize, pitch: usize) -> Self {
         let size = size_of::<T>();
         Self { mem: &buffer.mem, bytes: each * size, planes, pitch: pitch * size }
     }
 
-    /// Describes the copy between these rows of a device's buffer and the offset `host` of the staging memory.
+    /// Describes a copy between the rows `rows` of a device's buffer and the staging memory from the offset `host` on.
     fn transfer(&self, device: usize, rows: Range<usize>, host: usize) -> Transfer<'a> {
         let Self { mem, bytes, planes: runs, pitch } = *self;
         Transfer { device, mem, offset: rows.start * bytes, bytes: rows.len() * bytes, runs, pitch, host }
     }
 }
 
-/// A set of copies between devices, which are identified by index.
+/// A set of copies between devices, which are identified by their indices.
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    /// Whether the exchange waits for each device, by index of the device.
+    /// For each device, by index: whether the exchange waits for it.
     participates: Vec<bool>,
     reads: Vec<Transfer<'a>>,
     writes: Vec<Transfer<'a>>,
@@ -77,18 +77,18 @@ pub struct Exchange<'a> {
     len: usize,
 }
 
-/// Offset of copied rows in the staging memory, in bytes.
+/// Place of copied rows in the staging memory, as an offset in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot(usize);
 
 impl<'a> Exchange<'a> {
-    /// Returns an empty exchange between `devices` devices. The exchange waits only for those in `participants`.
+    /// Returns an empty exchange between `devices` devices. It waits for the devices in `participants` and for those that copies use.
     pub fn new(devices: usize, participants: &[usize]) -> Self {
         let participates = (0..devices).map(|device| participants.contains(&device)).collect();
         Self { participates, reads: Vec::new(), writes: Vec::new(), len: 0 }
     }
 
-    /// Adds a copy of rows from a device to the staging memory.
+    /// Adds a copy of rows from a device to the staging memory. Returns their slot, for [`Exchange::write`].
     pub fn read(&mut self, device: usize, from: Rows<'a>, rows: Range<usize>) -> Slot {
         let read = from.transfer(device, rows, self.len);
         self.participates[device] = true;
@@ -97,7 +97,7 @@ impl<'a> Exchange<'a> {
         Slot(read.host)
     }
 
-    /// Adds a copy of rows to a device from the slot that [`Exchange::read`] returned.
+    /// Adds a copy of rows to a device, from the slot that [`Exchange::read`] returned.
     pub fn write(&mut self, device: usize, to: Rows<'a>, rows: Range<usize>, Slot(slot): Slot) {
         self.participates[device] = true;
         self.writes.push(to.transfer(device, rows, slot));
@@ -115,7 +115,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Host memory through which devices exchange data.
+/// Host memory through which devices exchange data, with the devices.
 #[derive(Debug)]
 pub struct Staging {
     /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all
@@ -126,12 +126,12 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Creates empty staging memory for exchanges between `devices`. The first device pins the memory.
+    /// Creates empty staging memory for exchanges between `devices`. The memory is pinned for the first device.
     pub fn new(devices: Vec<Device>) -> Self {
         Self { areas: [Memory::default(), Memory::default()], turn: 0, devices }
     }
 
-    /// Runs an exchange: waits for all reads, and queues all writes.
+    /// Runs an exchange: queues all reads, waits for them, and queues all writes.
     ///
     /// A device that takes part in exchange n but not in exchange n + 1 must finish its queue before exchange n + 2.
     ///
@@ -175,7 +175,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Waits for all copies and frees the current area of host memory, or leaks it if a copy may still be running.
+    /// Waits for all copies, then frees the current area of host memory; leaks the area if a copy may still be running.
     fn release_area(&mut self) {
         let area = mem::take(&mut self.areas[self.turn]);
         if !self.settle() {
@@ -183,7 +183,7 @@ impl Staging {
         }
     }
 
-    /// Waits for all copies, and returns whether all have ended. The next use of a failed device reports its error again.
+    /// Waits for all copies, and returns whether all have ended. The next use of a failed device will report its error again.
     fn settle(&self) -> bool {
         let ends = self.devices.iter().map(|device| {
             device.submit().and_then(|end| device.wait(&end, "exchanging data between devices"))
@@ -192,7 +192,7 @@ impl Staging {
     }
 }
 
-/// Queues a copy: from the device for [`Call::Read`], to the device for [`Call::Write`].
+/// Queues a copy: from the device to the host for [`Call::Read`], and from the host to the device for [`Call::Write`].
 ///
 /// # Safety
 /// `host` must point to as many bytes as the copy has. Until the copy has ended, these bytes must not be

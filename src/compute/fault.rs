@@ -38,7 +38,7 @@ pub enum InjectedFault {
     Options,
 }
 
-/// The fault planned for a device, if any: the kind of call, the number of calls up to the fault, and the fault.
+/// The fault that is planned for a device, if any: the kind of call, how many calls are left until the fault, and the fault.
 #[derive(Debug, Default)]
 pub(super) struct FaultPlan(Mutex<Option<(Call, u32, InjectedFault)>>);
 
@@ -48,7 +48,7 @@ impl FaultPlan {
         *self.plan() = Some((call, nth, fault));
     }
 
-    /// Counts a call, and returns the fault planned for it, if any.
+    /// Counts a call, and returns the fault that is planned for this call, if any.
     pub(super) fn next(&self, call: Call) -> Option<InjectedFault> {
         let mut plan = self.plan();
         let (_, left, fault) = plan.as_mut().filter(|(planned, ..)| *planned == call)?;

@@ -1,10 +1,10 @@
-//! Devices that were found but not opened.
+//! Devices that were found but are not open yet.
 
 use std::fmt;
 
 use ocl::core::{self, DeviceInfo as Query, DeviceInfoResult as Answer, DeviceType, PlatformInfo};
 
-/// Kind of processor; preferred kinds come first.
+/// Kind of processor, in order of preference.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -30,7 +30,7 @@ impl fmt::Display for DeviceKind {
 /// Properties of a device that can be read without opening it.
 #[derive(Debug, Default, Clone, serde::Serialize)]
 pub struct DeviceInfo {
-    /// Number of the device in the output of `gravitile devices` and for `--device`.
+    /// Number of the device, as printed by `gravitile devices` and accepted by `--device`.
     pub index: usize,
     /// Name given by the driver.
     pub name: String,
@@ -38,17 +38,17 @@ pub struct DeviceInfo {
     pub platform: String,
     /// Kind of processor.
     pub kind: DeviceKind,
-    /// Number of compute units: cores of a CPU or streaming multiprocessors of a GPU.
+    /// Number of compute units: cores of a CPU, or for example streaming multiprocessors of a GPU.
     pub compute_units: u32,
     /// Size of the global memory, in bytes.
     pub memory_bytes: u64,
-    /// Size of the largest possible buffer, in bytes.
+    /// Size of the largest buffer that can be allocated, in bytes.
     pub max_alloc_bytes: u64,
     /// Size of a work-group's local memory, in bytes.
     pub local_bytes: u64,
     /// Maximum number of work-items in a work-group.
     pub max_work_group: usize,
-    /// Whether the device computes in double precision.
+    /// Whether the device supports double precision.
     pub fp64: bool,
     /// Version of the driver, as text.
     pub driver: String,
@@ -62,7 +62,7 @@ impl DeviceInfo {
         is_pocl_name(&self.platform)
     }
 
-    /// Returns a label such as `device 0 (NVIDIA H200)`; names alone may not be unique.
+    /// Returns a label such as `device 0 (NVIDIA H200)`, which is unique even if several devices have the same name.
     pub fn label(&self) -> String {
         format!("device {} ({})", self.index, self.name)
     }
@@ -75,12 +75,12 @@ pub struct FoundDevice {
     pub info: DeviceInfo,
     pub(super) platform: core::PlatformId,
     pub(super) id: core::DeviceId,
-    /// Number, from 0, that distinguishes devices of the same name or the parts of a split device.
+    /// Number, counted from 0, that distinguishes devices of the same name or the parts of a split device.
     pub(super) instance: usize,
 }
 
 impl FoundDevice {
-    /// Reads the properties of a device. Returns `None` if the device does not answer.
+    /// Reads the properties of a device. Returns `None` if the device is not available or does not report a necessary property.
     pub(super) fn query(platform: core::PlatformId, id: core::DeviceId) -> Option<Self> {
         let ask = |query| core::get_device_info(id, query).ok();
         let text = |query| ask(query).map(|answer| answer.to_string().trim().to_owned()).unwrap_or_default();
@@ -119,7 +119,7 @@ impl FoundDevice {
     }
 }
 
-/// Returns whether a platform of this name is PoCL.
+/// Returns whether `platform` is the name of a PoCL platform.
 pub(super) fn is_pocl_name(platform: &str) -> bool {
     platform.starts_with("Portable Computing Language")
 }

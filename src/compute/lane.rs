@@ -15,13 +15,13 @@ use super::found::DeviceKind;
 use super::program::{Arg, Kernel, WorkRange};
 use crate::base::error::Result;
 
-/// Longest planned run time of a slice (one launch of a kernel for a part of its work), in seconds.
+/// Longest planned run time of a slice, in seconds. A slice is one launch of a kernel for a part of its work.
 const SLICE_SECONDS: f64 = 0.05;
-/// Planned run time of a chunk (launches that are submitted together), in seconds.
+/// Planned run time of a chunk, in seconds. A chunk consists of kernel launches that are submitted together.
 const CHUNK_SECONDS: f64 = 0.1;
-/// Maximum number of kernel launches that are submitted together. With few bodies, launches take most of the time.
+/// Maximum number of kernel launches in a chunk. With few bodies, the launches themselves take most of the time.
 const CHUNK_LAUNCHES: u32 = 1024;
-/// Minimum number of work-groups per compute unit in one launch of a kernel.
+/// Minimum number of work-groups per compute unit in one kernel launch, so that the whole device is busy.
 const LEAST_GROUPS_PER_UNIT: usize = 2;
 
 /// A chunk: kernel launches that are submitted together.
@@ -33,7 +33,7 @@ struct Chunk {
     launches: u32,
 }
 
-/// Work queue of one device, with an estimate of the device's speed.
+/// Work queue of one device, which also estimates the device's speed.
 #[derive(Debug)]
 pub struct Lane {
     device: Device,
@@ -41,9 +41,9 @@ pub struct Lane {
     rate: f64,
     /// Kernel launches that are queued but not submitted yet.
     open: Option<Chunk>,
-    /// Submitted groups of launches, each with the event that occurs after its last kernel.
+    /// Submitted chunks, each with an event that occurs after its last kernel.
     under_way: VecDeque<(Chunk, core::Event)>,
-    /// Time at which the last submitted work was noticed to have ended. Used for timing if the device has no profiling.
+    /// Time at which the program noticed the end of the last chunk. Used for timing if the device has no profiling.
     last_end: Instant,
     seconds: f64,
 }
@@ -53,13 +53,13 @@ pub struct Lane {
 pub struct Pass<'a> {
     /// The kernel to run.
     pub kernel: &'a Kernel,
-    /// Arguments of the kernel.
+    /// Arguments to pass to the kernel.
     pub args: &'a [Arg<'a>],
     /// Number of work-items. The lane rounds this number up to whole work-groups.
     pub items: usize,
     /// Number of work-items in a work-group.
     pub group: usize,
-    /// Cost of a work-item, in pairs of bodies; 0 for a pass that is too cheap to divide and time.
+    /// Cost of a work-item, in pairs of bodies; 0 if the pass is too cheap to divide and time.
     pub cost: f64,
 }
 
@@ -85,7 +85,7 @@ impl Lane {
         Self { device, rate, open: None, under_way: VecDeque::new(), last_end, seconds: 0.0 }
     }
 
-    /// Queues the next part of `pass`, from the work-item `from` on. Returns the first work-item after the part.
+    /// Queues the next part of `pass`, starting at the work-item `from`. Returns the number of the first work-item after this part.
     pub fn slice(&mut self, pass: Pass, from: usize) -> Result<usize> {
         let groups_left = (pass.items - from).div_ceil(pass.group);
         // Slices have equal lengths, because a short last slice would leave the device partly idle.
@@ -104,7 +104,7 @@ impl Lane {
         Ok(from + range.count)
     }
 
-    /// Queues `pass` as a whole, divided into launches, and submits the launches whenever there are enough.
+    /// Queues the whole `pass`, divided into launches, and submits the queued launches whenever there are enough of them.
     pub fn whole(&mut self, pass: Pass) -> Result<()> {
         let mut from = 0;
         while from < pass.items {
@@ -116,13 +116,13 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns whether enough work is queued that it should be submitted with [`Lane::flush`].
+    /// Returns whether enough work is queued to be submitted with [`Lane::flush`].
     pub fn is_full(&self) -> bool {
         let cost = self.rate * CHUNK_SECONDS;
         self.open.as_ref().is_some_and(|chunk| chunk.cost > cost || chunk.launches >= CHUNK_LAUNCHES)
     }
 
-    /// Submits the queued work, and waits while more than one earlier submission is still running.
+    /// Submits the queued work, then waits until at most two submissions are unfinished.
     pub fn flush(&mut self) -> Result<()> {
         self.submit()?;
         self.throttle()
@@ -138,7 +138,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits until at most two submissions of work are unfinished.
+    /// Waits until at most two submissions are unfinished.
     pub fn throttle(&mut self) -> Result<()> {
         while self.under_way.len() > 2 {
             self.retire()?;
@@ -146,7 +146,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Returns whether all submitted work has ended, without waiting.
+    /// Returns whether all submitted work has ended. Does not block.
     pub fn is_idle(&mut self) -> Result<bool> {
         while let Some((_, end)) = self.under_way.front() {
             match core::event_is_complete(end) {
@@ -182,7 +182,7 @@ impl Lane {
         std::mem::take(&mut self.seconds)
     }
 
-    /// Waits for the oldest submitted work, and updates the estimate of the device's speed.
+    /// Waits until the oldest submitted chunk has ended, and updates the estimate of the device's speed from it.
     fn retire(&mut self) -> Result<()> {
         let Some((Chunk { first, cost, .. }, last)) = self.under_way.pop_front() else { return Ok(()) };
         let end = self.device.wait(&last, "running a kernel")?;

@@ -1,4 +1,4 @@
-//! Copies between host and device that are under way.
+//! Copies between host and device that have not ended yet.
 
 use std::fmt;
 use std::mem;
@@ -16,24 +16,24 @@ type Finish<M> = Box<dyn FnOnce() -> M + Send>;
 
 /// Host memory with unfinished copies to or from a device. [`Pending::wait`] returns the memory.
 ///
-/// Nothing else can reach the memory before the copies have ended: dropping a `Pending` waits for the copies, and leaks
-/// the memory if the wait fails.
+/// No other code can access the memory before the copies have ended: dropping a `Pending` waits for the copies, and
+/// leaks the memory if the wait fails.
 #[must_use = "dropping a pending copy waits for its end"]
 pub struct Pending<M> {
     device: Device,
     copies: Vec<core::Event>,
-    /// Makes the result after the copies have ended. `None` after the function was called, moved to another `Pending`, or
-    /// leaked.
+    /// Function that makes the result after the copies have ended; `None` after it was called, moved to another
+    /// `Pending`, or leaked.
     finish: Option<Finish<M>>,
 }
 
 impl<M: Send + 'static> Pending<M> {
-    /// Wraps `memory` until the copies that signal the events `copies` have ended.
+    /// Holds `memory` until the copies that signal the events `copies` have ended.
     pub(super) fn new(device: &Device, copies: Vec<core::Event>, memory: M) -> Self {
         Self { device: device.clone(), copies, finish: Some(Box::new(move || memory)) }
     }
 
-    /// Joins two pending copies of the same device.
+    /// Joins two pending copies of the same device into one.
     pub fn and<N: Send + 'static>(mut self, mut other: Pending<N>) -> Pending<(M, N)> {
         let copies = [mem::take(&mut self.copies), mem::take(&mut other.copies)].concat();
         let both = self.finish.take().zip(other.finish.take());
@@ -48,7 +48,7 @@ impl<M: Send + 'static> Pending<M> {
         Pending { device: self.device.clone(), copies, finish }
     }
 
-    /// Waits for the copies. Returns the memory, and the device time of the copies in seconds if the device has profiling.
+    /// Waits for the copies. Returns the memory and the time that the device took for the copies, in seconds (`None` without profiling).
     pub fn wait(mut self) -> Result<(M, Option<f64>)> {
         let ends = self.copies.first().cloned().zip(self.copies.last().cloned());
         self.settle()?;
@@ -61,7 +61,7 @@ impl<M: Send + 'static> Pending<M> {
 }
 
 impl<M> Pending<M> {
-    /// Waits for all copies. If a wait fails, leaks the memory, which the device may still use.
+    /// Waits for all copies. If a wait fails, leaks the memory, because the device may still use it.
     fn settle(&mut self) -> Result<()> {
         let copies = mem::take(&mut self.copies);
         let ends: Vec<_> = copies.iter().map(|event| self.device.wait(event, DOING)).collect();

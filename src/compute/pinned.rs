@@ -1,4 +1,4 @@
-//! Pinned host memory, which a device reads and writes without the help of the CPU.
+//! Pinned host memory, which a device can read and write without help from the CPU.
 
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -23,7 +23,7 @@ pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memor
     }
 }
 
-/// A buffer that the driver allocates in host memory, mapped until dropped. OpenCL offers pinned memory only in this way.
+/// A buffer that the driver allocates in host memory and keeps mapped until dropped. OpenCL offers pinned memory only in this way.
 struct Pinned<T> {
     device: Device,
     mem: core::Mem,

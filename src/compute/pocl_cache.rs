@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Environment variable that names PoCL's cache folder. PoCL reads it at the first query for devices.
 const VARIABLE: &str = "POCL_CACHE_DIR";
 
-/// PoCL's usual cache folder; set only if PoCL cannot write to it.
+/// PoCL's usual cache folder, stored only if PoCL cannot write to it.
 static UNUSABLE: OnceLock<Unusable> = OnceLock::new();
 
 /// A folder that PoCL cannot write to.
@@ -22,7 +22,7 @@ struct Unusable {
     substitute: Option<PathBuf>,
 }
 
-/// Gives PoCL a private folder among the system's temporary files if its usual folder is not writable.
+/// Gives PoCL a private cache folder among the system's temporary files if its usual cache folder is not writable.
 ///
 /// # Safety
 /// No other thread may run yet, because the environment is changed.
@@ -37,7 +37,7 @@ pub unsafe fn prepare_cache() {
     UNUSABLE.get_or_init(|| Unusable { folder, reason: error.to_string(), substitute });
 }
 
-/// Returns a note that PoCL uses another cache folder, if [`prepare_cache`] had to choose one.
+/// Returns a note for the user if [`prepare_cache`] had to choose another cache folder.
 pub fn cache_note() -> Option<String> {
     let Unusable { folder, reason, substitute } = UNUSABLE.get()?;
     let (folder, substitute) = (folder.display(), substitute.as_ref()?.display());
@@ -46,7 +46,7 @@ pub fn cache_note() -> Option<String> {
     ))
 }
 
-/// Returns why PoCL offers no device, or `None` if PoCL has a writable folder.
+/// Returns the reason why PoCL offers no device, or `None` if PoCL has a writable cache folder.
 pub(super) fn refusal() -> Option<String> {
     let Unusable { folder, reason, substitute: None } = UNUSABLE.get()? else { return None };
     let (folder, temporary) = (folder.display(), env::temp_dir().display().to_string());
@@ -56,7 +56,7 @@ pub(super) fn refusal() -> Option<String> {
     ))
 }
 
-/// Returns the cache folder that PoCL would choose; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
+/// Returns the cache folder that PoCL would choose by itself; see `pocl_cache_init_topdir` in its lib/CL/pocl_cache.c.
 fn folder(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     if let Some(folder) = variable(VARIABLE) {
         return folder.into();
@@ -81,7 +81,7 @@ fn probe(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs the kernels in it.
+/// Creates a folder that only this user can access. Refuses another user's folder, because PoCL runs the code that the folder holds.
 #[cfg(unix)]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -100,7 +100,7 @@ fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a folder among the temporary files, which are private to the user on other systems.
+/// Creates a folder among the temporary files, which other systems already keep private to the user.
 #[cfg(not(unix))]
 fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     let folder = parent.join("gravitile-pocl");

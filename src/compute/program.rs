@@ -13,29 +13,29 @@ use super::found::DeviceKind;
 use super::source::{KernelSource, join, kernel_source};
 use crate::base::error::{Error, Result};
 
-/// The kernel function for 1/√x in the device's fastest form; see [`Program::build_with_root`].
+/// The kernel function for 1/√x, in the form that is fastest on the device; see [`Program::build_with_root`].
 pub const ROOT: KernelSource = kernel_source!("root.cl");
 
-/// A built program, which holds kernels.
+/// A program that was built for a device and contains kernels.
 #[derive(Debug, Clone)]
 pub struct Program {
     device: Device,
     program: core::Program,
 }
 
-/// Compiler options, which allow fused multiply-adds but respect NaN. `-w` silences PoCL's message about each loop that
-/// is not unrolled. Options that a compiler rejects are omitted.
+/// Compiler options, which allow fused multiply-adds but respect NaN. `-w` silences the message that PoCL prints for
+/// each loop that is not unrolled. Options that a compiler rejects are left out.
 const OPTIONS: [&str; 4] = ["-cl-std=CL1.2", "-cl-mad-enable", "-cl-no-signed-zeros", "-w"];
 
 /// The reason why a compiler refused a program.
 struct Refusal {
     log: String,
-    /// Whether the compiler rejects the build options rather than the program.
+    /// Whether the compiler rejected the build options rather than the program.
     is_for_options: bool,
 }
 
 impl Refusal {
-    /// Returns the index of the build option that may have caused the refusal and should be omitted, if any.
+    /// Returns the index of the build option that should be left out because it may have caused the refusal, if any.
     fn option(&self, options: &[&str]) -> Option<usize> {
         let named =
             options.iter().position(|option| self.log.split_whitespace().any(|word| word.contains(option)));
@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-/// Compiles OpenCL source. The outer error comes from the device, the inner one from the compiler.
+/// Compiles OpenCL source. The outer error reports a failure of the device, the inner error a refusal by the compiler.
 fn compile(device: &Device, source: &CString, options: &CString) -> Result<Result<core::Program, Refusal>> {
     use core::{ProgramBuildInfo as Query, ProgramBuildInfoResult as Answer};
     const DOING: &str = "building a program";
@@ -74,7 +74,7 @@ fn compile(device: &Device, source: &CString, options: &CString) -> Result<Resul
 }
 
 impl Program {
-    /// Compiles `sources` in order, with `defines` as `-D name=value`.
+    /// Compiles `sources`, joined in order. Passes each of `defines` to the compiler as `-D name=value`.
     ///
     /// # Errors
     /// Returns [`Error::Build`] with the compiler's log, which names file and line.
@@ -117,7 +117,7 @@ impl Program {
         Ok(Self { device: device.clone(), program })
     }
 
-    /// Compiles `sources` after [`ROOT`]. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
+    /// Compiles [`ROOT`] followed by `sources`. If the compiler rejects the assembly in `kernels/root.cl`, uses portable code.
     ///
     /// # Errors
     /// Returns [`Error::Build`] with the log of the first attempt if the compiler rejects both forms.
@@ -160,18 +160,18 @@ impl Program {
     }
 }
 
-/// Argument of a kernel.
+/// Argument to pass to a kernel.
 #[derive(Debug, Clone, Copy)]
 pub enum Arg<'a> {
-    /// Argument of type `__global` pointer.
+    /// Argument of the OpenCL type `__global` pointer: a buffer.
     Buffer(&'a core::Mem),
-    /// Argument of type `uint`.
+    /// Argument of the OpenCL type `uint`.
     Uint(u32),
-    /// Argument of type `float`.
+    /// Argument of the OpenCL type `float`.
     Float(f32),
-    /// Argument of type `float8`.
+    /// Argument of the OpenCL type `float8`.
     Float8([f32; 8]),
-    /// Argument of type `float16`.
+    /// Argument of the OpenCL type `float16`.
     Float16([f32; 16]),
 }
 
@@ -181,12 +181,12 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     }
 }
 
-/// Range of global ids that a kernel runs for.
+/// Range of global ids for which to run a kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkRange {
     /// First global id.
     pub offset: usize,
-    /// Number of work-items, a multiple of `group`.
+    /// Number of work-items, which must be a multiple of `group`.
     pub count: usize,
     /// Number of work-items in a work-group.
     pub group: usize,
@@ -203,7 +203,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Checks that the kernel, called `name` in messages, can run in work-groups of `group` items.
+    /// Checks that the kernel can run in work-groups of `group` items. `name` is the name of the kernel for error messages.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] with the largest possible size.
@@ -229,7 +229,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Queues the kernel with `args` in this order. The optional event times the run; queueing without an event is faster.
+    /// Queues the kernel with the arguments `args`. The event, if given, times the run; queueing without an event is faster.
     ///
     /// # Errors
     /// Returns an error if the arguments or the range do not fit.

@@ -1,4 +1,4 @@
-//! Peak rates of a device, measured by micro-kernels, for the roofline model (Williams, Waterman and Patterson 2009,
+//! Peak rates of a device, measured with micro-kernels, for the roofline model (Williams, Waterman and Patterson 2009,
 //! Communications of the ACM 52, 65). A peak rate is the best of several measurements.
 
 use std::time::Instant;
@@ -16,30 +16,30 @@ use crate::base::error::{Error, Result};
 const ROOFLINE: KernelSource = kernel_source!("roofline.cl");
 const OPERATIONS: KernelSource = kernel_source!("operations.cl");
 
-/// Length of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
+/// Duration of one timing, in seconds: long compared with a kernel launch, but too short for users to notice.
 const TIMING_SECONDS: f64 = 0.01;
-/// Number of timings of a micro-kernel. The best one counts.
+/// Number of times that a micro-kernel is timed. The best timing counts.
 const TIMINGS: u32 = 8;
-/// Input of the micro-kernels. The compiler does not know it, so it cannot compute results in advance.
+/// Input of the micro-kernels. The compiler does not know this value, so it cannot compute the results in advance.
 const SEED: f32 = 0.75;
-/// Number of rounds after which the same data is fetched again, so small that the data stays in the first-level cache.
+/// Number of rounds after which a work-item fetches the same data again: few enough that the data stays in the first-level cache.
 const FETCHED: usize = 32;
 
 /// Peak rates of a device; `None` where a measurement failed.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Roofline {
-    /// Fused multiply-adds in f32 per second.
+    /// Number of fused multiply-adds in `f32` per second.
     pub multiply_adds_per_second: Option<f64>,
-    /// Reciprocal square roots in f32 per second, in the fastest form of the device.
+    /// Number of reciprocal square roots in `f32` per second, computed in the device's fastest form.
     pub roots_per_second: Option<f64>,
-    /// Bytes per second that work-items fetch from a cache if all work-items fetch the same data at the same time.
+    /// Number of bytes per second that work-items fetch from a cache when all work-items fetch the same data at the same time.
     pub fetched_bytes_per_second: Option<f64>,
-    /// Bytes of global memory per second that a copy reads and writes.
+    /// Number of bytes of global memory per second that a copy reads and writes, added together.
     pub copied_bytes_per_second: Option<f64>,
 }
 
 impl Roofline {
-    /// Measures the peak rates of a device in a few tenths of a second. Calls `failed` with each error.
+    /// Measures the peak rates of a device, which takes a few tenths of a second. Calls `failed` with each error.
     pub fn measure(device: &Device, failed: &mut dyn FnMut(Error)) -> Self {
         let mut rate = |micro| Probe::new(device, micro).and_then(Probe::measure).map_err(&mut *failed).ok();
         Self {
@@ -51,17 +51,17 @@ impl Roofline {
     }
 }
 
-/// A kernel that repeats one operation.
+/// A kernel that only repeats one operation, to measure its peak rate.
 #[derive(Debug)]
 pub struct MicroKernel {
     sources: &'static [KernelSource],
     name: &'static str,
-    /// Number of independent columns per work-item, on CPUs and on other devices: enough to hide the latency of an
-    /// operation, but few enough for the registers.
+    /// Number of independent columns of numbers per work-item, on CPUs and on other devices: enough to hide the latency
+    /// of an operation, but few enough for the registers.
     chains: [usize; 2],
-    /// Number of unrolled operations in a round on GPUs: enough to hide the loop's cost, few enough for the cache.
+    /// Number of operations that a round unrolls on GPUs: enough to hide the cost of the loop, few enough for the instruction cache.
     turns: usize,
-    /// Amount that one operation adds to the measured sum, such as its number of bytes.
+    /// How much one operation adds to the measured amount of work, such as its number of bytes.
     counts: usize,
     work: Workload,
 }
@@ -71,20 +71,20 @@ pub struct MicroKernel {
 enum Workload {
     /// Several arithmetic operations on numbers in registers.
     Chains,
-    /// A fetch of the widest vector from a cache for each column of numbers.
+    /// A fetch of one vector of the largest width from a cache, for each column of numbers.
     Fetch,
-    /// A copy of the widest vector in global memory; each round is a separate run of the kernel.
+    /// A copy of one vector of the largest width in global memory; each round is a separate kernel launch.
     Copy,
 }
 
 impl MicroKernel {
-    /// Micro-kernel of fused multiply-adds.
+    /// Micro-kernel that computes fused multiply-adds.
     pub const MULTIPLY_ADDS: Self = Self::of("multiply_adds", Workload::Chains);
-    /// Micro-kernel of reciprocal square roots.
+    /// Micro-kernel that computes reciprocal square roots.
     pub const ROOTS: Self = Self::of("roots", Workload::Chains);
-    /// Micro-kernel of fetches from a cache, counted in bytes.
+    /// Micro-kernel that fetches data from a cache. Its rate is in bytes.
     pub const FETCHES: Self = Self::of("fetches", Workload::Fetch);
-    /// Micro-kernel of copies, counted in bytes.
+    /// Micro-kernel that copies global memory. Its rate is in bytes.
     pub const COPIES: Self = Self::of("copies", Workload::Copy);
 
     const fn of(name: &'static str, work: Workload) -> Self {
@@ -105,16 +105,16 @@ impl MicroKernel {
     }
 }
 
-/// A micro-kernel on a device, with the results of its timings so far.
+/// A micro-kernel built for a device, with the best result of its timings so far.
 #[derive(Debug)]
 pub struct Probe {
     device: Device,
     kernel: Kernel,
     work: Workload,
     range: WorkRange,
-    /// Number of operations or bytes of all work-items in a round.
+    /// Number of operations or bytes in a round, for all work-items together.
     work_per_round: f64,
-    /// Output and input of the kernel.
+    /// Output buffer and input buffer of the kernel.
     buffers: [Buffer<f32>; 2],
     rounds: u32,
     timings: u32,
@@ -122,12 +122,12 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Builds `micro` for the device.
+    /// Builds `micro` in the form that suits the device.
     pub fn new(device: &Device, micro: &MicroKernel) -> Result<Self> {
         Self::for_kind(device, micro, device.info.kind)
     }
 
-    /// Builds the form of `micro` that suits devices of this kind. Any device can run any form.
+    /// Builds `micro` in the form that suits devices of the kind `kind`. Every device can run every form.
     pub fn for_kind(device: &Device, micro: &MicroKernel, kind: DeviceKind) -> Result<Self> {
         let (info, is_cpu) = (&device.info, kind == DeviceKind::Cpu);
         // Number of floats in a column, of columns per work-item, and of operations on each float in a round of `Chains`.
@@ -173,8 +173,8 @@ impl Probe {
         })
     }
 
-    /// Runs one timing of about a hundredth of a second. Returns whether more timings are needed. The first timings only
-    /// find the number of rounds that takes this time.
+    /// Runs one timing, which takes about a hundredth of a second. Returns whether more timings are needed. The first
+    /// timings only determine how many rounds take this time.
     pub fn turn(&mut self) -> Result<bool> {
         let seconds = self.run(self.rounds)?.max(1e-9);
         // Short timings are imprecise, and some drivers finish compiling during the first run.
@@ -193,19 +193,19 @@ impl Probe {
         self.best
     }
 
-    /// Runs all timings. Returns the best rate.
+    /// Runs all timings, and returns the best rate in operations or bytes per second.
     pub fn measure(mut self) -> Result<f64> {
         while self.turn()? {}
         Ok(self.best)
     }
 
-    /// Returns the numbers that the kernel computes in `rounds` rounds, so that tests can check them.
+    /// Returns the numbers that the kernel computes in `rounds` rounds, for tests.
     pub fn results(&self, rounds: u32) -> Result<Vec<f32>> {
         self.run(rounds)?;
         self.buffers[0].read()
     }
 
-    /// Runs `rounds` rounds of the kernel. Returns their time in seconds.
+    /// Runs `rounds` rounds of the kernel, and returns how long they took, in seconds.
     fn run(&self, rounds: u32) -> Result<f64> {
         let [out, from] = self.buffers.each_ref().map(Arg::from);
         let args = [Arg::Uint(rounds), Arg::Float(SEED), out, from];
@@ -224,7 +224,7 @@ impl Probe {
     }
 }
 
-/// Returns the number of bytes to copy in a round: much more than the caches hold, and a small part of the memory.
+/// Returns how many bytes a round copies: much more than the caches hold, but only a small part of the memory.
 fn copied_bytes(device: &Device) -> usize {
     let wanted = match device.info.kind {
         DeviceKind::Cpu => 64 << 20,

@@ -9,7 +9,7 @@ use super::found::{DeviceInfo, DeviceKind, FoundDevice, is_pocl_name};
 use super::pocl_cache;
 use crate::base::error::{Error, Result};
 
-/// Returns all devices of all platforms: GPUs first, then accelerators, then CPUs.
+/// Returns the devices of all platforms: GPUs first, then accelerators, then CPUs.
 ///
 /// # Errors
 /// Returns an error if there is no device; the message tells why.
@@ -43,7 +43,7 @@ pub fn list() -> Result<Vec<FoundDevice>> {
     }
 }
 
-/// Returns whether there is an OpenCL platform. Without one, `ocl` would retry for ten seconds.
+/// Returns whether there is an OpenCL platform. Without a platform, `ocl` would retry for ten seconds.
 fn has_platform() -> bool {
     let mut count = 0;
     // SAFETY: no room for platforms is offered, and `count` outlives the call.
@@ -52,7 +52,7 @@ fn has_platform() -> bool {
 }
 
 /// Returns the device whose number in [`list`] is `wanted`, or whose name or platform contains `wanted`, ignoring case.
-/// Without `wanted`, returns the first device.
+/// If `wanted` is `None`, returns the first device.
 ///
 /// # Errors
 /// Returns an error if there is no device, or no device matches.
@@ -76,8 +76,8 @@ pub fn select(wanted: Option<&str>) -> Result<FoundDevice> {
     }
 }
 
-/// Returns the devices that `wanted` lists, each once and in this order. `wanted` contains names separated by commas:
-/// numbers of [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
+/// Returns the devices that `wanted` lists, in this order and without repetition. `wanted` contains names separated by
+/// commas: numbers of [`list`], parts of device names, `all`, `gpus`, or `sub:K` for K equal parts of the CPU's cores.
 ///
 /// # Errors
 /// Returns an error if a name matches no device.
@@ -105,7 +105,7 @@ pub fn select_several(wanted: &str) -> Result<Vec<FoundDevice>> {
     Ok(chosen)
 }
 
-/// Returns all devices and the indices of `chosen` among them. If `chosen` contains parts of a device, returns only `chosen`.
+/// Returns all devices, and the index of each chosen device among them. If parts of a split device are chosen, returns only `chosen`.
 ///
 /// # Errors
 /// Returns an error if there is no device.
@@ -121,12 +121,12 @@ pub fn pool(chosen: Vec<FoundDevice>) -> Result<(Vec<FoundDevice>, Vec<usize>)> 
     }
 }
 
-/// Returns whether the driver aborts when sub-devices are released, as PoCL 5.0 of Ubuntu 24.04 does.
+/// Returns whether the driver crashes the program when sub-devices are released, as PoCL 5.0 of Ubuntu 24.04 does.
 pub fn aborts_on_sub_devices(device: &DeviceInfo) -> bool {
     device.kind == DeviceKind::Cpu && device.driver.starts_with("5.0")
 }
 
-/// Splits the cores of the first CPU into equal parts, each a sub-device.
+/// Splits the cores of the first CPU into equal parts. Each part becomes a sub-device.
 fn split_cpu(word: &str, parts: &str) -> Result<Vec<FoundDevice>> {
     let invalid = |text: String| Err(Error::Invalid(format!("--devices {word}: {text}")));
     let Some(cpu) = list()?.into_iter().find(|found| found.info.kind == DeviceKind::Cpu) else {

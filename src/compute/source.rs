@@ -1,23 +1,23 @@
-//! The text of kernels, and the cache of programs built from kernels.
+//! The source text of kernels, and a cache of the programs built from it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 
 use ocl::core;
 
-/// Maximum number of programs in the cache. A tuning run builds hundreds of programs that are never needed again.
+/// Maximum number of programs in the cache, because a tuning run builds hundreds of programs that are never needed again.
 const MOST_PROGRAMS: usize = 256;
 
 /// One file of OpenCL C, embedded in the executable.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource {
-    /// Path under `kernels/`, which compiler messages also show.
+    /// Path relative to `kernels/`, which compiler messages also show.
     pub file: &'static str,
     /// Contents of the file.
     pub text: &'static str,
 }
 
-/// Expands to a [`KernelSource`] with the file of this name under `kernels/`, embedded in the executable.
+/// Expands to a [`KernelSource`] for the given file under `kernels/`, embedded in the executable.
 macro_rules! kernel_source {
     ($file:literal) => {
         $crate::compute::KernelSource {
@@ -28,21 +28,21 @@ macro_rules! kernel_source {
 }
 pub(crate) use kernel_source;
 
-/// Texts that replace files under `kernels/`, by file name.
+/// Edited texts that replace files under `kernels/`, by file name.
 pub type KernelEdits = BTreeMap<String, String>;
 
-/// Joins the texts of `sources`, with `edits` applied. `#line` gives compiler messages the right file and line.
+/// Joins the texts of `sources`, with `edits` applied. `#line` makes compiler messages show the right file and line.
 pub(super) fn join(sources: &[KernelSource], edits: &KernelEdits) -> String {
     let text = |source: &KernelSource| edits.get(source.file).map_or(source.text, String::as_str).to_owned();
     sources.iter().map(|source| format!("#line 1 \"{}\"\n{}\n", source.file, text(source))).collect()
 }
 
-/// Key of a program in the cache: its full source text and its `-D` options. With the text in the key, an edited kernel
-/// gets another key than the original.
+/// Key of a program in the cache: its full source text and its `-D` options. Because the key contains the text, an
+/// edited kernel gets a different key than the original.
 pub(super) type Key = (CString, CString);
 
-/// Cache of the programs built for a device, each with its source files. Changing back to an earlier variant reuses the
-/// cached program.
+/// Cache of the programs built for a device, each with its source files, so that changing back to an earlier variant
+/// needs no build.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCache(HashMap<Key, (Vec<KernelSource>, core::Program)>);
 
@@ -55,7 +55,7 @@ impl ProgramCache {
         self.0.get(key).map(|(_, program)| program.clone())
     }
 
-    /// Adds a program to the cache. Empties the cache first if it is full.
+    /// Adds a program to the cache. If the cache is full, empties it first.
     pub(super) fn insert(&mut self, key: Key, sources: &[KernelSource], program: core::Program) {
         if self.len() >= MOST_PROGRAMS {
             self.0.clear();
@@ -63,7 +63,7 @@ impl ProgramCache {
         self.0.insert(key, (sources.to_vec(), program));
     }
 
-    /// Removes programs that were built from other kernel edits than `edits`.
+    /// Removes programs that were built from edited kernels other than `edits`.
     pub(super) fn forget_edits_except(&mut self, edits: &KernelEdits) {
         let original = KernelEdits::new();
         self.0.retain(|(text, _), (sources, _)| {

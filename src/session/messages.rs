@@ -104,7 +104,7 @@ impl Command {
         )
     }
 
-    /// Returns whether the command replaces the bodies, so that finishing the current steps is useless. `reseeds` tests whether a configuration does.
+    /// Returns whether the command replaces the bodies, so that the current steps are useless. `reseeds` decides this for configurations.
     pub(super) fn replaces_run(&self, reseeds: impl Fn(&Config) -> bool) -> bool {
         match self {
             Self::Restart | Self::Resume(_) => true,
