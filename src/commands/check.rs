@@ -13,19 +13,19 @@ use crate::modes::{Start, checks};
 
 /// Number of bodies or cells for which the checked kernel settings are chosen automatically.
 const FEW: usize = 1000;
-/// Minimum relative change of the state in a test case; a smaller change would hide errors.
+/// Minimum relative change of the state that a test case must cause; smaller changes would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;
 
-/// Recipes (kernel settings) of one variant, whose results share a row of the table.
+/// Recipes (kernel settings) of one variant that are compared together; their results share a row of the printed table.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The recipes, in the order in which they are compared.
+    /// The recipes, in the order in which they are tested.
     pub recipes: Vec<Recipe>,
-    /// Whether to compare all test cases, or only a few that reveal most errors.
+    /// Whether to run all test cases, or only the few that reveal most errors.
     thorough: bool,
 }
 
-/// Returns the kernel settings to compare: work-groups of 1, 7, 64, 256 and the maximum, and all combinations of knobs.
+/// Returns the kernel settings to test: work-groups of 1, 7, 64, 256 and the maximum size, and all combinations of compile-time parameters.
 pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     let guess = Recipe::guess(variant, device, FEW);
     let most = guess.max_work_group(device);
@@ -47,23 +47,23 @@ pub fn plans(device: &DeviceInfo, variant: &'static Variant) -> Vec<Plan> {
     plans
 }
 
-/// Result of comparing some recipes (kernel settings) with the reference, in all test cases of a mode.
+/// Result of comparing the recipes of a [`Plan`] with the reference, in all test cases of a mode.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The first recipe.
+    /// The first of the compared recipes.
     pub recipe: Recipe,
-    /// Number of recipes.
+    /// Number of compared recipes.
     pub recipes: usize,
-    /// Number of comparisons with the reference.
+    /// Number of comparisons with the reference: one for each recipe and test case.
     pub cases: usize,
-    /// Largest relative error, as defined by [`checks::error`].
+    /// Largest relative error of all comparisons, as defined by [`checks::error`].
     pub worst: f64,
-    /// Name of the test case with the largest error.
+    /// Name of the test case with the largest error, followed by the kernel settings.
     pub case: String,
 }
 
 impl Row {
-    /// Returns whether the variant agrees with the reference.
+    /// Returns whether the largest error is within the tolerance of the variant.
     pub fn passes(&self) -> bool {
         self.worst < self.recipe.variant.tolerance
     }
@@ -109,13 +109,13 @@ pub(super) fn call(args: &Check) -> Result<ExitCode> {
     }
 }
 
-/// A test case: an initial state, and the final state that the reference computes.
+/// A test case: an initial state, and the final state that the f64 reference computes from it.
 pub struct Case {
     start: Start,
     end: State<f64>,
 }
 
-/// Computes the test cases of a mode.
+/// Computes the test cases of a mode with the f64 reference.
 ///
 /// # Errors
 /// Returns an error if a scene is missing, or if its state hardly changes.
@@ -134,7 +134,7 @@ pub fn cases(info: &'static ModeInfo) -> Result<Vec<Case>> {
     (info.checks)(info)?.into_iter().map(case).collect()
 }
 
-/// Compares the recipes of a plan with the reference in the given test cases.
+/// Runs the test cases with each recipe of `plan`, and compares the results with the reference.
 ///
 /// # Errors
 /// Returns an error if a kernel does not build or the device fails.

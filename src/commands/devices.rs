@@ -1,4 +1,4 @@
-//! `gravitile devices`: lists the OpenCL devices. Also opens the devices that the options of other commands name.
+//! `gravitile devices`: lists the OpenCL devices. Other commands use this module to open the devices that their options name.
 
 use std::process::ExitCode;
 
@@ -45,7 +45,7 @@ fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 
-/// Opens the device that the options select, with the kernels of a folder if the options name a folder.
+/// Opens the device that the options select, with edited kernels if the options name a folder of kernels.
 pub(super) fn open(args: &Subject) -> Result<Device> {
     let edits = edits(&args.kernels)?;
     let found = compute::select(args.device.device.as_deref())?;
@@ -59,7 +59,7 @@ pub(super) fn edits(args: &KernelArgs) -> Result<KernelEdits> {
     Ok(args.kernels.as_deref().map(kernel_lab::read).transpose()?.unwrap_or_default())
 }
 
-/// Returns the names of the kernels that the user replaced, as text above a table.
+/// Returns text for the heading of a table: the names of the kernels that the user replaced, if any.
 pub(super) fn edited(device: &Device) -> String {
     let names: Vec<String> = device.edits().keys().cloned().collect();
     if names.is_empty() { String::new() } else { format!(" · edited: {}", names.join(", ")) }
@@ -75,7 +75,7 @@ pub(super) fn find(args: &DevicesArgs) -> Result<Vec<FoundDevice>> {
     Ok(found)
 }
 
-/// Prints where PoCL caches its kernels if a device belongs to PoCL and the usual folder is not writable.
+/// Prints a note about PoCL's substitute cache folder if a device belongs to PoCL and the usual folder is not writable.
 pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     if let Some(note) = compute::cache_note().filter(|_| found.into_iter().any(|found| found.info.is_pocl()))
     {
@@ -83,7 +83,7 @@ pub(super) fn note_cache<'f>(found: impl IntoIterator<Item = &'f FoundDevice>) {
     }
 }
 
-/// Opens the devices that the options select, with the kernels of a folder if the options name a folder.
+/// Opens the devices that the options select, with edited kernels if the options name a folder of kernels.
 pub(super) fn open_several(args: &Simulation) -> Result<Devices> {
     let edits = edits(&args.kernels)?;
     let devices = Devices::all(find(&args.device)?)?;

@@ -1,4 +1,4 @@
-//! Builds the configuration and the engine of a simulation from its options.
+//! Builds the configuration and the engine of a simulation from the command-line options.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::modes::{MODES, Mode, Variant};
 use crate::scene::fluid::files::{load_case, load_obstacles};
 use crate::scene::{self, Scene};
 
-/// A configuration to run, and the snapshot to continue from, if any.
+/// A configuration to run, and the snapshot to continue from if the user resumes one.
 pub(super) struct Begin {
     pub(super) config: Config,
     pub(super) snapshot: Option<Box<Snapshot>>,
 }
 
 impl Begin {
-    /// Reads the options. `prepare` may set parameters of a new simulation before `--set` does so.
+    /// Reads the options. `prepare` may change parameters of a new simulation before `--set` is applied.
     pub(super) fn new(args: &Simulation, prepare: fn(&mut dyn Mode)) -> Result<Self> {
         let carried = args.resume.as_deref().map(Carried::load).transpose()?;
         let (mut config, snapshot) = match carried {
@@ -41,12 +41,12 @@ impl Begin {
         Ok(Self { config, snapshot })
     }
 
-    /// Returns the camera of the snapshot as text; empty without a snapshot.
+    /// Returns the camera position in the snapshot as text; empty without a snapshot.
     pub(super) fn view(&self) -> String {
         self.snapshot.as_ref().map(|snapshot| snapshot.view.clone()).unwrap_or_default()
     }
 
-    /// Builds the engine for the configuration, and loads the snapshot if there is one.
+    /// Builds an engine for the configuration, which continues from the snapshot if there is one.
     pub(super) fn engine(self, devices: Devices) -> Result<Engine> {
         let Self { config, snapshot } = self;
         let Some(snapshot) = snapshot else { return Engine::new(devices, config) };
@@ -60,8 +60,8 @@ impl Begin {
     }
 }
 
-/// Merges options into the configuration `now` of a resumed snapshot. `words` is the configuration with the options and
-/// `before` without: only fields in which these differ replace fields of `now`.
+/// Applies the user's options to the configuration `now` of a resumed snapshot. `words` is the snapshot's configuration
+/// with the options, `before` without them; only fields in which these two differ replace fields of `now`.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }
@@ -78,7 +78,7 @@ fn asked(words: Config, before: &Config, now: Config) -> Config {
     }
 }
 
-/// Returns the configuration of a new simulation, as the options describe it.
+/// Returns the configuration of a new simulation, as described by the options for scene, files, seed and bodies.
 fn start(args: &Simulation) -> Result<Config> {
     let mut config = match args.scene.as_deref() {
         Some(path) if Path::new(path).extension().is_some_and(|it| it == scene::file::EXTENSION) => {
@@ -110,7 +110,7 @@ fn start(args: &Simulation) -> Result<Config> {
     Ok(config)
 }
 
-/// Selects a mode and one of its scenes. If no mode is given, the name of the scene determines the mode.
+/// Returns the configuration for a scene of a mode. If no mode is given, the name of the scene determines the mode.
 fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     let owner = || MODES.iter().copied().find(|info| name.is_some_and(|name| info.scene(name).is_some()));
     let info = of.map_or_else(|| Ok(owner().unwrap_or(MODES[0])), mode)?;
@@ -122,7 +122,7 @@ fn named(of: Option<&str>, name: Option<&str>) -> Result<Config> {
     Ok(config)
 }
 
-/// Applies the options that select variant, work-group size, knobs and parameters.
+/// Applies the options for variant, work-group size, compile-time parameters and the mode's parameters.
 fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
     let info = config.mode.info();
     config.work_group = number_or_auto("--work-group", &args.work_group)?.or(config.work_group);
@@ -144,7 +144,7 @@ fn choose(args: &Simulation, config: &mut Config) -> Result<()> {
     set_mode(config.mode.as_mut(), &args.set)
 }
 
-/// Sets the initial state from the files of `--load` or `--params`, if given.
+/// If `--load` or `--params` names a file, reads the initial state from it.
 fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     let info = config.mode.info();
     let other = |option: &str, what: &str, matter: Matter| {
@@ -185,18 +185,18 @@ fn load(args: &Simulation, config: &mut Config) -> Result<()> {
     Ok(())
 }
 
-/// Returns the file name, which becomes the name of the scene.
+/// Returns the file name in `path`, which becomes the name of the scene.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Returns the number of steps: from the option, else from the scene or parameter file, else 100.
+/// Returns the number of steps to compute: from the option if given, else from the scene or parameter file, else 100.
 pub(super) fn steps(asked: Option<u32>, config: &Config) -> u32 {
     const STEPS: u32 = 100;
     asked.or(config.start.steps).unwrap_or(STEPS)
 }
 
-/// Loads the results of earlier tuning. An unreadable file is reported and ignored.
+/// Loads the results of earlier tuning. If the file cannot be read, prints a note and returns no results.
 pub(super) fn tuned() -> Tuned {
     let load = |path: PathBuf| Tuned::load(&path);
     Tuned::path().map_or(Ok(Tuned::default()), load).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! The commands of the program, with one file or folder for each, and shared code.
+//! The commands of the program, each in its own file or folder, and code that they share.
 
 mod bench;
 pub mod check;
@@ -17,7 +17,7 @@ use crate::base::error::Result;
 use crate::cli::{Cli, Command};
 use crate::compute;
 
-/// Sets environment variables for OpenCL drivers.
+/// Sets environment variables for OpenCL drivers, before anything uses OpenCL.
 ///
 /// # Safety
 /// No other thread may be running.

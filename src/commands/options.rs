@@ -14,7 +14,7 @@ pub(super) fn mode(name: &str) -> Result<&'static ModeInfo> {
     modes::find(name).ok_or_else(|| unknown("mode", name, MODES.iter().map(|info| info.name)))
 }
 
-/// Returns the mode with this name, or all modes without a name.
+/// Returns the mode with the name `name`, or all modes if it is `None`.
 pub(super) fn modes_for(name: Option<&str>) -> Result<Vec<&'static ModeInfo>> {
     name.map_or_else(|| Ok(MODES.to_vec()), |name| Ok(vec![mode(name)?]))
 }
@@ -24,7 +24,7 @@ pub(super) fn variant(info: &'static ModeInfo, name: &str) -> Result<&'static Va
     info.variant(name).ok_or_else(|| unknown("variant", name, names.chain(["auto"])))
 }
 
-/// Returns the selected modes with their selected variants. Each named variant must exist in some mode.
+/// Returns the modes that the options select, each with its selected variants. Each named variant must exist in some mode.
 pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'static Variant>)>> {
     let (modes, names) = (modes_for(args.mode.as_deref())?, &args.variant);
     let known = || modes.iter().flat_map(|info| info.variants).map(|variant| variant.name);
@@ -35,10 +35,10 @@ pub(super) fn ladders(args: &Subject) -> Result<Vec<(&'static ModeInfo, Vec<&'st
     Ok(modes.iter().map(|info| (*info, info.variants.iter().filter(is_wanted).collect())).collect())
 }
 
-/// Values to try for each knob (compile-time parameter of a kernel).
+/// Names of knobs (compile-time parameters of a kernel), each with the values to try.
 pub(super) type Trials = Vec<(&'static str, Vec<u32>)>;
 
-/// Parses `--knob NAME=VALUE,…`. At least one of `variants` must have each knob.
+/// Parses `--knob NAME=VALUE,…`. Each knob must exist in at least one of `variants`.
 pub(super) fn knobs(variants: &[&'static Variant], words: &[String]) -> Result<Trials> {
     words.iter().map(|word| trial(variants, word)).collect()
 }
@@ -59,7 +59,7 @@ fn trial(variants: &[&'static Variant], word: &str) -> Result<(&'static str, Vec
     Ok((knob.name, values))
 }
 
-/// Returns the value of each knob. Refuses several values for a knob.
+/// Returns the value of each knob, or an error if a knob has several values.
 pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'static str, u32>> {
     let only = |((name, values), word): ((&'static str, Vec<u32>), &String)| match values[..] {
         [value] => Ok((name, value)),
@@ -68,12 +68,12 @@ pub(super) fn one_each(words: &[String], trials: Trials) -> Result<BTreeMap<&'st
     trials.into_iter().zip(words).map(only).collect()
 }
 
-/// Joins numbers to a list such as `1, 2, 4`.
+/// Joins numbers into a list such as `1, 2, 4`.
 fn join(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Parses `--look`. Returns the look and the keys that were set.
+/// Parses `--look`. Returns the look and the names of the settings that the user gave.
 pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
     let mut look = Look::default();
     set_all(&mut look, "--look", words)?;
@@ -81,7 +81,7 @@ pub(super) fn look(words: &[String]) -> Result<(Look, BTreeSet<String>)> {
     Ok((look, keys.collect()))
 }
 
-/// Applies `--set`. The error for a parameter of another mode names the other mode.
+/// Applies `--set` to the mode's parameters. If a parameter belongs to another mode, the error names that mode.
 pub(super) fn set_mode(mode: &mut dyn Mode, assignments: &[String]) -> Result<()> {
     let name = mode.info().name;
     set_all(mode, "--set", assignments).map_err(|error| match error {
@@ -114,7 +114,7 @@ pub(super) fn set_all(
     Ok(())
 }
 
-/// Returns the error for an unknown scene, with a list of the scenes of one mode or of all modes.
+/// Returns the error for an unknown scene. It lists the scenes of one mode, or of all modes if `of` is `None`.
 pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     let modes = || MODES.iter().copied().filter(|info| of.is_none_or(|of| of == *info));
     let list = |info: &ModeInfo| info.scenes.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -124,7 +124,7 @@ pub(super) fn no_scene(name: &str, of: Option<&'static ModeInfo>) -> Error {
     Error::Invalid(format!("unknown scene `{name}`{near}; choose a scene {}", all.join("; ")))
 }
 
-/// Returns whether `typed` may be a misspelling of `name`: a part of it, or few edits away for the length of the name.
+/// Returns whether `typed` may be a misspelling of `name`: one contains the other, or they differ by few letters.
 fn is_near(typed: &str, name: &str) -> bool {
     let typed = typed.to_lowercase();
     let is_part = typed.len() > 2 && (name.contains(&typed) || typed.contains(name));
@@ -139,7 +139,7 @@ fn unknown(what: &str, name: &str, known: impl Iterator<Item = &'static str>) ->
     Error::Invalid(format!("unknown {what} `{name}`; choose one of {}", known.join(", ")))
 }
 
-/// Parses a whole number of at least 1, or `auto`, which becomes `None`.
+/// Parses a whole number of at least 1. Returns `None` for `auto`.
 pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
     option: &str,
     text: &str,
@@ -153,7 +153,7 @@ pub(super) fn number_or_auto<T: FromStr + PartialOrd + From<u8>>(
     }
 }
 
-/// Parses a size such as `1280x720`.
+/// Parses a picture size in pixels, such as `1280x720`.
 pub(super) fn size(text: &str) -> Result<(u32, u32)> {
     let parsed = text.split_once('x').and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parsed {

@@ -1,4 +1,4 @@
-//! Runs an engine and shows its progress on stderr.
+//! Runs an engine and shows a progress bar on stderr.
 
 use std::time::{Duration, Instant};
 
@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::base::error::{Error, Result};
 use crate::engine::{Engine, LostDevice};
 
-/// Minimum duration of the parts into which a run is divided. Starting and ending shorter parts would take too much time.
+/// Minimum duration of each part of a run. Starting and ending shorter parts would take too much time.
 const LEAST_PART: Duration = Duration::from_millis(500);
-/// Steps between two checks for values that are not finite.
+/// Number of steps after which a run is checked for values that are not finite.
 const PART: u32 = 1 << 14;
 
 /// Returns a progress bar for `length` units of work, drawn on stderr in the style `template`.
@@ -18,7 +18,7 @@ pub(super) fn bar(length: u64, template: &str) -> ProgressBar {
     ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Runs steps with a progress bar on stderr. Returns the value of each step, if the mode reports values.
+/// Runs `steps` steps with a progress bar on stderr. Returns the value that the mode records for each step, if it records any.
 pub(super) fn run_with_progress(engine: &mut Engine, steps: u32) -> Result<Vec<f64>> {
     let bar = bar(1000, "{bar:40} {percent:>3} % of the steps, {eta} to go");
     bar.enable_steady_tick(Duration::from_millis(500));

@@ -69,16 +69,16 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Base of the exit code after a signal. The number of the signal is added.
+/// Exit code after a signal, minus the number of the signal.
 const SIGNALLED: u8 = 128;
 
-/// Signals that cancel the making of a film.
+/// Signals that cancel a film while it is rendered.
 #[cfg(unix)]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: &[i32] = &[SIGINT, SIGTERM];
 
-/// Returns whether SIGHUP is ignored, as under `nohup`. Must be called before LLVM, a part of PoCL, sets a handler.
+/// Returns whether SIGHUP is ignored, as under `nohup`. Call this before LLVM, a part of PoCL, sets a signal handler.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
@@ -95,8 +95,8 @@ fn ignores_hangup() -> bool {
     false
 }
 
-/// Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or, unless the program
-/// `outlives_terminal`, SIGHUP (a closed terminal). A second signal ends the program at once.
+/// Prepares for signals. Returns a variable that receives the number of the first signal: SIGINT (Ctrl+C), SIGTERM or,
+/// unless the program `outlives_terminal`, SIGHUP (the terminal was closed). A second signal ends the program at once.
 fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     let (heard, is_second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     for &signal in SIGNALS {
@@ -122,7 +122,7 @@ fn cancellation(outlives_terminal: bool) -> Result<Arc<AtomicUsize>> {
     Ok(heard)
 }
 
-/// Checks that a picture can be written to `path`.
+/// Prepares the output file `path` for a picture, or returns an error if `path` cannot be written or is not a PNG file.
 fn output(path: &Path) -> Result<OutputFile> {
     if let Some(other) = path.extension().filter(|extension| !extension.eq_ignore_ascii_case("png")) {
         let (path, other) = (path.display(), other.display());
@@ -133,7 +133,7 @@ fn output(path: &Path) -> Result<OutputFile> {
     OutputFile::create(path)
 }
 
-/// A simulation without a window, and the view that draws its pictures.
+/// A simulation without a window, together with the view that draws its pictures.
 struct Renderer<'a> {
     engine: Engine,
     offscreen: &'a Canvas,
@@ -141,7 +141,7 @@ struct Renderer<'a> {
     look: Look,
     points: Points,
     rig: Rig,
-    /// Camera of the snapshot; `None` means that the camera frames all bodies.
+    /// Camera from the snapshot; `None` means that the camera is placed so that all bodies are visible.
     camera: Option<Camera>,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Renderer<'a> {
         Ok(Self { engine, offscreen, view, look, points: Points::default(), rig: Rig::default(), camera })
     }
 
-    /// Computes the steps before the first picture. Sets the camera from the snapshot, or so that all bodies are visible.
+    /// Computes the steps before the first picture, then places the camera as in the snapshot, or so that all bodies are visible.
     fn begin(&mut self, steps: u32, (width, height): (u32, u32)) -> Result<()> {
         // Trails connect successive pictures, so the last steps upload the bodies after every step.
         let pictures = steps.min(self.look.trails as u32);
@@ -169,7 +169,7 @@ impl<'a> Renderer<'a> {
         Ok(())
     }
 
-    /// Computes `steps` steps and uploads the bodies for drawing.
+    /// Computes `steps` steps, then uploads the bodies to the view for drawing.
     fn take(&mut self, steps: u32) -> Result<()> {
         if steps > 0 {
             run_in_parts(&mut self.engine, steps, |_| ())?;
@@ -196,7 +196,7 @@ impl<'a> Renderer<'a> {
         output.save(|file| file.write_all(&png))
     }
 
-    /// Adds `frames` pictures, `pace` steps apart. Returns false if a signal cancelled the film.
+    /// Adds `frames` pictures to the film, with `pace` steps between two pictures. Returns false if a signal cancelled the film.
     fn film(
         &mut self,
         mut film: Film,

@@ -1,8 +1,8 @@
-//! Prints results: speeds as text, and reports as JSON.
+//! Prints results: speeds as text, and whole reports as JSON.
 
 use crate::modes::ModeInfo;
 
-/// Formats a speed, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
+/// Formats a speed in the unit of the mode, such as `0.92 G interactions/s (18.4 GFLOP/s)` or `281.3 MLUPS`.
 pub(super) fn speed(info: &ModeInfo, work_per_second: f64) -> String {
     let work = &info.work;
     match work.name {

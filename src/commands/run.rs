@@ -33,7 +33,7 @@ struct Report {
     work_group: usize,
     knobs: BTreeMap<&'static str, u32>,
     device: String,
-    /// Shares of the work of several devices; `None` for a single device.
+    /// How the devices shared the work; `None` for a single device.
     sharing: Option<Sharing>,
     bodies: usize,
     steps: u32,
@@ -41,7 +41,7 @@ struct Report {
     time: f64,
     /// Wall-clock duration of all steps, in seconds.
     seconds: f64,
-    /// Speed in the unit of the mode, which is the key: `interactions_per_second` or `mlups`.
+    /// Speed in the unit of the mode. The key is the name of the unit: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
@@ -49,16 +49,16 @@ struct Report {
     #[serde(flatten)]
     conserved: Option<Conserved>,
     nonfinite: usize,
-    /// Further values that the mode reports after the last step.
+    /// Additional values that the mode reports after the last step.
     readings: Vec<Reading>,
 }
 
-/// Conserved quantities of a simulation with bodies.
+/// Quantities that a simulation of bodies conserves, as measured in the run.
 #[derive(Debug, Serialize)]
 struct Conserved {
     energy: Energy,
     momentum: [f64; 3],
-    /// Σ m |v|, with which the size of the momentum can be compared.
+    /// Σ m |v|, a scale to compare the size of the momentum with.
     momentum_scale: f64,
     angular_momentum: [f64; 3],
 }
@@ -109,14 +109,14 @@ pub(super) fn call(args: &Run) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Files that receive the final state.
+/// Files that the final state is written to.
 enum Outputs {
     Bodies(OutputFile),
     Flow { state: OutputFile, speeds: OutputFile },
 }
 
 impl Outputs {
-    /// Prepares the output files before the run, so that an unwritable path is reported at once.
+    /// Prepares the output files before the run, so that an unwritable path is reported before the first step.
     fn create(path: &Path, info: &ModeInfo) -> Result<Self> {
         Ok(match info.work.matter {
             Matter::Bodies => Self::Bodies(OutputFile::create(path)?),
@@ -143,7 +143,7 @@ impl Outputs {
     }
 }
 
-/// Runs `steps` steps. Returns the report and the value that the mode reports for each step.
+/// Runs `steps` steps. Returns the report, and the value that the mode records for each step.
 fn report(engine: &mut Engine, steps: u32) -> Result<(Report, Vec<f64>)> {
     let (start, _) = engine.diagnostics()?;
     let (clock, rounds) = (Instant::now(), engine.rounds_run());

@@ -46,8 +46,8 @@ pub(super) fn call(args: View) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds the devices in a thread of low priority. CPU drivers start their threads during the first search for devices. These
-/// threads inherit the low priority, so the window stays smooth.
+/// Finds the devices on a thread of low priority. CPU drivers start their own threads during the first search for
+/// devices, and these threads inherit the low priority, so that the window stays smooth.
 fn find(wanted: DevicesArgs) -> Result<Vec<FoundDevice>> {
     std::thread::scope(|scope| {
         let finder = scope.spawn(|| {

@@ -1,4 +1,4 @@
-//! The hardware limits of a device, with which `bench` compares measured speeds.
+//! The hardware limits of a device, which `bench` compares measured speeds with.
 
 use crate::base::error::Result;
 use crate::base::format;
@@ -6,17 +6,17 @@ use crate::compute::{Device, Probe, Roofline};
 use crate::engine::Resolved;
 use crate::modes::{Busy, ModeInfo};
 
-/// Measured limits of a device. Limits that could not be measured are missing.
+/// Measured limits of a device, without the limits that could not be measured.
 pub(super) struct Limits {
-    /// Measured rates of arithmetic and memory.
+    /// Peak rates of arithmetic and memory.
     pub(super) roofline: Roofline,
-    /// A probe for each mode, which measures the hardware limit of the mode's speed.
+    /// For each mode, a probe that measures the highest possible speed of the mode.
     probes: Vec<(&'static ModeInfo, Probe)>,
 }
 
 impl Limits {
-    /// Measures the device's arithmetic and memory rates, and the speed limit of each of `modes`. A limit that cannot be
-    /// measured stays unknown. Prints only the first failure.
+    /// Measures the device's peak rates of arithmetic and memory, and the speed limit of each of `modes`. A limit that
+    /// cannot be measured stays unknown; only the first failure is printed.
     pub(super) fn measure(device: &Device, modes: impl Iterator<Item = &'static ModeInfo>) -> Self {
         let mut failures = Vec::new();
         let roofline = Roofline::measure(device, &mut |why| failures.push(why));
@@ -32,7 +32,7 @@ impl Limits {
         Self { roofline, probes }
     }
 
-    /// Measures the limit of a mode again, because on a busy machine the first measurement may be too low.
+    /// Measures the limit of a mode once more, because on a busy machine the earlier measurements may be too low.
     pub(super) fn refine(&mut self, info: &ModeInfo) {
         if let Some((_, probe)) = self.probes.iter_mut().find(|(other, _)| *other == info) {
             // If measuring fails, the earlier measurement is kept.
@@ -65,8 +65,8 @@ impl Limits {
         rates.into_iter().map(rate).chain(limits).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the speed limit of a variant, the fraction of the limit that `speed` reaches, and the utilization of the parts
-    /// of the device. Returns `None` if the limit is unknown or the variant has no limit.
+    /// Returns the speed limit of a variant, the fraction of this limit that `speed` reaches, and how busy each part of
+    /// the device is. Returns `None` if the limit is unknown or the variant has none.
     pub(super) fn busy(&self, info: &ModeInfo, resolved: Resolved, speed: f64) -> Option<(f64, f64, Busy)> {
         let (_, probe) = self.probes.iter().find(|(other, _)| *other == info)?;
         let limit = info.limit.at(probe.rate());

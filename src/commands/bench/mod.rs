@@ -1,4 +1,4 @@
-//! `gravitile bench`: measures speeds.
+//! `gravitile bench`: measures the speed of kernels on devices.
 
 mod limits;
 pub(super) mod scaling;
@@ -15,7 +15,7 @@ use crate::engine::config::Config;
 use crate::engine::tuned::Tuned;
 use crate::modes::ModeInfo;
 
-/// Returns the configuration to measure for a mode, with the parameters from `--set`. `auto` makes all other choices.
+/// Returns the configuration to measure for a mode, with the parameters from `--set` and `auto` for all other settings.
 fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result<Config> {
     let mut config = Config { tuned: tuned.clone(), ..Config::new(info) };
     config.mode.unseen();
@@ -24,10 +24,10 @@ fn configuration(args: &Bench, info: &'static ModeInfo, tuned: &Tuned) -> Result
     Ok(config)
 }
 
-/// Minimum duration of a timing in seconds; shorter timings are inaccurate.
+/// Minimum duration of a timing, in seconds. Shorter timings are inaccurate.
 const LEAST_SECONDS: f64 = 0.2;
 
-/// Warms up an engine: builds its kernels and measures its speed. Returns how many steps make a long enough timing.
+/// Warms up an engine, so that its kernels are built and its speed is known. Returns how many steps make a long enough timing.
 fn warm_up(engine: &mut Engine) -> Result<u32> {
     // Some compilers finish a kernel in its first run, which must not be timed.
     time(engine, 1)?;
@@ -42,14 +42,14 @@ fn warm_up(engine: &mut Engine) -> Result<u32> {
     }
 }
 
-/// Runs steps and returns their duration in seconds.
+/// Runs `steps` steps and returns how long they took, in seconds.
 fn time(engine: &mut Engine, steps: u32) -> Result<f64> {
     let clock = Instant::now();
     engine.run(steps, |_| ())?;
     Ok(clock.elapsed().as_secs_f64())
 }
 
-/// An engine to benchmark, with the timings so far.
+/// An engine to benchmark, and its timings so far.
 struct Lap {
     engine: Engine,
     /// Number of steps per timing.
@@ -65,7 +65,7 @@ impl Lap {
     }
 }
 
-/// Times the engines in turn, so that a change in the machine's speed affects all of them. Calls `after` after each timing.
+/// Times the engines in turn, so that a change in the machine's speed affects all of them alike. Calls `after` after each timing.
 fn time_in_turn(laps: &mut [Lap], repeats: u32, mut after: impl FnMut(&Engine)) -> Result<()> {
     for _ in 0..repeats {
         for lap in &mut *laps {

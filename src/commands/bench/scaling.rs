@@ -1,4 +1,4 @@
-//! `gravitile bench --devices 1,2,4`: measures the speed for several numbers of devices that compute together.
+//! `gravitile bench --devices 1,2,4`: measures how the speed grows with the number of devices that compute together.
 
 use std::process::ExitCode;
 
@@ -17,10 +17,10 @@ use crate::engine::{Engine, Resolved, device_recipes};
 use crate::modes::accuracy::{self, SAMPLE, choose, relative_error};
 use crate::modes::{ModeInfo, Recipe, Sharing};
 
-/// Maximum number of bursts of steps, run before the timing, in which the devices' shares of the work may settle.
+/// Maximum number of bursts of steps before the timing, during which the devices' shares of the work can settle.
 const SETTLING: u32 = 200;
 
-/// Speed of a configuration on a number of devices: one row of the printed table and of the JSON output.
+/// Speed of a configuration on a certain number of devices: one row of the printed table and of the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -30,15 +30,15 @@ struct Row {
     mode: &'static str,
     variant: &'static str,
     bodies: usize,
-    /// Number of devices that may compute.
+    /// Number of devices that were available for the computation.
     devices: usize,
-    /// Number of devices that actually had work.
+    /// Number of devices that actually took part.
     used: usize,
     steps_per_second: f64,
     work_per_second: f64,
     /// Speed divided by the speed of the first row with the same mode, variant and number of bodies.
     speed_up: f64,
-    /// `speed_up`, divided by the ratio of the numbers of devices in this row and in the first row.
+    /// `speed_up` divided by the ratio of the number of devices in this row to that in the first row.
     parallel_efficiency: f64,
     relative_error: Option<f64>,
     sharing: Option<Sharing>,
@@ -90,7 +90,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the configurations to measure. If `args` names no variants, each mode uses the variant that `auto` selects.
+/// Returns the configurations to measure. If the user names no variants, each mode uses the variant that `auto` selects.
 fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     let ladders = ladders(&args.subject)?;
     let variants: Vec<_> = ladders.iter().flat_map(|(info, _)| info.variants).collect();
@@ -119,7 +119,7 @@ fn configs(args: &Bench, all: &Devices) -> Result<Vec<Config>> {
     Ok(configs)
 }
 
-/// Measures the speed of `config` with each of the numbers of devices in `counts`.
+/// Measures the speed of `config` with each number of devices in `counts`.
 fn measure(all: &Devices, counts: &[usize], config: &Config, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for &count in counts {

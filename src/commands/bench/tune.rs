@@ -1,4 +1,4 @@
-//! `gravitile bench --tune`: searches for the fastest recipe, and stores the recipe for `auto`.
+//! `gravitile bench --tune`: searches for the fastest recipe, and stores it so that `auto` uses it.
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -68,7 +68,7 @@ pub(crate) fn call(args: &Bench) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Searches for the fastest kernel settings for a configuration. Returns all measurements.
+/// Searches for the fastest kernel settings for a configuration, and returns all measurements.
 fn search(device: &Device, config: &Config) -> Result<Vec<Trial>> {
     let bar = bar(1000, "{bar:40} {msg}");
     let mut trials: Vec<Trial> = Vec::new();

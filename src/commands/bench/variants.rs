@@ -1,4 +1,4 @@
-//! `gravitile bench`: measures speed and error of variants, and compares the speed with the limits of the device.
+//! `gravitile bench`: measures speed and error of variants, and compares the speeds with the limits of the device.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -28,10 +28,10 @@ use crate::ui::ChartFormat;
 /// Smallest number of bodies in a chart of speed against number of bodies.
 const LEAST_BODIES: usize = 256;
 
-/// Maximum number of pairs or cells from which a variant's error is computed. This takes about a quarter of a second.
+/// Maximum number of pairs or cells that the error of a variant is computed from. Computing them takes about a quarter of a second.
 const SAMPLED_PAIRS: usize = 1 << 24;
 
-/// Speed and accuracy of one kernel variant: a row of the printed table and of the JSON output.
+/// Speed and accuracy of one kernel variant: one row of the printed table and of the JSON output.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(skip)]
@@ -45,26 +45,26 @@ struct Row {
     knobs: BTreeMap<&'static str, u32>,
     /// Number of steps per timing.
     steps: u32,
-    /// Median speed of the timings, in steps per second.
+    /// Median of the measured speeds, in steps per second.
     steps_per_second: f64,
-    /// Median speed in the unit of the mode, which is the key: `interactions_per_second` or `mlups`.
+    /// Median speed in the unit of the mode. The key is the name of the unit: `interactions_per_second` or `mlups`.
     #[serde(flatten)]
     speed: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     work_per_second: f64,
     /// Speeds of the slowest and of the fastest timing, in the unit of `speed`.
     range: [f64; 2],
-    /// Relative error of the last step against an f64 computation, for a sample of bodies.
+    /// Relative error of the last step against the f64 reference, for a sample of bodies.
     relative_error: Option<f64>,
     /// Hardware limit of the speed, in pairs or cells per second; `None` if unknown.
     limit_per_second: Option<f64>,
     /// Median speed divided by the hardware limit; `None` if the limit is unknown.
     share_of_limit: Option<f64>,
-    /// Utilization of the parts of the device; `None` if the limit is unknown.
+    /// How busy each part of the device is; `None` if the limit is unknown.
     busy: Option<Busy>,
     /// Name of the part of the device that limits the speed, if known.
     bound_by: Option<&'static str>,
-    /// Mean number of bodies per cell, for variants with cells.
+    /// Mean number of bodies per cell; `None` for variants without cells.
     bodies_a_cell: Option<f64>,
 }
 
@@ -138,8 +138,8 @@ fn sweep(most: usize) -> Vec<usize> {
     (0..).map(|doubled| LEAST_BODIES << doubled).take_while(|&bodies| bodies <= most).collect()
 }
 
-/// Makes a chart of speed against number of bodies for each mode. If several work-group sizes were measured, makes a chart of
-/// speed against work-group size for each number of bodies.
+/// Makes a chart of speed against number of bodies for each mode. If several work-group sizes were measured, instead
+/// makes a chart of speed against work-group size for each mode and number of bodies.
 fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     let several = |row: &Row| {
         let same =
@@ -168,7 +168,7 @@ fn charts(rows: &[Row], device: &DeviceInfo) -> Vec<Chart> {
     charts
 }
 
-/// Returns the configurations for one number of bodies: all variants and work-group sizes that the device supports.
+/// Returns the configurations for one number of bodies: all variants and work-group sizes that the device supports. Adds errors to `skipped`.
 fn configurations(
     args: &Bench,
     device: &Device,
@@ -204,14 +204,14 @@ fn configurations(
     Ok(configs)
 }
 
-/// Returns every combination of values for the knobs of `variant`.
+/// Returns every combination of the values in `trials` for the knobs of `variant`.
 fn combinations(variant: &Variant, trials: &Trials) -> Vec<BTreeMap<&'static str, u32>> {
     let own = trials.iter().filter(|(name, _)| variant.knobs.iter().any(|knob| knob.name == *name));
     let own: Trials = own.cloned().collect();
     product(&own).into_iter().map(BTreeMap::from_iter).collect()
 }
 
-/// Times the configurations and returns their results.
+/// Times the configurations, and returns a row of results for each.
 fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: u32) -> Result<Vec<Row>> {
     let mut laps = Vec::new();
     for config in configs {
@@ -224,7 +224,7 @@ fn measure(device: &Device, limits: &mut Limits, configs: Vec<Config>, repeats: 
 }
 
 impl Row {
-    /// Computes the results from the timings of an engine.
+    /// Computes a row of results from the timings of an engine.
     fn new(mut lap: Lap, limits: &Limits) -> Result<Self> {
         let [fastest, median, slowest] = lap.seconds();
         let Lap { mut engine, steps, .. } = lap;
