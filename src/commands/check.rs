@@ -11,7 +11,7 @@ use crate::compute::{Device, DeviceInfo};
 use crate::modes::{ModeInfo, Recipe, Variant};
 use crate::modes::{Start, checks};
 
-/// Number of bodies or cells for which the checked kernel settings are chosen automatically.
+/// Number of bodies or cells that the kernel settings to check are guessed for.
 const FEW: usize = 1000;
 /// Minimum relative change of the state that a test case must cause; smaller changes would hide errors.
 const LEAST_EFFECT: f64 = 1e-3;

@@ -69,7 +69,7 @@ pub(super) fn call(args: &Render) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Exit code after a signal, minus the number of the signal.
+/// Base of the exit code after a signal: the program exits with this value plus the number of the signal.
 const SIGNALLED: u8 = 128;
 
 /// Signals that cancel a film while it is rendered.

@@ -120,7 +120,7 @@ impl Device {
         self.health.key
     }
 
-    /// Returns whether a wait for the device timed out.
+    /// Returns whether a wait for the device timed out, so that the device counts as lost.
     pub fn is_lost(&self) -> bool {
         self.health.lost.load(Ordering::Relaxed)
     }

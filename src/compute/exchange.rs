@@ -41,7 +41,7 @@ impl Transfer<'_> {
     }
 }
 
-/// Layout of a buffer whose rows belong to bodies or to grid rows. Each row is split over one or more planes, in which rows are contiguous.
+/// Layout of a buffer with one row per body or grid row. Each row is split over one or more planes, in which rows are contiguous.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A set of copies between devices, which are identified by their indices.
+/// A set of copies between devices. Each device is identified by its index.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     /// For each device, by index: whether the exchange waits for it.
@@ -115,7 +115,7 @@ impl<'a> Exchange<'a> {
     }
 }
 
-/// Host memory through which devices exchange data, with the devices.
+/// Staging memory on the host, which devices exchange data through; also holds the devices.
 #[derive(Debug)]
 pub struct Staging {
     /// Two areas, used alternately: devices may still read one area while the next exchange fills the other area. When all

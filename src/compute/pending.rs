@@ -41,7 +41,7 @@ impl<M: Send + 'static> Pending<M> {
         Pending { device: self.device.clone(), copies, finish }
     }
 
-    /// Applies `shape` to the memory once the copies have ended.
+    /// Returns a pending copy that applies `shape` to the memory once the copies have ended.
     pub fn map<N>(mut self, shape: impl FnOnce(M) -> N + Send + 'static) -> Pending<N> {
         let copies = mem::take(&mut self.copies);
         let finish = self.finish.take().map(|finish| Box::new(move || shape(finish())) as Finish<_>);

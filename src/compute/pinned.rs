@@ -11,7 +11,7 @@ use super::events::{NO_EVENT, NO_WAIT};
 use crate::base::error::Result;
 use crate::base::memory::Memory;
 
-/// Allocates `len` zeros in pinned memory, or in ordinary memory if the driver has no pinned memory left.
+/// Allocates `len` values of zero in pinned memory, or in ordinary memory if the driver has no pinned memory left.
 pub(super) fn memory<T: Pod + Send + Sync>(device: &Device, len: usize) -> Memory<T> {
     match Pinned::new(device, len) {
         // SAFETY: the mapped values stay in place until `Pinned` is dropped, and nothing else uses them.

@@ -184,7 +184,7 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
 /// Range of global ids for which to run a kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkRange {
-    /// First global id.
+    /// Global id of the first work-item.
     pub offset: usize,
     /// Number of work-items, which must be a multiple of `group`.
     pub count: usize,

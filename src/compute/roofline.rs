@@ -51,7 +51,7 @@ impl Roofline {
     }
 }
 
-/// A kernel that only repeats one operation, to measure its peak rate.
+/// A kernel that only repeats one operation, to measure the peak rate of this operation.
 #[derive(Debug)]
 pub struct MicroKernel {
     sources: &'static [KernelSource],
@@ -82,9 +82,9 @@ impl MicroKernel {
     pub const MULTIPLY_ADDS: Self = Self::of("multiply_adds", Workload::Chains);
     /// Micro-kernel that computes reciprocal square roots.
     pub const ROOTS: Self = Self::of("roots", Workload::Chains);
-    /// Micro-kernel that fetches data from a cache. Its rate is in bytes.
+    /// Micro-kernel that fetches data from a cache. Its rate is in bytes per second.
     pub const FETCHES: Self = Self::of("fetches", Workload::Fetch);
-    /// Micro-kernel that copies global memory. Its rate is in bytes.
+    /// Micro-kernel that copies global memory. Its rate is in bytes per second.
     pub const COPIES: Self = Self::of("copies", Workload::Copy);
 
     const fn of(name: &'static str, work: Workload) -> Self {

@@ -26,7 +26,7 @@ pub struct Config {
     pub start: Arc<Scene>,
     /// Number of bodies, or approximate number of cells; `None` for `auto`. Ignored if the scene fixes the number.
     pub bodies: Option<usize>,
-    /// Indices, in the list of available devices, of the devices to compute on. If empty, the devices named on the command line.
+    /// Indices of the devices to use, in the list of available devices; if empty, uses the devices named on the command line.
     #[serde(skip)]
     pub devices: Vec<usize>,
     /// The seed for the scene's random numbers.
@@ -50,7 +50,7 @@ pub struct Config {
     /// Whether time runs backwards, if the mode supports it (see [`Mode::backwards`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reverse: bool,
-    /// Whether the simulation steps without waiting for the screen.
+    /// Whether the simulation computes steps without waiting for the screen.
     pub free_run: bool,
 }
 

@@ -127,7 +127,7 @@ impl Engine {
                 .is_ok_and(|resolved| resolved.bodies != self.resolved.bodies || self.config.reseeds(config))
     }
 
-    /// Starts the scene again from its first step.
+    /// Restarts the scene from its first step.
     pub fn restart(&mut self) -> Result<()> {
         self.begin_scene(self.devices.clone(), self.config.clone(), self.resolved)
     }

@@ -173,7 +173,7 @@ impl Engine {
         self.state()?.into_bodies()
     }
 
-    /// Returns the value that the mode records in each step, for the last burst (see [`Simulation::series`]). Blocks until the device is done.
+    /// Returns the values that the mode recorded in the steps of the last burst (see [`Simulation::series`]). Blocks until the device is done.
     pub fn series(&mut self) -> Result<Vec<f64>> {
         self.retry(|simulation| simulation.series())
     }
@@ -183,13 +183,13 @@ impl Engine {
         self.checkpoint.state.len()
     }
 
-    /// Returns the number of pairs or cells that a step computes in one pass, without repetitions by substeps.
+    /// Returns the number of pairs or cells that a step computes, without repetitions by substeps.
     pub fn work_in_step(&self) -> f64 {
         let mode = &self.config.mode;
         (mode.info().work.in_step)(self.size()) * f64::from(mode.force_evaluations())
     }
 
-    /// Returns the average number of passes over all pairs or cells in a step of the last burst; substeps need more than one.
+    /// Returns the average number of passes over all pairs or cells in a step of the last burst: more than one with substeps.
     pub fn rounds(&self) -> f64 {
         self.simulation.rounds()
     }

@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_millis(250);
 /// Name of the subfolder for the kernels if the chosen folder already contains other files.
 const FOLDER: &str = "gravitile-kernels";
 
-/// Returns the path relative to `kernels/` and the text of each built-in kernel.
+/// Returns the path (relative to `kernels/`) and the text of each built-in kernel.
 pub fn own() -> impl Iterator<Item = (&'static str, &'static str)> {
     let text = |file: &'static File| Some((file.path().to_str()?, file.contents_utf8()?));
     files_of(&OWN).into_iter().filter_map(text).filter(|(name, _)| name.ends_with(".cl"))
@@ -93,7 +93,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts watching `folder`. Calls `news` with the edited kernels at first, if there are any, and after each change.
+    /// Starts watching `folder`. Calls `news` with the edited kernels once at the start, if there are any, and after each change.
     pub fn new(folder: PathBuf, news: impl Fn(Result<KernelEdits>) + Send + 'static) -> Result<Self> {
         let (end, ended) = bounded::<()>(0);
         let place = folder.clone();

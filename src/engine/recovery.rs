@@ -16,11 +16,11 @@ use crate::modes::Simulation;
 /// Maximum age of a checkpoint at the start of a burst of steps, with one device and with several devices. With one
 /// device, only a crash save uses the checkpoint; with several, the remaining devices continue from it after a loss.
 const CHECKPOINT_AGES: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(1)];
-/// Checkpoints may take at most one part in this many of the running time.
+/// Taking checkpoints may use at most the fraction 1 / `CHECKPOINT_SHARE` of the running time.
 const CHECKPOINT_SHARE: u32 = 300;
 
 impl Engine {
-    /// Takes a new checkpoint before a burst of steps if the last checkpoint is too old or lacks a change.
+    /// Takes a new checkpoint before a burst of steps if the last one is too old or, with several devices, lacks a later change.
     pub(super) fn update_checkpoint(&mut self) -> Result<()> {
         let age = CHECKPOINT_AGES[usize::from(self.devices.len() > 1)];
         let age = age.max(self.checkpoint.cost * CHECKPOINT_SHARE);
@@ -117,7 +117,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Finishes repeating steps after a lost device, then calls `work`; calls `work` again if a device fails and others remain.
+    /// Finishes repeating steps if a device was lost, then calls `work`. Calls `work` again if a device fails and others remain.
     pub(super) fn retry<T>(&mut self, mut work: impl FnMut(&mut dyn Simulation) -> Result<T>) -> Result<T> {
         loop {
             self.finish_replay()?;

@@ -19,7 +19,7 @@ const TIMING: f64 = 0.03;
 const LOOK: f64 = TIMING / 4.0;
 /// Number of times that each recipe (variant with settings) is timed. The shortest time counts.
 const TIMINGS: u32 = 3;
-/// Fraction of the highest speed; slower variants and settings are timed only roughly.
+/// Variants and settings slower than this fraction of the highest speed are timed only roughly.
 const CUT_OFF: f64 = 0.8;
 /// Smallest ratio of a new speed to the highest speed so far that counts as an improvement.
 const GAIN: f64 = 1.01;

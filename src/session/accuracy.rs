@@ -54,13 +54,13 @@ impl AccuracyCheck {
         self.running.is_none() && Instant::now() >= self.next
     }
 
-    /// Chooses which of `count` bodies or cells to check: as many as the allowed time permits, at `pairs` pairs for each of them.
+    /// Chooses as many of `count` bodies or cells as can be checked in the allowed time; each takes `pairs` pairs to check.
     pub(super) fn choose(&self, count: usize, pairs: f64) -> Vec<usize> {
         let within = self.share * EVERY.as_secs_f64() / (self.seconds_per_pair * pairs);
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts checking `sample`, which takes `pairs` pairs to compute. `cost` is the time for which taking the sample delayed the steps.
+    /// Starts checking `sample`, for which `pairs` pairs must be computed. `cost` is how long taking the sample delayed the steps.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());

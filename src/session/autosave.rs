@@ -39,7 +39,7 @@ pub(super) struct Autosave {
 }
 
 impl Autosave {
-    /// Autosaves to the file `path` from now on.
+    /// Sets the file for all later autosaves to `path`.
     pub(super) fn set_file(&mut self, path: PathBuf) {
         self.file = Some((path, String::new()));
     }

@@ -43,7 +43,7 @@ pub struct Stats {
     pub steps_per_frame: u32,
     /// Steps per second of wall-clock time, over about the last second.
     pub steps_per_second: f64,
-    /// Device time of one step in ms, from profiling events if the device has them.
+    /// Time of one step on the device in ms, measured with profiling events if the device supports them.
     pub device_ms_per_step: f64,
     /// Fraction of the time that the device spent computing steps, over about the last second.
     pub device_busy: f64,
@@ -101,12 +101,12 @@ pub struct Rung {
 }
 
 impl Stats {
-    /// Returns the pairs or cells per second of wall-clock time.
+    /// Returns the speed in pairs or cells per second of wall-clock time.
     pub fn work_per_second(&self) -> f64 {
         self.work_in_step * self.steps_per_second
     }
 
-    /// Returns the pairs or cells per second of device time, or `None` before a step was measured.
+    /// Returns the speed in pairs or cells per second of device time, or `None` before a step was measured.
     pub fn device_work_per_second(&self) -> Option<f64> {
         let seconds = self.device_ms_per_step * 1e-3;
         (seconds > 0.0).then(|| self.work_in_step / seconds)

@@ -11,7 +11,7 @@ struct Series {
     generation: u64,
     /// Step and value of each point.
     points: Vec<[f64; 2]>,
-    /// Steps between two recorded points.
+    /// Number of steps between two recorded points.
     every: u64,
     /// Earliest step at which the next point may be added.
     next: u64,
@@ -22,7 +22,7 @@ struct Series {
 pub(super) struct History(HashMap<&'static str, Series>);
 
 impl History {
-    /// Adds the values of the last steps, the last of which is `step`, to the history of a mode.
+    /// Adds the values of the steps up to `step` to the history of a mode.
     pub(super) fn note(&mut self, mode: &'static str, generation: u64, step: u64, values: &[f32]) {
         if values.is_empty() {
             return;

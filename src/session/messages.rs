@@ -30,7 +30,7 @@ pub enum Command {
     Select(Option<usize>),
     /// Apply a manual edit to the bodies.
     Edit(Edit),
-    /// Attract or repel the bodies while the simulation runs, until the command `None`. Undo restores the state before the attraction.
+    /// Attract or repel the bodies while the simulation runs; `None` ends the attraction. Undo restores the state before the attraction.
     Attract(Option<Attractor>),
     /// Add or remove obstacles under a brush stroke.
     Paint(Stroke),
@@ -169,7 +169,7 @@ pub enum Notice {
     },
     /// A snapshot was written, or could not be written.
     SnapshotSaved {
-        /// The snapshot file.
+        /// Path of the snapshot file.
         path: PathBuf,
         /// Whether the user asked for the file; false for an autosave.
         is_asked_for: bool,
@@ -191,7 +191,7 @@ pub enum Notice {
     ResumeRefused(Error),
     /// The points that [`Command::Capture`] requested.
     Captured(Box<Capture>),
-    /// Edited kernels are now in use, or were refused with this error and the previous kernels stay in use.
+    /// Edited kernels are now in use. If they were refused with an error, the previous kernels stay in use.
     KernelsReplaced(Result<ReplacedKernels>),
     /// Completed fraction of a study, from 0 to 1, and its newest measurement.
     StudyProgress(f32, Trial),

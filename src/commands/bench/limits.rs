@@ -40,7 +40,7 @@ impl Limits {
         }
     }
 
-    /// Formats the limits, such as `multiply-adds 256 G/s · reciprocal square roots 12.0 G/s · …`.
+    /// Formats the limits as text such as `multiply-adds 256 G/s · reciprocal square roots 12.0 G/s · …`.
     pub(super) fn text(&self) -> String {
         let Roofline {
             multiply_adds_per_second: multiply_adds,

@@ -12,7 +12,7 @@ pub const EXTENSION: &str = "gravitile";
 /// A complete simulation: the visible scene, and the suspended scenes of the other modes.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// Name and driver of the device that wrote the snapshot. Only on this device is the continuation bit-identical.
+    /// Name and driver of the device that wrote the snapshot. A simulation continues bit-identically only on this device.
     pub device: [String; 2],
     /// Camera as text, in the format of `Camera::to_words`; empty without a window.
     pub view: String,

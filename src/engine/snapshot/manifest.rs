@@ -123,14 +123,14 @@ struct Expected {
 }
 
 impl Expected {
-    /// Describes a list of values of type `T`, whose number must lie in `count`.
+    /// Describes a list of values of type `T`; the number of values must lie in the range `count`.
     fn rows<T: Pod>(count: RangeInclusive<usize>, is_flow: bool) -> Self {
         let bytes = |count: usize| (size_of::<T>() as u64).saturating_mul(count as u64);
         Self { bytes: bytes(*count.start())..=bytes(*count.end()), read: read_list::<T>, is_flow }
     }
 }
 
-/// Reads the list `name` of `bytes` bytes. Memory grows with the data that arrives, not with the stated length.
+/// Reads the list `name`, which has `bytes` bytes. Fills memory only as data arrives, in case the stated length is wrong.
 fn read_list<T: Pod>(name: &str, bytes: u64, input: &mut dyn Read) -> Result<Box<dyn Any>> {
     const BLOCK: usize = 1 << 20;
     let no_memory = || wrong(format!("not enough memory for the {bytes} bytes of the list {name:?}"));

@@ -70,7 +70,7 @@ impl Worker {
         Ok(is_complete)
     }
 
-    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps pointless, or on quitting.
+    /// Computes the current burst of steps while receiving commands. Returns false if a command makes the steps useless or the program quits.
     pub(super) fn advance_unless(&mut self, is_pointless: impl Fn(&Self, &Command) -> bool) -> Result<bool> {
         while self.engine.advance()? {
             self.queue.receive();

@@ -202,7 +202,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Measures kernel settings while the simulation is paused, until another command arrives.
+    /// Measures kernel settings while the simulation waits, until the study is complete or another command arrives.
     pub(super) fn study(&mut self, study: Study) -> Result<()> {
         let complete = self.settle()? && self.run_study(study);
         self.notifier.send(Notice::StudyEnded { study, complete });

@@ -6,7 +6,7 @@ use crate::session::frame::{Frame, Stats};
 use crate::session::history::History;
 use crate::session::messages::Notifier;
 
-/// Decides when to make frames, and keeps the data that one frame passes to the next.
+/// Decides when to make frames, and keeps data from one frame for the next.
 pub(super) struct Publisher {
     frames: triple_buffer::Input<Frame>,
     /// Whether the window has taken the last frame and waits for the next one.
