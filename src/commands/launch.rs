@@ -61,7 +61,7 @@ impl Begin {
 }
 
 /// Applies the user's options to the configuration `now` of a resumed snapshot. `words` is the snapshot's configuration
-/// with the options, `before` without them; only fields in which these two differ replace fields of `now`.
+/// with the options, `before` without them. Where the two are equal, the field of `now` stays.
 fn asked(words: Config, before: &Config, now: Config) -> Config {
     fn pick<T: PartialEq>(word: T, before: &T, now: T) -> T {
         if word == *before { now } else { word }

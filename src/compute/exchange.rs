@@ -41,7 +41,7 @@ impl Transfer<'_> {
     }
 }
 
-/// Layout of a buffer with one row per body or grid row. Each row is split over one or more planes, in which rows are contiguous.
+/// Layout of a buffer with one row per body or grid row. A row may be split over several planes; each plane holds its rows contiguously.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     mem: &'a core::Mem,

@@ -1,4 +1,4 @@
-//! Injected faults, with which tests simulate a lost device: an OpenCL call fails, or a wait never ends.
+//! Injected faults, which let tests simulate a lost device: an OpenCL call fails, or a wait never ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,7 +27,7 @@ impl Call {
         [Self::Allocate, Self::Build, Self::Kernel, Self::Read, Self::Write, Self::Flush, Self::Wait];
 }
 
-/// The way in which a test makes an OpenCL call fail.
+/// How a test makes an OpenCL call fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InjectedFault {
     /// The call returns an error.

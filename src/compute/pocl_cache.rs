@@ -1,4 +1,4 @@
-//! The folder in which PoCL caches compiled kernels. If PoCL cannot write to the folder, it offers no device.
+//! The folder where PoCL caches compiled kernels. If PoCL cannot write to the folder, it offers no device.
 
 use std::env;
 use std::ffi::OsString;

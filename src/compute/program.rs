@@ -181,7 +181,7 @@ impl<'a, T: Pod> From<&'a Buffer<T>> for Arg<'a> {
     }
 }
 
-/// Range of global ids for which to run a kernel.
+/// Range of work-items (global ids) that a kernel runs for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WorkRange {
     /// Global id of the first work-item.

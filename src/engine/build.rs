@@ -125,7 +125,7 @@ pub fn device_recipes(devices: &Devices, config: &Config, resolved: Resolved) ->
     [Ok(first)].into_iter().chain(others).collect()
 }
 
-/// Returns a copy of the mode in `config` in which time runs forwards, or backwards if `backwards` is set.
+/// Returns a copy of the mode in `config` that steps backwards in time if `backwards` is set, and forwards otherwise.
 pub(super) fn directed(config: &Config, backwards: bool) -> Result<Box<dyn Mode>> {
     match backwards {
         false => Ok(config.mode.clone()),

@@ -47,7 +47,7 @@ pub struct LostDevice {
     pub error: Error,
     /// Index of the device in the list of available devices.
     pub place: usize,
-    /// Step of the checkpoint from which the remaining devices continued.
+    /// Step of the checkpoint where the remaining devices continued.
     pub step: u64,
 }
 

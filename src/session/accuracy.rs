@@ -60,7 +60,7 @@ impl AccuracyCheck {
         choose(count, (within as usize).clamp(LEAST, SAMPLE))
     }
 
-    /// Starts checking `sample`, for which `pairs` pairs must be computed. `cost` is how long taking the sample delayed the steps.
+    /// Starts checking `sample`, which requires computing `pairs` pairs. `cost` is how long taking the sample delayed the steps.
     pub(super) fn check(&mut self, sample: Sample, pairs: f64, cost: Duration) {
         let (answer, verdict) = bounded(1);
         let is_wanted = Arc::new(());

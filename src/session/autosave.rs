@@ -173,7 +173,7 @@ fn set_aside(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path to which the autosave of an earlier run is renamed.
+/// Returns the path that the autosave of an earlier run is renamed to.
 pub fn previous(path: &Path) -> PathBuf {
     path.with_extension(format!("previous.{EXTENSION}"))
 }

@@ -67,7 +67,7 @@ pub struct Stats {
     pub changes: u64,
     /// Whether the simulation runs.
     pub running: bool,
-    /// The step to which the simulation seeks; `None` without a seek.
+    /// Step that the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Name of the device that computes, or of the first one if there are several.
     pub device: Arc<str>,

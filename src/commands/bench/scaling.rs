@@ -38,7 +38,7 @@ struct Row {
     work_per_second: f64,
     /// Speed divided by the speed of the first row with the same mode, variant and number of bodies.
     speed_up: f64,
-    /// `speed_up` divided by the factor by which this row has more devices than the first row.
+    /// `speed_up` per device: divided by the ratio of this row's number of devices to the first row's number.
     parallel_efficiency: f64,
     relative_error: Option<f64>,
     sharing: Option<Sharing>,

@@ -82,7 +82,7 @@ struct GridManifest {
     ny: usize,
     length: f32,
     step: u32,
-    /// Density of the fluid at rest, relative to which `deviations` is stored; `None` in old files, whose list `cells` holds full populations.
+    /// Density of the fluid at rest, which `deviations` is relative to; `None` in old files, whose list `cells` holds full populations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rest: Option<f32>,
 }

@@ -1,4 +1,4 @@
-//! Snapshots: files with the complete state of a simulation, from which the simulation can continue exactly.
+//! Snapshots: files with the complete state of a simulation, so that the simulation can continue exactly where it stopped.
 
 mod contents;
 mod format;

@@ -58,7 +58,7 @@ impl Extent {
 /// The simulation that was read from a snapshot file or a picture.
 #[derive(Debug, Clone)]
 pub enum Carried {
-    /// A complete state from which a simulation can continue.
+    /// A complete state, so that the simulation can continue where it stopped.
     Snapshot(Box<Snapshot>),
     /// A scene without a state, which starts from its first step.
     Scene(Box<Config>),

@@ -5,7 +5,7 @@ use crate::base::edit::Attractor;
 /// The user's pointer while it attracts or repels bodies.
 pub(super) struct Attraction {
     pub attractor: Attractor,
-    /// Number of steps, already computed, for which the attraction still has to be applied.
+    /// Number of computed steps that the attraction has not been applied to yet.
     pub owed: f64,
     /// Whether the attraction has changed any bodies, so that undo has something to revert.
     pub has_acted: bool,

@@ -8,12 +8,12 @@ use crossbeam_channel::Receiver;
 
 use crate::session::messages::{Command, Save};
 
-/// Longest time for which requested files and the current steps may delay the end of the program.
+/// Longest time that requested files and the current steps may delay the end of the program.
 const QUIT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Commands that were received but not yet carried out.
 pub(super) struct CommandQueue {
-    /// The channel on which commands arrive.
+    /// The channel that delivers commands from the window.
     pub inbox: Receiver<Command>,
     /// The commands to carry out next.
     pub waiting: VecDeque<Command>,

@@ -12,7 +12,7 @@ const BURST_SHARE: f64 = 0.85;
 const FREE_BURSTS: f64 = 3.0;
 /// Longest `auto` burst in free run, in steps. Outside free run, [`crate::modes::Work::burst`] is the limit.
 const MAX_FREE_BURST: u32 = 256;
-/// Largest factor by which bursts get longer when drawing a picture takes longer than usual.
+/// Bursts get longer when drawing a picture takes longer than usual, up to this factor.
 const MOST_SLOWER: f64 = 6.0;
 /// Longest burst of more than one step, as a multiple of the usual time between pictures.
 const LONGEST_PICTURES: f64 = 2.0;
@@ -29,7 +29,7 @@ pub(super) struct Stepper {
     pub burst: u32,
     /// Number of single steps that the user requested and that are not computed yet.
     pub single_steps: u32,
-    /// The step to which the simulation seeks; `None` without a seek.
+    /// Step that the simulation seeks; `None` without a seek.
     pub goal: Option<u64>,
     /// Time between two pictures on the screen.
     pub picture: Duration,
