@@ -5,8 +5,8 @@ use crate::base::memory::Memory;
 
 /// Positions and velocities of bodies, in lists of equal length. `T` is `f32` for devices and `f64` for reference results.
 ///
-/// The group of a body is a whole number that tells where the body began; it does not affect the physics. Units are such
-/// that the gravitational constant has the value in the parameters.
+/// The group of a body is a whole number that tells in which part of the scene the body started; the group does not affect
+/// the physics. Units are such that the gravitational constant has the value of the parameter `g`.
 ///
 /// Kernels *quarantine* a body with non-finite values: its mass becomes 0, its velocity NaN, and its position stays.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,13 +20,13 @@ pub struct Bodies<T = f32> {
 /// Largest coordinate or speed that counts as finite. Squared distances within this limit stay below `f32::MAX`.
 pub const FINITE_LIMIT: f32 = 1e18;
 
-/// Returns whether a body with this velocity is quarantined, which a velocity of NaN marks.
+/// Returns whether the body with this velocity is quarantined, that is, whether all three components are NaN.
 pub fn is_quarantined(velocity: &[f32; 4]) -> bool {
     velocity[..3].iter().all(|c| c.is_nan())
 }
 
 impl<T: Copy + Default> Bodies<T> {
-    /// Returns an empty list with room for `n` bodies, or `None` if there is too little memory.
+    /// Returns an empty list with room for `n` bodies, or `None` if the memory cannot be allocated.
     pub(crate) fn try_with_capacity(n: usize) -> Option<Self> {
         let mut bodies = Self { positions: Vec::new(), velocities: Vec::new() };
         bodies.positions.try_reserve_exact(n).ok()?;
@@ -57,18 +57,18 @@ impl<T: Copy + Default> Bodies<T> {
 }
 
 impl Bodies<f32> {
-    /// Converts the bodies to double precision, exactly.
+    /// Converts the bodies to double precision, without rounding.
     pub fn to_f64(&self) -> Bodies<f64> {
         let widen = |rows: &Vec<[f32; 4]>| rows.iter().map(|r| r.map(f64::from)).collect();
         Bodies { positions: widen(&self.positions), velocities: widen(&self.velocities) }
     }
 
-    /// Returns the group of each body: a whole number that tells where the body began.
+    /// Returns the group of each body, a whole number that tells in which part of the scene the body started.
     pub fn origins(&self) -> impl Iterator<Item = f32> {
         self.velocities.iter().map(|v| v[3])
     }
 
-    /// Divides bodies of one common group into 8 groups of about equal size, in spherical shells around the centre.
+    /// If all bodies are in the same group, divides them into 8 spherical shells with about equal numbers of bodies.
     pub(crate) fn group_by_shells(&mut self) {
         const SHELLS: usize = 8;
         const SAMPLE: usize = 4096;
@@ -122,7 +122,7 @@ impl Bodies<f32> {
         Ok(())
     }
 
-    /// Returns the number of quarantined bodies, whose values were not finite.
+    /// Returns the number of bodies with a non-finite velocity, which marks quarantined bodies.
     pub fn nonfinite(&self) -> usize {
         self.velocities.iter().filter(|v| v[..3].iter().any(|c| !c.is_finite())).count()
     }
@@ -143,17 +143,17 @@ pub struct Points {
     pub positions: Memory<[f32; 4]>,
     /// Value that the colour of each body shows, such as its speed; [`Points::QUARANTINED`] for quarantined bodies.
     pub values: Memory<f32>,
-    /// Shape in which the bodies are drawn.
+    /// How the bodies are drawn, such as glows or spheres.
     pub shape: Shape,
     /// Image of the fluid, drawn behind [`Shape::Tracers`]; empty for other shapes.
     pub image: Image,
-    /// One value for each of the last computed steps, such as the mean speed of a flow; empty if the mode records none.
+    /// One value for each recently computed step, such as the mean speed of a flow; empty if the mode records none.
     pub series: Memory<f32>,
-    /// Number that changes when the meaning of `values` changes. The colour range then adapts at once instead of smoothly.
+    /// Identifies the quantity in `values`. When the number changes, the colour range jumps to the new range at once.
     pub colours: u64,
 }
 
-/// Shape in which bodies are drawn.
+/// How bodies are drawn: as glows, spheres or dots.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Shape {
     /// Soft glows. The size of a glow grows with the mass `w`.
@@ -164,7 +164,7 @@ pub enum Shape {
         /// Radius of the planet; 0 for no planet.
         planet: f32,
     },
-    /// Dots in a rectangle of the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
+    /// Dots in a rectangle in the plane z = 0, centred at the origin. Dots with `w = 0` are hidden.
     Tracers {
         /// Half the width and half the height of the rectangle that contains the dots.
         half: [f32; 2],
@@ -182,10 +182,10 @@ impl Shape {
 }
 
 impl Points {
-    /// The entry in [`Points::values`] that marks a quarantined body, whose numbers were not finite.
+    /// Entry in [`Points::values`] that marks a quarantined body (one whose position or velocity became non-finite).
     pub const QUARANTINED: f32 = f32::MIN;
 
-    /// Returns the number of quarantined bodies, whose numbers were not finite.
+    /// Returns the number of quarantined bodies; 0 for tracers, which are never quarantined.
     pub fn nonfinite(&self) -> usize {
         if matches!(self.shape, Shape::Tracers { .. }) {
             return 0;

@@ -38,7 +38,7 @@ pub enum EditKind {
 }
 
 impl EditKind {
-    /// Returns the name of the edit with its article, such as `the launch`, for use in a sentence.
+    /// Returns the name of the edit with an article, such as `the launch`, for use in a sentence.
     pub fn name(self) -> &'static str {
         match self {
             Self::Change => "the change",
@@ -83,11 +83,11 @@ pub struct Attractor {
     pub at: [f32; 3],
     /// Mass times the gravitational constant; negative to repel.
     pub strength: f32,
-    /// Distance within which the force weakens (softening length).
+    /// Softening length: the distance within which the force is weakened.
     pub reach: f32,
 }
 
-/// Properties of the selected body.
+/// Properties of the body that the user selected.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct SelectedBody {
     /// Index of the body in the list of bodies.
@@ -98,13 +98,13 @@ pub struct SelectedBody {
     pub position: [f32; 3],
     /// Velocity of the body; NaN if the body is quarantined.
     pub velocity: [f32; 3],
-    /// Acceleration of the body by gravity, computed in f64.
+    /// Gravitational acceleration of the body, computed in double precision.
     pub acceleration: [f64; 3],
     /// Energy ½ m v² + m Φ of the body, with the gravitational potential Φ at its position.
     pub energy: f64,
 }
 
-/// Acceleration and potential of gravity at a position.
+/// Gravitational acceleration and potential at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct GravitySample {
     /// Acceleration of a body at the position.
@@ -114,7 +114,7 @@ pub struct GravitySample {
 }
 
 /// Returns about `most` bodies `(x, y, z, m)` that represent all bodies. A quarter are the heaviest bodies. The rest are
-/// chosen evenly from the other bodies, with masses scaled up to the total mass of the other bodies.
+/// taken from the remaining bodies at regular intervals, with masses scaled up so that the total mass is unchanged.
 pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
     if bodies.len() <= most {
         return bodies.to_vec();
@@ -136,7 +136,7 @@ pub fn sample(bodies: &[[f32; 4]], most: usize) -> Vec<[f32; 4]> {
 }
 
 /// Returns the path of a light body through a constant gravity field: the start and at most `pieces` further positions,
-/// about `length` apart. Stops before a position for which `ends` returns true. Integrates by kick–drift–kick.
+/// about `length` apart. The path stops before a position for which `ends` returns true. Uses kick–drift–kick steps.
 pub fn path(
     (mut x, mut v): (DVec3, DVec3),
     length: f64,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A result whose error is an [`Error`], unless another type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Any failure of the library, with a message for the user.
+/// Any error of the library, with a message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A request is not allowed. The text says why, and which requests are allowed.
@@ -31,7 +31,7 @@ pub enum Error {
         file: String,
         /// Name of the device for which the kernel was compiled.
         device: String,
-        /// Messages of the kernel compiler, with file and line.
+        /// Messages of the kernel compiler, with file names and line numbers.
         log: String,
     },
     /// An OpenCL call failed.
@@ -87,13 +87,13 @@ impl Error {
     }
 }
 
-/// Maximum number of characters that an error message shows of a sentence from outside the program.
+/// Maximum number of characters of a sentence from outside the program that an error message shows.
 const SENTENCE: usize = 1000;
-/// Maximum number of characters that an error message shows of a compiler's log.
+/// Maximum number of characters of a compiler's log that an error message shows.
 const LOG: usize = 1 << 16;
 
-/// Displays untrusted text, at most the given number of characters. Control characters, which begin commands to a terminal,
-/// and characters that change the direction of text appear as codes. `{:#}` keeps tabs and line breaks.
+/// Displays at most the given number of characters of an untrusted text. Shows control characters, which could send
+/// commands to a terminal, and characters that change the text direction as escape codes. `{:#}` keeps tabs and line breaks.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {

@@ -2,14 +2,14 @@
 
 use crate::base::memory::Memory;
 
-/// Number of velocities of the D2Q9 lattice, in the order rest, E, N, W, S, NE, NW, SW, SE.
+/// Number of velocities of the D2Q9 lattice. Their order is rest, E, N, W, S, NE, NW, SW, SE.
 pub const SPEEDS: usize = 9;
 
-/// Share of the density that moves with each of the nine lattice velocities in a fluid at rest.
+/// For each of the nine lattice velocities, the share of the density that moves with it in a fluid at rest.
 pub const WEIGHTS: [f64; SPEEDS] =
     [4.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 9.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0, 1.0 / 36.0];
 
-/// Displacement (x, y) by each of the nine lattice velocities in one step, in cells.
+/// For each of the nine lattice velocities, the displacement (x, y) in one step, in cells.
 pub const DIRECTIONS: [[i8; 2]; SPEEDS] =
     [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
 
@@ -26,14 +26,14 @@ pub struct Walls {
     pub nx: usize,
     /// Number of rows of the grid.
     pub ny: usize,
-    /// For each cell, whether it is solid.
+    /// Whether each cell is solid.
     pub solid: Vec<bool>,
-    /// Reference length of the Reynolds number, in cells.
+    /// Characteristic length in the Reynolds number, in cells.
     pub length: f32,
 }
 
 impl Walls {
-    /// Creates a grid with solid cells where `solid` returns true for a column and a row.
+    /// Creates a grid whose cell at (column, row) is solid if `solid(column, row)` returns true.
     pub fn new(nx: usize, ny: usize, length: f32, mut solid: impl FnMut(usize, usize) -> bool) -> Self {
         let solid = (0..nx * ny).map(|i| solid(i % nx, i / nx)).collect();
         Self { nx, ny, solid, length }
@@ -49,7 +49,7 @@ impl Walls {
         self.solid.iter().filter(|solid| !**solid).count()
     }
 
-    /// Makes the cells within `radius` of the cell (x, y) solid or free, as the kernel `paint` does.
+    /// Makes the cells within `radius` of the cell `middle` solid or free, as the kernel `paint` does.
     pub fn paint(&mut self, middle: [i64; 2], radius: usize, solid: bool) {
         self.disc(middle, radius).for_each(|cell| self.solid[cell] = solid);
     }
@@ -94,12 +94,12 @@ pub struct Flow<T = f32> {
     pub cells: Vec<[T; SPEEDS]>,
     /// Position of each tracer, in cells from the lower left corner; [`WAITING`] for a tracer that is not in the flow yet.
     pub tracers: Vec<[f32; 2]>,
-    /// Number of steps so far. The number also seeds the random placement of tracers.
+    /// Number of steps computed so far, which also seeds the random placement of tracers.
     pub step: u32,
 }
 
 impl Flow {
-    /// Creates a fluid at rest, with tracers that wait for their positions.
+    /// Creates a fluid at rest, with this many tracers that have not entered the flow yet.
     pub fn at_rest(walls: Walls, density: f32, tracers: usize) -> Self {
         let cells = vec![[0.0; SPEEDS]; walls.cells()];
         Self { walls, rest: density, cells, tracers: vec![WAITING; tracers], step: 0 }
@@ -115,13 +115,13 @@ impl Flow {
         self.check_tracers(&self.tracers)
     }
 
-    /// Returns whether any free cell of the flow has a non-finite number.
+    /// Returns whether any free cell of the flow holds a non-finite value.
     pub fn has_blown_up(&self) -> bool {
         let free = self.cells.iter().zip(&self.walls.solid).filter(|(_, solid)| !**solid);
         free.flat_map(|(cell, _)| cell).any(|f| !f.is_finite())
     }
 
-    /// Checks that `tracers` are within the grid or waiting.
+    /// Checks that each of `tracers` is within the grid or [`WAITING`]; NaN is valid in a flow that has blown up.
     pub(crate) fn check_tracers(&self, tracers: &[[f32; 2]]) -> Result<(), String> {
         let Walls { nx, ny, .. } = self.walls;
         let is_inside = |[x, y]: &[f32; 2]| (0.0..nx as f32).contains(x) && (0.0..ny as f32).contains(y);
@@ -137,7 +137,7 @@ impl Flow {
         }
     }
 
-    /// Converts the flow to double precision, exactly.
+    /// Converts the flow to double precision, without rounding.
     pub fn to_f64(&self) -> Flow<f64> {
         Flow {
             walls: self.walls.clone(),
@@ -230,7 +230,7 @@ pub struct Stroke {
 
 impl Stroke {
     /// Returns discs that cover the stroke: their centre cells, which may be outside of the grid, and their radius in
-    /// cells. Discs of an erasing stroke are closer together and a cell larger, so that no thin rim remains.
+    /// cells. The discs of an erasing stroke are closer together and one cell larger, so that no thin rim remains.
     pub fn discs(&self, walls: &Walls) -> (Vec<[i64; 2]>, usize) {
         let to_cells = walls.nx.max(walls.ny) as f32 / 2.0;
         let radius = (self.radius * to_cells).clamp(0.0, to_cells);
@@ -254,14 +254,14 @@ impl Stroke {
     }
 }
 
-/// Maximum number of discs that cover a brush stroke. No stroke between two frames needs more.
+/// Maximum number of discs that cover a brush stroke; a stroke drawn between two frames never needs more.
 const MOST_DISCS: f32 = 4096.0;
 
 impl Image {
     /// Value that marks a solid pixel.
     pub const WALL: f32 = -1e30;
 
-    /// Returns the image values at the two ends of the colour map: percentiles of a sample, adjusted for the `tones`.
+    /// Returns the image values at the two ends of the colour map: percentiles of a sample, chosen to suit the `tones`.
     pub fn range(&self) -> [f32; 2] {
         let stride = self.values.len().div_ceil(4096).max(1);
         let free = self.values.iter().step_by(stride).copied().filter(|v| v.is_finite() && *v > Self::WALL);

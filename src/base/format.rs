@@ -43,7 +43,7 @@ fn short(value: f64, digits: usize) -> String {
     format!("{}{exponent}", without_zeros(mantissa))
 }
 
-/// Returns a number without zeros at the end of its fraction.
+/// Removes trailing zeros from the fraction of a decimal number.
 fn without_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 /// A fixed number of values in host memory, allocated by Rust or by a driver. Devices access a driver's memory faster.
 ///
-/// The values keep their address when the `Memory` moves, and nothing else uses the values.
+/// The values keep their address when the `Memory` moves, and only the `Memory` gives access to them.
 pub struct Memory<T>(Box<dyn Owner<T>>);
 
 /// An owner of memory that dereferences to a slice.
@@ -16,7 +16,7 @@ impl<T> Memory<T> {
     /// Wraps the memory of `owner`.
     ///
     /// # Safety
-    /// Until it is dropped, `owner` must dereference to the same slice, and nothing else may use the slice.
+    /// Until `owner` is dropped, it must always dereference to the same slice, and nothing else may access the slice.
     pub unsafe fn new(owner: impl DerefMut<Target = [T]> + Send + Sync + 'static) -> Self {
         Self(Box::new(owner))
     }

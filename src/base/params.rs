@@ -43,7 +43,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// Describes a parameter without a unit, whose changes are [`ChangeEffect::Live`].
+    /// Describes a parameter without a unit and with the effect [`ChangeEffect::Live`].
     pub const fn new(key: &'static str, label: &'static str, help: &'static str) -> Self {
         Self { key, label, help, unit: "", effect: ChangeEffect::Live }
     }
@@ -70,7 +70,7 @@ pub struct Opt {
 
 /// A parameter with a few named options: an enum, declared with `choice!`.
 pub trait Choice: Copy + PartialEq + 'static {
-    /// Options in the order of the panel.
+    /// All options, in the order in which the panel lists them.
     const OPTIONS: &'static [(Self, Opt)];
 
     /// Returns the index of this option in [`Choice::OPTIONS`].
@@ -103,9 +103,9 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// Functions that read or edit parameters. [`Params::visit`] calls the function for the type of each parameter.
+/// Reads or edits parameters. For each parameter, [`Params::visit`] calls the method for the parameter's type.
 pub trait Visitor {
-    /// Visits a parameter that is a number in a range.
+    /// Visits a numeric parameter with its accepted range and the scale of its slider.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
     /// Visits a parameter that is switched on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
@@ -115,7 +115,7 @@ pub trait Visitor {
 
 /// A type that the value of a parameter can have: a number, a switch or a [`Choice`].
 pub trait Value {
-    /// Range and scale of a number; `()` for other types.
+    /// Accepted range and slider scale for numbers; `()` for other types.
     type Range;
 
     /// Calls the method of `visitor` that handles this type.
@@ -157,7 +157,7 @@ pub trait Params {
 
 /// Declares a struct of parameters, and implements `Default` and [`Params`] for the struct. A row is `/// help`, then `key:
 /// type = default, "label" [range, scale] unit("unit") effect(effect) => hook,`. Only numbers have a range and a scale.
-/// Unit and effect are optional; `hook` is a method that runs after the visit of the parameter.
+/// Unit and effect are optional; `hook` is a method that runs after each visit of the parameter.
 macro_rules! parameters {
     ($(#[$meta:meta])* pub struct $params:ident {
         $(
@@ -193,7 +193,7 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// Copy of a parameter's value.
+/// The value of a parameter, copied from its struct.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamValue {
     /// Value of a parameter that is a number.
@@ -237,7 +237,7 @@ impl ParamValues {
         values
     }
 
-    /// Returns the keys and values of the parameters in order.
+    /// Returns the key and value of each parameter, in the order of visits.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParamValue)> + '_ {
         self.0.iter().map(|&(key, _, value)| (key, value))
     }
@@ -255,12 +255,12 @@ impl ParamValues {
         }
     }
 
-    /// Returns the parameters whose change has the effect `effect`.
+    /// Returns only the parameters whose changes have the effect `effect`.
     pub fn of(&self, effect: ChangeEffect) -> Self {
         Self(self.0.iter().copied().filter(|(_, own, _)| *own == effect).collect())
     }
 
-    /// Returns the parameters that differ in `new`, with their new values, and the costliest effect of these changes.
+    /// Returns the key and new value of each parameter that differs in `new`, and the costliest effect of these changes.
     pub fn changes(&self, new: &ParamValues) -> (Vec<(&'static str, ParamValue)>, Option<ChangeEffect>) {
         let changed = || self.0.iter().zip(&new.0).filter(|(old, new)| old != new).map(|(_, new)| *new);
         (
@@ -365,12 +365,12 @@ impl Visitor for Setter<'_> {
     }
 }
 
-/// Number of combinations up to which [`combinations`] returns all combinations.
+/// Largest number of combinations at which [`combinations`] still returns all of them.
 const MOST_COMBINATIONS: usize = 16;
 
-/// Returns combinations of the values of all switches and choices that affect the simulation, as keys and texts for
-/// [`set`]. If there are more than `MOST_COMBINATIONS`, returns some that contain every pair of values. Numbers, and
-/// choices among numbers, keep their values.
+/// Returns combinations of the values of all switches, and of all choices that affect the simulation, as keys and texts
+/// for [`set`]. If there are more than `MOST_COMBINATIONS`, returns a selection that contains every pair of values.
+/// Numeric parameters and choices among numbers are left out.
 pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static str, &'static str)>> {
     struct Switches(Vec<(&'static str, Vec<&'static str>)>);
     impl Visitor for Switches {
@@ -391,7 +391,7 @@ pub fn combinations(params: &mut (impl Params + ?Sized)) -> Vec<Vec<(&'static st
     if all.len() > MOST_COMBINATIONS { covering(all) } else { all }
 }
 
-/// Returns every combination of one value for each key.
+/// Returns all combinations that assign one of its values to each key.
 pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static str, V)>> {
     choices.iter().fold(vec![Vec::new()], |rows, (key, values)| {
         let with = |row: &Vec<_>, value: &V| [row.as_slice(), &[(*key, *value)]].concat();
@@ -399,8 +399,8 @@ pub fn product<V: Copy>(choices: &[(&'static str, Vec<V>)]) -> Vec<Vec<(&'static
     })
 }
 
-/// Returns some of `rows` that together contain every pair of values that occurs in any row, by taking the row with the
-/// most missing pairs again and again.
+/// Returns some of `rows` that together contain every pair of values that occurs in any row. Repeatedly takes the row
+/// with the most pairs that are still missing.
 fn covering<T: Copy + Ord>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
     let pairs = |row: &Vec<T>| -> BTreeSet<(T, T)> {
         (0..row.len()).flat_map(|i| (0..i).map(move |j| (j, i))).map(|(j, i)| (row[j], row[i])).collect()

@@ -7,13 +7,13 @@ use crate::base::flow::Flow;
 /// Kind of matter that a mode simulates. File formats and diagnostics depend on the kind of matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matter {
-    /// Bodies with energy and momentum, in CSV files.
+    /// Bodies, which have energy and momentum; their files are CSV.
     Bodies,
-    /// A fluid on a grid, in the file format of the UoB-HPC teaching code.
+    /// A fluid on a grid; its files have the format of the UoB-HPC teaching code.
     Flow,
 }
 
-/// State of a simulation in host memory. `T` is `f32` for devices and `f64` in references.
+/// State of a simulation in host memory. `T` is `f32` for devices and `f64` for reference results.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State<T = f32> {
     /// State of a simulation of bodies.
@@ -51,7 +51,7 @@ impl<T: Copy + Default> State<T> {
         }
     }
 
-    /// Returns whether there are no bodies or cells.
+    /// Returns whether the state has no bodies or cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -90,7 +90,7 @@ contents! {
 }
 
 impl State {
-    /// Returns whether the state is a flow with non-finite numbers, which cannot recover. Bodies are quarantined instead.
+    /// Returns whether the state is a flow with non-finite values, which cannot recover. Bodies never count: see [`Bodies`].
     pub fn has_blown_up(&self) -> bool {
         match self {
             Self::Bodies(_) => false,
@@ -98,7 +98,7 @@ impl State {
         }
     }
 
-    /// Checks a state from a file.
+    /// Checks the values of a state that was read from a file.
     ///
     /// # Errors
     /// Returns an error that names the first invalid value and the expected values.
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    /// Converts the state to double precision, exactly.
+    /// Converts the state to double precision, without rounding.
     pub fn to_f64(&self) -> State<f64> {
         match self {
             Self::Bodies(bodies) => State::Bodies(bodies.to_f64()),

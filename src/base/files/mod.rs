@@ -13,7 +13,7 @@ pub(crate) use self::toml::from_toml;
 use crate::base::error::{Error, Result};
 
 /// Opens a file that the user named, and returns the file and its length. Refuses pipes and devices, which may block or
-/// never end, and files of more than `most` bytes. `what`, such as "a picture", names the expected content in the error.
+/// never end, and files larger than `most` bytes. `what`, such as "a picture", names the expected content in errors.
 pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     let regular = |there: &fs::Metadata| match there.is_file() {
         true => Ok(()),
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, most: u64, what: &str) -> Result<(File, u64)> {
     try_open().map_err(Error::io("read", path))
 }
 
-/// Reads a file of at most `most` bytes; `None` if it does not exist. `what` names the expected content in errors.
+/// Reads a file like [`read_bounded`], but returns `None` if the file does not exist.
 pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Vec<u8>>> {
     match read_bounded(path, most, what) {
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -46,7 +46,7 @@ pub(crate) fn read_small(path: &Path, most: u64, what: &str) -> Result<Option<Ve
     }
 }
 
-/// Reads a file of at most `most` bytes, even if the file grows meanwhile. `what` names the expected content in errors.
+/// Reads a file; fails if it has, or meanwhile grows to, more than `most` bytes. `what` names the content in errors.
 pub(crate) fn read_bounded(path: &Path, most: u64, what: &str) -> Result<Vec<u8>> {
     let (file, length) = open(path, most, what)?;
     let mut bytes = Vec::new();

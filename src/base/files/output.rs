@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::unfinished::Unfinished;
 use crate::base::error::{Error, Result};
 
-/// A file to be written later, at a path that has been checked to be writable.
+/// An output file that will be written later, at a path that was checked to be writable.
 pub struct OutputFile {
     path: PathBuf,
 }
@@ -34,7 +34,7 @@ impl OutputFile {
     /// Writes the file with `write`; replaces an existing file only at the end. Writes directly to a pipe or device.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if writing fails; an older file is then unchanged.
+    /// Returns [`Error::Io`] if writing fails; an existing file then stays unchanged.
     pub fn save(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if fs::metadata(&self.path).is_ok_and(|there| !there.is_file()) {
             let file =
@@ -53,10 +53,10 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Starts a file that is written piece by piece or by another program. Replaces an existing file only at the end.
+    /// Starts a file to be written piece by piece or by another program. [`Draft::keep`] replaces an existing file.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if no file can be written, or the path is a pipe or device.
+    /// Returns [`Error::Io`] if the file cannot be created, or if the path is a pipe or device.
     pub fn draft(self) -> Result<Draft> {
         let error = Error::io("write", &self.path);
         let begin = || match fs::metadata(&self.path) {
@@ -87,8 +87,8 @@ impl Draft {
         self.file.file().try_clone().map_err(self.error())
     }
 
-    /// Lets the program that `command` starts write the file. Returns the path that the program must write to: its standard
-    /// output if the file has no name yet.
+    /// Prepares `command` to start a program that writes the file, and returns the path that the program must write to. If
+    /// the file has no name yet, this path is the program's standard output.
     pub(crate) fn lend(&self, command: &mut Command) -> Result<PathBuf> {
         Ok(match &self.file {
             #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ impl Draft {
         })
     }
 
-    /// Gives the complete file its final name, and replaces an existing file.
+    /// Gives the complete file its final name, replacing any existing file.
     pub(crate) fn keep(self) -> Result<()> {
         let error = self.error();
         self.file.finish(&self.target).map_err(error)
@@ -115,18 +115,18 @@ impl Draft {
     }
 }
 
-/// Writes a file with `write`, through a buffer.
+/// Calls `write` with a buffered writer for `file`, and flushes the buffer.
 fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     write(&mut file)?;
     file.flush()
 }
 
-/// Reserves names for new files, so that two files written at once never get the same name.
+/// Reserved names of new files, so that two files written at the same time never get the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Mutex<BTreeSet<PathBuf>>>);
 
-/// Reserved name of a new file. Dropping the `Name` ends the reservation.
+/// A reserved name for a new file. Dropping the `Name` ends the reservation.
 #[derive(Debug)]
 pub struct Name {
     path: PathBuf,
@@ -134,8 +134,8 @@ pub struct Name {
 }
 
 impl Names {
-    /// Reserves `stem.extension`, or the first free name of `stem-2.extension`, `stem-3.extension` and so on. For numbered
-    /// files, reserves the pattern `stem-%04d.extension` instead.
+    /// Reserves `stem.extension` or, if that is taken, the first free name among `stem-2.extension`, `stem-3.extension` and
+    /// so on. If `is_numbered`, reserves a pattern for numbered files such as `stem-%04d.extension` instead.
     pub fn free(&self, stem: &str, extension: &str, is_numbered: bool) -> Name {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stems = (1u64..).map(|nth| if nth == 1 { stem.to_owned() } else { format!("{stem}-{nth}") });

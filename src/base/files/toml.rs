@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 /// Maximum number of bytes of TOML outside of strings and comments. Parsing needs about a hundred times as much memory.
 const MOST_STRUCTURE: usize = 1 << 18;
 
-/// Parses TOML in which only strings and comments may be long. An error consists of a byte offset, if known, and a message.
+/// Parses TOML in which only strings and comments may be long. An error holds the byte offset, if known, and a message.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<usize>, String)> {
     if let Some(at) = structure_beyond(text.as_bytes(), MOST_STRUCTURE) {
         let what = format!("the text is too large: keys and numbers may have at most {MOST_STRUCTURE} bytes");
@@ -14,8 +14,8 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, (Option<us
     ::toml::from_str(text).map_err(|error| (error.span().map(|span| span.start), error.message().to_owned()))
 }
 
-/// Returns the offset at which the number of bytes outside of strings and comments exceeds `most`, if any. Recognises
-/// strings as the parser does, even in invalid TOML.
+/// Returns the offset at which the number of bytes outside of strings and comments exceeds `most`, or `None` if it never
+/// does. Recognises strings as the parser does, even in invalid TOML.
 fn structure_beyond(text: &[u8], most: usize) -> Option<usize> {
     // A quote within a word does not begin a string.
     let (mut at, mut structure, mut in_word) = (0, 0, false);

@@ -12,7 +12,7 @@ pub(super) enum Unfinished {
     /// A file without a name (`O_TMPFILE`, see open(2)), which the system discards when the program ends, even by SIGKILL.
     #[cfg(target_os = "linux")]
     Nameless(File),
-    /// A file with a temporary name, where nameless files are not available. The file stays behind after SIGKILL.
+    /// A file with a temporary name, used where nameless files are not available. SIGKILL leaves the file behind.
     Named(NamedTempFile),
 }
 
@@ -38,7 +38,7 @@ impl Unfinished {
         }
     }
 
-    /// Gives the file the name `target`, and replaces an existing file.
+    /// Gives the file the name `target`, replacing any existing file.
     pub(super) fn finish(self, target: &Path) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -78,7 +78,7 @@ mod nameless {
         options.open(folder).ok().filter(|file| entry(file).exists())
     }
 
-    /// Gives `file` the name `path`.
+    /// Gives the nameless `file` the name `path`; fails if `path` exists.
     pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
         let from = CString::new(entry(file).into_os_string().into_vec())?;
         let to = CString::new(path.to_owned().into_os_string().into_vec())?;
@@ -90,7 +90,7 @@ mod nameless {
         }
     }
 
-    /// Copies `file` to `path`, and replaces an existing file.
+    /// Copies the nameless `file` to `path`, replacing any existing file.
     pub(super) fn copy(file: &File, path: &Path) -> io::Result<()> {
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
         let mut copy = temporary(folder_of(path), create)?;
@@ -98,7 +98,7 @@ mod nameless {
         copy.persist(path).map(drop).map_err(io::Error::from)
     }
 
-    /// Returns the link in /proc to `file`, which linkat(2) needs if the user is not root.
+    /// Returns the path of `file` in /proc; users other than root need this path to call linkat(2).
     fn entry(file: &File) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
     }
@@ -109,7 +109,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Calls `create` with a temporary name in `folder`.
+/// Creates a temporary file in `folder` by calling `create` with an unused path.
 fn temporary<T>(folder: &Path, create: impl FnMut(&Path) -> io::Result<T>) -> io::Result<NamedTempFile<T>> {
     tempfile::Builder::new().make_in(folder, create)
 }

@@ -65,7 +65,7 @@ impl Size {
         Self::OPTIONS.get(at).map_or(self, |(size, _)| *size)
     }
 
-    /// Returns the size as a multiple of the recommended size. The option's name contains this number.
+    /// Returns the size as a multiple of the recommended size, parsed from the option's name.
     pub fn factor(self) -> f32 {
         self.name().parse().unwrap_or(1.0)
     }
@@ -94,7 +94,7 @@ choice! {
 }
 
 impl Look {
-    /// Returns a look without background and automatic effects, so that pictures can be compared.
+    /// Returns a look without a background or automatic effects, so that pictures can be compared.
     pub fn plain() -> Self {
         Self { auto_exposure: false, bloom: BloomMode::Off, depth_cue: 0.0, stars: 0.0, ..Self::default() }
     }

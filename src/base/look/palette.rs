@@ -24,7 +24,7 @@ choice! {
     }
 }
 
-/// Colour in sRGB.
+/// An sRGB colour: red, green and blue from 0 to 255.
 pub type Srgb = [u8; 3];
 
 /// Colours `0xRRGGBB` of the map `dusk`, at equal steps of L* from 46 to 97.
@@ -53,7 +53,7 @@ const INFERNO: [u32; 20] = [
 ];
 
 impl Palette {
-    /// Returns the colours `0xRRGGBB` at equal steps, from low to high values.
+    /// Returns the map's colours `0xRRGGBB` at equal steps, from low to high values.
     fn stops(self) -> &'static [u32] {
         match self {
             Self::Dusk => &DUSK,
@@ -65,7 +65,7 @@ impl Palette {
         }
     }
 
-    /// Returns the colour for `share`, which goes from 0 for the lowest value to 1 for the highest value.
+    /// Returns the colour at `share` of the way along the map: 0 for the lowest value, 1 for the highest.
     pub fn colour(self, share: f32) -> Srgb {
         let stops = self.stops();
         let place = share.clamp(0.0, 1.0) * (stops.len() - 1) as f32;
