@@ -31,7 +31,7 @@ impl OutputFile {
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Writes the file with `write`; replaces an existing file only at the end. Writes directly to a pipe or device.
+    /// Writes the file by calling `write`. Replaces an existing file only at the end; writes to a pipe or device directly.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if writing fails; an existing file then stays unchanged.
