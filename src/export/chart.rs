@@ -14,7 +14,7 @@ pub enum Axis {
     WorkGroup,
     /// Number of bodies or cells.
     Bodies,
-    /// Number of the trial in the order of measurement.
+    /// Position of the trial in the order of measurement, counted from 1.
     Order,
 }
 
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// Returns the name of the axis for file names.
+    /// Returns the name that stands for the axis in file names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WorkGroup => "work-groups",
@@ -37,20 +37,20 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic, because successive values double.
+    /// Returns whether the axis is logarithmic, as suits values that double from one to the next.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }
 }
 
-/// A chart of the speeds of kernels, measured with one mode on one device.
+/// A chart of the measured speeds of a mode's kernels on one device.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// Horizontal axis of the chart.
     pub axis: Axis,
-    /// The measured mode.
+    /// Mode whose kernels were measured.
     pub info: &'static ModeInfo,
-    /// Measured speeds, in the order of their measurement.
+    /// Trials with their measured speeds, in the order of measurement.
     pub trials: Vec<Trial>,
     /// Name of the scene.
     pub scene: String,
@@ -63,16 +63,16 @@ pub struct Chart {
 /// The line of one kernel variant in a chart.
 #[derive(Debug, PartialEq)]
 pub struct Line {
-    /// The measured variant.
+    /// Kernel variant that the line shows.
     pub variant: &'static Variant,
     /// Index of the variant in the mode's list of variants.
     pub index: usize,
-    /// Ascending values on the horizontal axis, each with its fastest trial.
+    /// Values on the horizontal axis, in ascending order, each with the fastest trial at this value.
     pub points: Vec<(usize, Trial)>,
 }
 
 impl Chart {
-    /// Creates an empty chart for trials with the mode and the scene of `config`.
+    /// Creates a chart without trials, for the mode and the scene of `config`.
     pub fn new(axis: Axis, config: &Config, device: &DeviceInfo) -> Self {
         Self {
             axis,
@@ -84,7 +84,7 @@ impl Chart {
         }
     }
 
-    /// Creates an empty chart for the trials of a study.
+    /// Creates a chart without trials for a study, with the horizontal axis that suits the study.
     pub fn of(study: Study, config: &Config, device: &DeviceInfo) -> Self {
         let axis = match study {
             Study::Tune => Axis::Order,
@@ -94,7 +94,7 @@ impl Chart {
         Self::new(axis, &study.subject(config), device)
     }
 
-    /// Returns a line of the chart for each measured variant, in the order of the mode's list.
+    /// Returns one line for each measured variant, in the order of the mode's list of variants.
     pub fn lines(&self) -> Vec<Line> {
         let line = |(index, variant): (usize, &'static Variant)| {
             let of_variant = |(_, trial): &(usize, &Trial)| trial.recipe.variant == variant;
@@ -123,7 +123,7 @@ impl Chart {
         format!("{}/s", self.info.work.unit)
     }
 
-    /// Returns the number of bodies or cells if all trials have the same number.
+    /// Returns the number of bodies or cells if it is the same in all trials, or else `None`.
     pub fn bodies(&self) -> Option<usize> {
         let first = self.trials.first()?.bodies;
         self.trials.iter().all(|trial| trial.bodies == first).then_some(first)
@@ -145,7 +145,7 @@ impl Chart {
     }
 }
 
-/// Returns a field of a CSV file, quoted if it contains a separator, a quote or a line break.
+/// Returns `text` as a field of a CSV file, quoted if it contains a comma, a quote or a line break.
 fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

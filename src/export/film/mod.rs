@@ -14,11 +14,11 @@ use crate::base::error::{Error, Result};
 use crate::base::files::{Draft, OutputFile};
 use crate::base::params::{Choice, choice};
 
-/// Accepted frame rates in pictures per second.
+/// Accepted frame rates of films, in pictures per second.
 pub const RATES: std::ops::RangeInclusive<u32> = 1..=120;
 
-/// Maximum width and height of a picture in pixels, in films, picture files and the window. Graphics drivers allow no
-/// more.
+/// Maximum width and height in pixels of films, picture files and the window. Graphics drivers do not allow larger
+/// pictures.
 pub const MOST_SIDE: u32 = 16_384;
 
 choice! {
@@ -36,12 +36,12 @@ choice! {
 }
 
 impl Format {
-    /// Returns the file name extension.
+    /// Returns the file name extension of the format, without a dot.
     pub fn extension(self) -> String {
         self.name().to_lowercase()
     }
 
-    /// Returns the format for the extension of a file name.
+    /// Returns the film format that the extension of a file name stands for.
     pub(crate) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let format = Self::OPTIONS.iter().find(|(_, opt)| extension.eq_ignore_ascii_case(opt.name));
@@ -54,7 +54,7 @@ impl Format {
         })
     }
 
-    /// Returns the `ffmpeg` options for the best encoder of this format that the installed `ffmpeg` has.
+    /// Returns the options that select the best encoder for this format in the installed `ffmpeg`.
     fn codec(self) -> Result<&'static [&'static str]> {
         let name = self.name();
         let output = Command::new("ffmpeg").args(["-hide_banner", "-encoders"]).stdin(Stdio::null()).output();
@@ -88,15 +88,15 @@ impl Format {
     }
 }
 
-/// A film that is being written. Its file gets its name in [`Film::finish`]. Dropping an unfinished film discards the
-/// file; PNG files that were already written remain.
+/// A film that is being written. [`Film::finish`] gives the file its name. Dropping an unfinished film discards the file,
+/// but PNG files that were already written remain.
 pub struct Film {
     size: (u32, u32),
     writer: Writer,
 }
 
 enum Writer {
-    /// Pattern of the file names, and number of pictures written so far.
+    /// Numbered PNG files: the pattern of their names, and the number of pictures written so far.
     Frames(Pattern, u32),
     /// A GIF. `shown` is the number of pictures written so far, which determines the delay of the next picture.
     Gif {
@@ -151,10 +151,10 @@ impl Film {
         Ok(Self { size, writer })
     }
 
-    /// Appends a frame to the film. `picture` must have the size of the film.
+    /// Appends a picture to the film. The picture must have the size of the film.
     ///
     /// # Errors
-    /// Returns an error if `picture` has another size than the film, or cannot be written. The error may contain a
+    /// Returns an error if the size of `picture` differs from the film's size, or if writing fails. The error may contain a
     /// message from `ffmpeg`.
     pub fn add(&mut self, picture: &RgbImage) -> Result<()> {
         if picture.dimensions() != self.size {
@@ -186,10 +186,10 @@ impl Film {
         }
     }
 
-    /// Finishes the film and gives the file its name.
+    /// Writes the rest of the film and gives the file its name.
     ///
     /// # Errors
-    /// Returns an error if the rest of the film cannot be written. An older file of the same name then stays unchanged.
+    /// Returns an error if the rest of the film cannot be written. An existing file of this name then stays unchanged.
     pub fn finish(self) -> Result<()> {
         match self.writer {
             Writer::Frames(..) => Ok(()),
@@ -218,7 +218,7 @@ fn gif_error(draft: &Draft) -> impl FnOnce(gif::EncodingError) -> Error + use<> 
     }
 }
 
-/// The running `ffmpeg`, which is killed when this value is dropped.
+/// A running `ffmpeg` process, which is killed when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -260,7 +260,7 @@ fn ffmpeg(format: Format, draft: Draft, (width, height): (u32, u32), rate: u32) 
     Ok(Writer::Ffmpeg { child: Running(command.spawn().map_err(start)?), words, draft })
 }
 
-/// Returns an error that contains `reason` and the last message of `ffmpeg`.
+/// Returns the error that `ffmpeg` failed, with `reason` and the last line of its messages.
 fn gave_up(reason: &str, words: &mut File) -> Error {
     let mut said = String::new();
     // If the message cannot be read, the error contains only the reason.
@@ -280,7 +280,7 @@ pub fn png(picture: &RgbImage) -> Result<Vec<u8>> {
     Ok(png.into_inner())
 }
 
-/// A pattern for numbered file names.
+/// A pattern for numbered file names, such as `name-%04d.png`.
 struct Pattern {
     path: PathBuf,
     before: String,
@@ -289,7 +289,7 @@ struct Pattern {
 }
 
 impl Pattern {
-    /// Parses a file name such as `name-%04d.png`. In a name without a pattern, the number goes before the extension.
+    /// Parses a file name such as `name-%04d.png`. In a name without a pattern, numbers are inserted before the extension.
     fn of(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = name.rmatch_indices('%').find_map(|(at, _)| {

@@ -10,26 +10,26 @@ use image::RgbImage;
 
 /// Maximum number of colours of a picture in a GIF.
 const MOST: usize = 256;
-/// Bits per colour channel that tell shades apart; colours that differ by less count as equal.
+/// Number of leading bits of each colour channel that are compared; colours with equal bits belong to one shade.
 const BITS: u32 = 6;
-/// Exponent of a shade's area in its weight: 1 weighs shades by their area, 0 ignores the area.
+/// Exponent of the area in a shade's weight: 1 would weight shades by their area, 0 would ignore the area.
 const AREA_EXPONENT: f32 = 0.75;
-/// The share of a pixel's error that dithering passes on to its neighbours. With a share of 1, small errors in a smooth area
-/// would add up to visible dots.
+/// Share of a pixel's colour error that dithering passes on to neighbouring pixels. With a share of 1, small errors in a
+/// smooth area would add up to visible dots.
 const HANDED_ON: f32 = 0.75;
-/// Light from 0 to 255, added to a colour's light for the colour's weight, so that large dark areas keep some colours.
+/// Added to a shade's light (0 to 255) when its weight is computed, so that large dark areas keep some colours.
 const LEAST_LIGHT: f32 = 8.0;
 
 /// A picture of at most 256 colours.
 pub(super) struct Indexed {
-    /// Red, green and blue of each colour.
+    /// Red, green and blue of each palette colour, one byte each.
     pub palette: Vec<u8>,
-    /// Index of each pixel's colour in the palette.
+    /// For each pixel, the index of its colour in the palette.
     pub pixels: Vec<u8>,
 }
 
 impl Indexed {
-    /// Converts a picture: exactly if it has few enough colours, otherwise approximately.
+    /// Converts a picture: exactly if it has at most 256 colours, otherwise approximately.
     pub(super) fn new(picture: &RgbImage) -> Self {
         exact(picture).unwrap_or_else(|| {
             let palette = choose(shades(picture));
@@ -38,7 +38,7 @@ impl Indexed {
     }
 }
 
-/// Converts a picture exactly; returns `None` if the picture has too many colours.
+/// Converts a picture exactly, or returns `None` if the picture has more than 256 colours.
 fn exact(picture: &RgbImage) -> Option<Indexed> {
     let mut places = BTreeMap::new();
     let mut pixels = Vec::with_capacity(picture.len() / 3);
@@ -54,7 +54,7 @@ fn exact(picture: &RgbImage) -> Option<Indexed> {
     Some(Indexed { palette, pixels })
 }
 
-/// A group of nearly equal colours: their mean, and the weight of the group.
+/// A group of nearly equal colours of the picture: their mean, and their weight in the choice of the palette.
 struct Shade {
     colour: Vec3,
     weight: f32,
@@ -80,11 +80,11 @@ fn shades(picture: &RgbImage) -> Vec<Shade> {
     sums.into_iter().filter(|(count, _)| *count > 0).map(shade).collect()
 }
 
-/// A group of shades that become one colour.
+/// A group of shades that share one colour of the palette.
 struct Group {
     shades: Vec<Shade>,
     mean: Vec3,
-    /// Weighted squared distance of the shades from their mean, along red, green and blue.
+    /// Weighted sums of the squared distances of the shades from their mean, along red, green and blue.
     spread: Vec3,
 }
 
@@ -96,7 +96,7 @@ impl Group {
         Self { spread: shades.iter().map(spread).sum(), shades, mean }
     }
 
-    /// Splits the group at the mean, along the axis of the largest spread.
+    /// Splits the group in two at its mean, along the colour channel with the largest spread.
     fn split(self) -> [Self; 2] {
         let axis = self.spread.max_position();
         let is_below = |shade: &Shade| shade.colour[axis] < self.mean[axis];
@@ -105,7 +105,7 @@ impl Group {
     }
 }
 
-/// Chooses colours: repeatedly splits the group with the largest spread, until there are enough groups.
+/// Chooses the palette: repeatedly splits the group with the largest spread, up to 256 groups; each group becomes a colour.
 fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     let mut groups = vec![Group::new(shades)];
     while groups.len() < MOST {
@@ -121,7 +121,7 @@ fn choose(shades: Vec<Shade>) -> Vec<[u8; 3]> {
     groups.into_iter().map(|group| levels(group.mean)).collect()
 }
 
-/// Rounds a colour to whole levels from 0 to 255.
+/// Rounds each channel of a colour to a whole level from 0 to 255.
 fn levels(colour: Vec3) -> [u8; 3] {
     colour.to_array().map(|level| level.round() as u8)
 }
@@ -136,8 +136,8 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
     nearest.map_or(0, |(place, _)| place as u8)
 }
 
-/// Assigns a palette colour to each pixel and passes the error to its neighbours: R. W. Floyd and L. Steinberg, "An
-/// adaptive algorithm for spatial grey scale" (1976), every other row from right to left.
+/// Assigns a palette colour to each pixel by Floyd–Steinberg dithering, which passes the pixel's error on to neighbouring
+/// pixels ("An adaptive algorithm for spatial grey scale", 1976). Runs every other row from right to left.
 fn dither(picture: &RgbImage, palette: &[[u8; 3]]) -> Vec<u8> {
     let width = picture.width() as usize;
     let mut pixels = vec![0; picture.len() / 3];
@@ -176,7 +176,7 @@ mod tests {
 
     const GOLD: Rgb<u8> = Rgb([255, 200, 60]);
 
-    /// Returns a test picture: a dark sky with many shades, a galaxy from blue to pink, and a few golden one-pixel stars.
+    /// Returns a test picture: a dark sky of many shades, a galaxy from blue to pink, and a few golden stars of one pixel.
     fn sky() -> RgbImage {
         let mut seed = 1_u32;
         let mut random = move |below: u32| {
