@@ -13,7 +13,7 @@ use crate::base::error::Result;
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// Maximum size of a CSV file in bytes: no line is longer than 1024.
+/// Maximum size of a CSV file in bytes, because a line has at most 1024 bytes.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
 /// Names of the columns in a CSV file of bodies, in order.
@@ -29,7 +29,7 @@ pub fn load(path: &Path) -> Result<Bodies> {
     parse_file(path, (MOST_BYTES, "a CSV file"), |lines| read(lines, MAX_BODIES))
 }
 
-/// Parses CSV text with at most `most` bodies. An error has a line number, from 1, and a description.
+/// Parses CSV text with at most `most` bodies. An error holds the line number, counted from 1, and a description.
 pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     read(Lines::new(text.as_bytes()), most).map_err(|fault| match fault {
         // Reading from memory cannot fail.
@@ -38,10 +38,10 @@ pub(super) fn parse(text: &str, most: usize) -> Result<Bodies, (u64, String)> {
     })
 }
 
-/// Writes `bodies` as CSV to `file`, for example an [`OutputFile`](crate::base::files::OutputFile).
+/// Writes `bodies` as CSV to `file`, which [`OutputFile`](crate::base::files::OutputFile) can provide.
 ///
-/// Every number is written as the shortest text that parses to the same bits. A quarantined body (see [`Bodies`]) keeps its
-/// velocity `NaN`; [`load`] refuses such a file and names the line.
+/// Every number is written as the shortest text that parses to the same bits. The velocity of a quarantined body (see
+/// [`Bodies`]) is written as `NaN`; [`load`] refuses such a file and names the line.
 ///
 /// # Errors
 /// Returns the errors of `file`.

@@ -13,7 +13,7 @@ use crate::base::state::State;
 /// A scene: the state that a simulation starts from, and how it is presented.
 #[derive(Clone)]
 pub struct Scene {
-    /// Name for `--scene`, or name of the file.
+    /// Name of a built-in scene for `--scene`, or name of the scene's file.
     pub name: String,
     /// Title of the scene in the gallery.
     pub title: String,
@@ -21,22 +21,22 @@ pub struct Scene {
     pub summary: String,
     /// Parameters that suit the scene, as pairs of key and value in the format of `--set`.
     pub params: Vec<(String, String)>,
-    /// Number of bodies or cells, if the scene has a fixed number.
+    /// Number of bodies or cells if the scene fixes the number; `None` if the user may choose.
     pub bodies: Option<usize>,
-    /// Default number of steps of a run, if the file sets a number.
+    /// Default number of steps of a run; `None` if the scene's file does not set a number.
     pub steps: Option<u32>,
-    /// Maximum number of steps per picture, for scenes with a small time step; `None` uses the mode's number.
+    /// Maximum number of steps per picture, set by scenes with a small time step; `None` means the mode's default.
     pub pace: Option<u32>,
-    /// Origin of the bodies or of the fluid.
+    /// Where the bodies or the fluid of the scene come from.
     pub origin: Origin,
-    /// Thumbnail as PNG; empty for scenes without one.
+    /// Thumbnail as a PNG file; empty if the scene has no thumbnail.
     pub thumbnail: &'static [u8],
 }
 
-/// Origin of the bodies or of the fluid of a scene.
+/// Where the bodies or the fluid of a scene come from.
 #[derive(Debug, Clone)]
 pub enum Origin {
-    /// A generator that makes any number of bodies or cells.
+    /// A generator that makes any number of bodies or cells, with its arguments.
     Made(&'static Generator, Arguments),
     /// Bodies that were read from a file.
     Bodies(Arc<Bodies>),
@@ -46,14 +46,14 @@ pub enum Origin {
     Walls(Arc<Walls>),
 }
 
-/// Prints only the name, because bodies and thumbnails are long.
+/// Prints only the scene's name, because bodies and thumbnails are long.
 impl std::fmt::Debug for Scene {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(f, "Scene({})", self.name)
     }
 }
 
-/// Compares scenes by address: reading a file again gives a different scene.
+/// Compares scenes by address, so a file that is read twice gives two different scenes.
 impl PartialEq for Scene {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -61,19 +61,19 @@ impl PartialEq for Scene {
 }
 
 impl Scene {
-    /// Returns the scene's name with `/`, `\` and `:` replaced, so that it can be part of a file name.
+    /// Returns the scene's name for use in a file name: `-` replaces `/`, `\` and `:`.
     pub fn file_name(&self) -> String {
         self.name.replace(['/', '\\', ':'], "-")
     }
 
-    /// Returns a scene that holds `bodies`.
+    /// Creates a scene that starts from `bodies`, which were read from a file.
     pub fn of_bodies(name: impl Into<String>, bodies: impl Into<Arc<Bodies>>) -> Arc<Self> {
         let bodies = bodies.into();
         let count = bodies.len();
         Self::of(name.into(), "bodies from a file", count, Origin::Bodies(bodies), None)
     }
 
-    /// Returns a scene with a fluid at rest between `walls`. The default number of steps is `steps`.
+    /// Creates a scene with a fluid at rest between `walls`. The default number of steps of a run is `steps`.
     pub fn of_walls(name: impl Into<String>, walls: impl Into<Arc<Walls>>, steps: u32) -> Arc<Self> {
         let walls = walls.into();
         let cells = walls.cells();
@@ -95,12 +95,12 @@ impl Scene {
         })
     }
 
-    /// Returns whether the scene depends on the seed.
+    /// Returns whether the scene depends on the seed of the random numbers.
     pub fn is_random(&self) -> bool {
         matches!(self.origin, Origin::Made(..))
     }
 
-    /// Generates the scene's bodies, or its fluid at rest.
+    /// Creates the initial state of the scene: its bodies, or its fluid at rest.
     pub fn generate(&self, setup: &Setup) -> State {
         match &self.origin {
             Origin::Made(generator, arguments) => (generator.make)(setup, arguments),
@@ -111,11 +111,11 @@ impl Scene {
     }
 }
 
-/// Maximum number of characters of a scene's name or title.
+/// Maximum number of characters in the name or title of a scene.
 pub(crate) const MOST_NAME: usize = 200;
 pub(super) const MOST_SUMMARY: usize = 1000;
 
-/// Returns text from a file without control characters, cut after `most` characters, for display.
+/// Returns at most `most` characters of a text from a file, with control characters escaped, for display.
 pub(crate) fn label(text: &str, most: usize) -> String {
     Plain(text, most).to_string()
 }

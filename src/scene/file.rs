@@ -40,16 +40,16 @@ const MAX_PACE: usize = 10_000;
 /// File name extension of scene files.
 pub const EXTENSION: &str = "toml";
 
-/// Content of a scene file.
+/// Contents of a scene file.
 #[derive(Debug, Clone)]
 pub struct SceneFile {
     /// Name of the scene's mode, which must exist.
     pub mode: String,
-    /// The scene in the file. Its parameters are not checked yet, because this needs the mode.
+    /// The scene in the file. Its parameters are not checked yet, because only the mode can check them.
     pub scene: Scene,
-    /// Number of bodies, if the file sets the number and the scene allows any number.
+    /// Number of bodies to start with; `None` if the file sets no number or the scene has a fixed number.
     pub bodies: Option<usize>,
-    /// Seed of the random numbers, if the file sets it.
+    /// Seed of the random numbers; `None` if the file sets no seed.
     pub seed: Option<u64>,
 }
 
@@ -63,12 +63,12 @@ struct Contents {
     #[serde(skip_serializing_if = "String::is_empty")]
     summary: String,
     generator: Option<String>,
-    /// Number of bodies or cells in the file.
+    /// Fixed number of bodies or cells of the scene.
     count: Option<usize>,
     /// Characteristic length in the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
-    /// Maximum number of steps per picture, for scenes with a small time step.
+    /// Maximum number of steps per picture, set by scenes with a small time step.
     pace: Option<u32>,
     bodies: Option<String>,
     orbits: Option<String>,
@@ -81,7 +81,7 @@ struct Contents {
     start: Chosen,
 }
 
-/// Choices in the panel other than the scene and its parameters.
+/// Section `[start]` of a scene file: choices in the panel other than the scene and its parameters.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Chosen {
@@ -115,7 +115,7 @@ pub fn parse(name: &str, text: &str) -> Result<SceneFile> {
     complete(name, text, None)
 }
 
-/// Parses the text of a scene file called `name`. `origin` supplies the bodies or the fluid if the text describes none.
+/// Parses the text of a scene file called `name`. `origin`, if given, replaces the bodies or the fluid in the text.
 pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result<SceneFile> {
     let contents: Contents =
         from_toml(text).map_err(|(at, what)| Error::Scene { line: at.map(|at| line_of(text, at)), what })?;
@@ -173,12 +173,12 @@ pub(crate) fn complete(name: &str, text: &str, origin: Option<Origin>) -> Result
     })
 }
 
-/// Returns the error for an invalid scene, without a line number.
+/// Returns an error without a line number about an invalid scene; `what` describes the mistake.
 fn wrong(what: impl Into<String>) -> Error {
     Error::Scene { line: None, what: what.into() }
 }
 
-/// Returns the origin of bodies or fluid that a scene file describes.
+/// Returns where the scene's bodies or fluid come from, according to the contents of the scene file.
 fn origin_of(contents: &Contents) -> Result<Origin> {
     let Contents { mode, generator, arguments, bodies, orbits, walls, length, .. } = contents;
     let known = generators(mode).ok_or_else(|| {
@@ -219,7 +219,7 @@ fn origin_of(contents: &Contents) -> Result<Origin> {
     }
 }
 
-/// Returns the generators that scenes of a mode can use; `None` if the mode does not exist.
+/// Returns the generators that scenes of a mode can use, or `None` if the mode does not exist.
 fn generators(mode: &str) -> Option<&'static [Generator]> {
     match mode {
         "gravity" => Some(gravity::GENERATORS),
@@ -229,7 +229,7 @@ fn generators(mode: &str) -> Option<&'static [Generator]> {
     }
 }
 
-/// Parses a grid of `#` (solid) and `.` (free) cells, top row first.
+/// Parses a grid of `#` (solid) and `.` (free) cells, top row first. An error holds the line number and a description.
 fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     if !(length.is_finite() && length > 0.0) {
         return Err((1, "length must be a number above 0".to_owned()));
@@ -266,8 +266,8 @@ fn walls_of(text: &str, length: f32) -> Result<Walls, (u64, String)> {
     Ok(walls)
 }
 
-/// Returns the text of a scene file for `scene` with the current parameters and the choices in the panel. Refuses bodies that
-/// are not finite, because such a file could not be read.
+/// Returns the text of a scene file for `scene` with the current parameters, the number of bodies and the seed. Refuses
+/// bodies with non-finite values, because a file with such bodies could not be read.
 pub(crate) fn text(
     scene: &Scene,
     mode: &str,
@@ -293,7 +293,7 @@ pub(crate) fn text(
     written(&contents)
 }
 
-/// Returns the text of a scene file without bodies and walls. [`complete`] parses such a text.
+/// Returns the text of a scene file for `scene`, but without bodies and walls. [`complete`] parses such a text.
 pub(crate) fn outline(scene: &Scene, mode: &str) -> Result<String> {
     let params = scene.params.iter().map(|(key, value)| (key.clone(), Value::String(value.clone())));
     written(&Contents { params: params.collect(), ..contents(scene, mode) })

@@ -8,25 +8,25 @@ use crate::base::error::{Error, Result};
 use crate::base::params::ParamValues;
 use crate::base::state::State;
 
-/// Input of a generator, a function that makes a scene's bodies or fluid.
+/// Input of a generator, which is a function that makes a scene's bodies or fluid.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
     /// Number of bodies to make, at least 1; for a fluid, the approximate number of cells.
     pub bodies: usize,
     /// Seed of the random numbers. A seed gives the same bodies in every version and on every platform.
     pub seed: u64,
-    /// Parameters of the mode. Orbital speeds depend on `g` and `eps`.
+    /// Parameters of the mode; for example, orbital speeds depend on `g` and `eps`.
     pub params: &'a ParamValues,
 }
 
-/// A function that makes bodies, or walls for a fluid, and the arguments that it accepts.
+/// A generator of scenes: a function that makes bodies, or a fluid between walls, and the arguments that it accepts.
 #[derive(Debug)]
 pub struct Generator {
     /// Name of the generator in scene files.
     pub name: &'static str,
-    /// Arguments that a scene file may set.
+    /// Arguments of the generator that a scene file may set.
     pub arguments: &'static [Argument],
-    /// Function that makes the bodies or the walls.
+    /// Function that makes the initial state.
     pub make: fn(&Setup, &Arguments) -> State,
 }
 
@@ -47,12 +47,12 @@ impl Argument {
     }
 }
 
-/// The value of each argument of a generator.
+/// Names and values of all arguments of a generator.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments(BTreeMap<&'static str, f64>);
 
 impl Arguments {
-    /// Takes values from `given`, and defaults for all other arguments of `generator`.
+    /// Combines the values in `given` with the defaults of the other arguments of `generator`. Refuses invalid arguments.
     pub(crate) fn new(generator: &Generator, given: &BTreeMap<String, f64>) -> Result<Self> {
         let mut values: BTreeMap<_, _> =
             generator.arguments.iter().map(|argument| (argument.name, argument.default)).collect();
@@ -79,7 +79,7 @@ impl Arguments {
         self.0.get(name).copied().unwrap_or(0.0)
     }
 
-    /// Returns the arguments of `generator` that differ from their defaults.
+    /// Returns the names and values of the arguments of `generator` that differ from their defaults.
     pub(super) fn non_default(&self, generator: &Generator) -> BTreeMap<String, f64> {
         let values = generator.arguments.iter().map(|argument| (argument, self.get(argument.name)));
         let others = values.filter(|(argument, value)| argument.default != *value);

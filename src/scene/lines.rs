@@ -16,11 +16,11 @@ const MAX_LINE: usize = 1024;
 pub(super) enum Fault {
     /// An I/O error of the operating system.
     Io(io::Error),
-    /// Number of an invalid line, counted from 1, and a description of the error.
+    /// An invalid line: its number, counted from 1, and a description of the error.
     At(u64, String),
 }
 
-/// Reader of the lines of a text. Skips empty lines.
+/// Reads a text line by line, and skips empty lines.
 pub(super) struct Lines<R> {
     input: R,
     line: Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) struct Lines<R> {
     pub number: u64,
 }
 
-/// Opens the file `path` and parses its lines with `parse`.
+/// Opens the file `path`, refusing files of more than `most` bytes, and parses its lines with `parse`.
 pub(super) fn parse_file<T>(
     path: &Path,
     (most, what): (u64, &str),
@@ -46,12 +46,12 @@ impl<R: BufRead> Lines<R> {
         Self { input, line: Vec::new(), number: 0 }
     }
 
-    /// Returns an error about the last line that was read.
+    /// Returns an error about the last line that was read; `what` describes the mistake.
     pub(super) fn wrong(&self, what: impl Into<String>) -> Fault {
         Fault::At(self.number.max(1), what.into())
     }
 
-    /// Reads the next line that is not empty; returns false at the end of the text.
+    /// Reads the next line that is not empty, or returns false at the end of the text.
     pub(super) fn advance(&mut self) -> Result<bool, Fault> {
         loop {
             self.line.clear();
@@ -81,7 +81,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the first characters of a text from a file, quoted and escaped for display.
+/// Returns the first 40 characters of a text from a file, quoted and escaped for display.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = text.chars().take(SHOWN).collect();

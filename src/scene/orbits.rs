@@ -21,7 +21,7 @@ const FIELDS: usize = 9;
 /// Number of iterations that solve Kepler's equation to the last digit for every eccentricity below 0.999.
 const ROUNDS: usize = 60;
 
-/// Bodies on orbits, and the text that describes them.
+/// Bodies on Kepler orbits, and the text that describes the orbits.
 #[derive(Debug, Clone)]
 pub struct Orbits {
     pub(super) text: String,
@@ -30,7 +30,7 @@ pub struct Orbits {
 }
 
 impl Orbits {
-    /// Parses text with one orbit per line. An error holds the line number, counted from 1, and a description.
+    /// Parses text with one body per line. An error holds the line number, counted from 1, and a description.
     pub(super) fn parse(text: &str) -> Result<Self, (u64, String)> {
         let mut bodies = Bodies::default();
         let mut names = HashMap::new();
@@ -88,7 +88,7 @@ impl Orbits {
     }
 }
 
-/// Parses a number from −1e12 to 1e12. Numbers in this range do not overflow `f32`.
+/// Parses a number from −1e12 to 1e12, a range that is safe from overflow in `f32`.
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.abs() <= 1e12 => Ok(x),
@@ -96,7 +96,7 @@ fn number(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Returns position and velocity on an orbit with these elements about a mass at rest at the origin, with G = 1.
+/// Returns position and velocity on an orbit with these elements about a mass at rest at the origin, at G = 1.
 fn around(gm: f64, [a, e, i, node, peri, anomaly]: [f64; 6]) -> ([f64; 3], [f64; 3]) {
     let [i, node, peri, mean] = [i, node, peri, anomaly.rem_euclid(360.0)].map(f64::to_radians);
     // Newton's method for E − e·sin E = M, from a start that cannot overshoot far.

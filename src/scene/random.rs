@@ -19,29 +19,29 @@ impl Random {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// Returns a uniform number in (0, 1), never 0 or 1: the middle of one of 2⁵² equal cells.
+    /// Returns a uniform random number in (0, 1), never 0 or 1: the middle of one of 2⁵² intervals of equal length.
     pub(super) fn unit(&mut self) -> f64 {
         const CELLS: f64 = (1u64 << 52) as f64;
         ((self.0.next_u64() >> 12) as f64 + 0.5) / CELLS
     }
 
-    /// Returns a uniform number in (−1, 1).
+    /// Returns a uniform random number in (−1, 1).
     pub(super) fn signed(&mut self) -> f64 {
         2.0 * self.unit() - 1.0
     }
 
-    /// Returns the cube root of a uniform number: the largest of three uniform numbers has this distribution.
+    /// Returns the cube root of a uniform random number, which has the distribution of the largest of three uniform numbers.
     pub(super) fn cube_root(&mut self) -> f64 {
         self.unit().max(self.unit()).max(self.unit())
     }
 
-    /// Returns a bell-shaped random number: the sum of four uniform numbers, with mean 0, variance 1 and range ±√12. Unlike a
-    /// normal deviate, the number is never a far outlier.
+    /// Returns a random number with a bell-shaped distribution of mean 0, variance 1 and range ±√12: a scaled sum of four
+    /// uniform numbers. Unlike a normal deviate, the number is never a far outlier.
     pub(super) fn bell(&mut self) -> f64 {
         3f64.sqrt() * (self.signed() + self.signed() + self.signed() + self.signed()) / 2.0
     }
 
-    /// Returns a uniform random point in the unit ball of `D` dimensions, away from the centre.
+    /// Returns a uniform random point in the unit ball of `D` dimensions, except within 0.001 of the centre.
     pub(super) fn ball<const D: usize>(&mut self) -> [f64; D] {
         loop {
             let point = std::array::from_fn(|_| self.signed());
@@ -52,7 +52,7 @@ impl Random {
         }
     }
 
-    /// Returns a unit vector with a uniform direction.
+    /// Returns a unit vector with a uniformly distributed random direction.
     pub(super) fn direction<const D: usize>(&mut self) -> [f64; D] {
         let point = self.ball();
         let length = norm2(&point).sqrt();

@@ -5,16 +5,16 @@ use std::{array, iter};
 
 use crate::scene::generator::Setup;
 
-/// Returns a parameter of the mode, or 0 if the parameter does not exist.
+/// Returns the value of the mode's parameter `key`, or 0 if the parameter does not exist.
 pub(super) fn param(setup: &Setup, key: &str) -> f64 {
     setup.params.float(key).unwrap_or(0.0).into()
 }
 
-/// Masses and radii of bodies without positions. The masses add up to 1.
+/// Mass and radius of each ball, before the balls have positions. The masses add up to 1.
 pub(super) struct Balls(pub Vec<(f64, f64)>);
 
 impl Balls {
-    /// Makes balls with masses proportional to `masses`.
+    /// Creates one ball for each of `masses`, with proportional mass and equal density.
     pub(super) fn new(setup: &Setup, masses: impl Iterator<Item = f64> + Clone) -> Self {
         let radius = param(setup, "radius");
         let (total, n) = (masses.clone().sum::<f64>(), setup.bodies as f64);
@@ -39,7 +39,7 @@ impl Balls {
     }
 }
 
-/// Returns ∛x of a positive number by Newton's method. Unlike `f64::cbrt`, the rounding is the same on every platform.
+/// Returns ∛x for positive x by Newton's method. Unlike `f64::cbrt`, the result is rounded alike on every platform.
 pub(super) fn cube_root(x: f64) -> f64 {
     // Dividing the exponent by 3 gives ∛x within a few per cent (constant of fdlibm); each iteration doubles the digits.
     let mut root = f64::from_bits(x.to_bits() / 3 + 0x2a9f_7893_0000_0000);
@@ -52,14 +52,14 @@ pub(super) fn cube_root(x: f64) -> f64 {
 /// Minimum gap between two balls, divided by the sum of their radii; larger than the rounding error of `f32`.
 pub(super) const GAP: f64 = 0.01;
 
-/// Maximum number of positions tried for a ball. Usually a few tries suffice. If all tries fail, the last position is used,
-/// and the simulation separates the overlapping balls.
+/// Maximum number of positions tried for a ball; usually a few are enough. If all tries fail, the ball is put at the last
+/// position, and the simulation separates the overlapping balls.
 const TRIES: usize = 10_000;
 
-/// Index that means no ball.
+/// Index in [`Packing`] that stands for "no ball".
 const NONE: u32 = u32::MAX;
 
-/// Balls in a hash table of cubic grid cells; adding a ball takes O(1).
+/// Placed balls, in a hash table of cubic grid cells. Adding a ball takes constant time.
 pub(super) struct Packing {
     /// Radius of the largest ball.
     largest: f64,
@@ -81,7 +81,7 @@ impl Packing {
         Self { largest, last: vec![NONE; 4 * n.next_power_of_two()], balls: Vec::with_capacity(n) }
     }
 
-    /// Adds a ball at the first free position that `draw` returns, and returns the position.
+    /// Calls `draw` until it returns a free position, adds a ball there, and returns the position.
     pub(super) fn put(&mut self, radius: f64, mut draw: impl FnMut() -> [f64; 3]) -> [f64; 3] {
         let mut at = draw();
         for _ in 1..TRIES {
@@ -119,12 +119,12 @@ impl Packing {
         self.balls.get(number as usize)
     }
 
-    /// Returns the index of the grid cell at the coordinate `c`. A cell is as wide as the largest ball.
+    /// Returns the index, along one axis, of the grid cell at the coordinate `c`. A cell is as wide as the largest ball.
     fn cell(&self, c: f64) -> i64 {
         (c / (2.0 * self.largest)).floor() as i64
     }
 
-    /// Returns the hash table's bucket for a grid cell. Neighbours along x are adjacent in memory.
+    /// Returns the index of the hash table's bucket for a grid cell. Buckets of neighbours along x are adjacent in memory.
     fn bucket(&self, [x, y, z]: [i64; 3]) -> usize {
         let hash = x.wrapping_add(y.wrapping_mul(73_856_093)).wrapping_add(z.wrapping_mul(19_349_663));
         hash as usize & (self.last.len() - 1)

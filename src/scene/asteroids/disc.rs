@@ -9,9 +9,9 @@ use crate::scene::random::Random;
 
 /// A disc of bodies on circular orbits around the planet. Each orbit has its own plane.
 pub(super) struct Disc {
-    /// Minimum radius of the inner edge. A large planet moves the edge outwards.
+    /// Minimum radius of the inner edge; the edge is farther out around a large planet.
     pub inner: f64,
-    /// Minimum ratio of the outer radius to the inner radius. Many bodies need a larger disc.
+    /// Minimum ratio of the outer radius to the inner radius; a disc of many bodies is larger.
     pub ratio: f64,
     /// Start and end of an empty gap, as fractions of the way from the inner to the outer edge.
     pub gap: [f64; 2],
@@ -59,7 +59,7 @@ impl Disc {
     }
 }
 
-/// Returns the velocity (v² = GM/r) on an anticlockwise circular orbit whose plane rises by `slope` at a position.
+/// Returns the velocity at a position on an anticlockwise circular orbit (v² = GM/r) that climbs with `slope` there.
 fn circular([x, y, z]: [f64; 3], slope: f64, gm: f64) -> [f64; 3] {
     let (rho2, r2) = (x * x + y * y, x * x + y * y + z * z);
     let climb = slope * rho2.sqrt();

@@ -29,13 +29,13 @@ pub(crate) static GENERATORS: &[Generator] = &[
     Generator { name: "shooter", arguments: &[], make: shooter },
 ];
 
-/// Moves the centre of mass to the origin and brings it to rest.
+/// Moves the centre of mass to the origin, brings it to rest, and returns the bodies as a [`State`].
 fn at_rest(mut bodies: Bodies<f64>) -> State {
     centre(&mut bodies);
     bodies.to_f32().into()
 }
 
-/// A belt or a ring around the planet. `spread` is the heaviest mass divided by the lightest mass.
+/// Makes a belt or a ring around the planet. `spread` is the ratio of the heaviest mass to the lightest mass.
 ///
 /// The belt of the scene `belt` stays thick and slowly spreads: its restitution of 0.7 is above 0.63, at which shear and
 /// collisions balance (Goldreich and Tremaine 1978, Icarus 34, 227). The scene `rings` reaches from 1.5 to 2.3 radii of the
@@ -47,7 +47,7 @@ fn disc(setup: &Setup, arguments: &Arguments) -> State {
     disc.fill(setup, &Balls::spread(setup, spread)).into()
 }
 
-/// Two spherical clouds of bodies that move towards each other. Bodies with odd indices are in the second cloud.
+/// Makes two spherical clouds of bodies that move towards each other. Bodies with odd indices are in the second cloud.
 fn clouds(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.08;
     const SPEED: f64 = 1.0;
@@ -69,15 +69,15 @@ fn clouds(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// Random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies with gaps of
-/// less than 2·√3·`SHAKE` radii could touch.
+/// Maximum random displacement of bodies from their lattice points along each axis, as a share of their radius. Bodies with
+/// gaps of less than 2·√3·`SHAKE` radii could touch.
 const SHAKE: f64 = 0.01;
 
-/// A cue ball (body 0) and a triangle of balls with rows of 1, 2, 3 … balls. The last row may be incomplete.
+/// Makes a cue ball (body 0) and a triangle of balls in rows of 1, 2, 3 … balls. The last row may be incomplete.
 ///
-/// For more than five rows the mass of the cue ball grows with the number of balls, so that the cue ball has an effect. The
-/// limit is 343 times the mass, or seven times the radius: a larger ball would fill its cells of the cell list with too many
-/// other balls. Small gaps between the balls let the collisions follow one another.
+/// For more than five rows the mass of the cue ball grows with the number of balls, so that the cue ball has an effect. Its
+/// limit is 343 times the mass, or seven times the radius, of another ball: around a larger ball, the cells of the cell list
+/// would hold too many balls. Small gaps between the balls let the collisions follow one another.
 fn billiards(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.1;
     const SPEED: f64 = 2.0;
@@ -107,7 +107,7 @@ fn billiards(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// A box of bodies in hexagonal close packing, with small gaps.
+/// Makes a box of bodies in hexagonal close packing, with small gaps.
 fn dense_box(setup: &Setup, _: &Arguments) -> State {
     const SLACK: f64 = 0.02;
     let mut side = 1;
@@ -131,7 +131,7 @@ fn dense_box(setup: &Setup, _: &Arguments) -> State {
     at_rest(bodies)
 }
 
-/// A spherical cloud of bodies at rest, and a fast body 0, as heavy as the whole cloud but at most as 64 of its bodies.
+/// Makes a cloud of bodies at rest, and a fast body 0, as heavy as all the others together but at most as 64 of them.
 fn shooter(setup: &Setup, _: &Arguments) -> State {
     const FILLING: f64 = 0.1;
     const SPEED: f64 = 4.0;

@@ -12,7 +12,7 @@ use crate::base::error::Result;
 use crate::base::flow::{Flow, MAX_CELLS, Walls};
 use crate::scene::lines::{Fault, Lines, parse_file, quoted};
 
-/// Content of a parameter file of the UoB-HPC teaching code: seven numbers, one per line.
+/// Contents of a parameter file of the UoB-HPC teaching code: seven numbers, one per line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     /// Number of columns of the grid.
@@ -23,21 +23,21 @@ pub struct Case {
     pub steps: u32,
     /// Characteristic length in the Reynolds number, in cells.
     pub reynolds_dim: u32,
-    /// Initial mass in a cell.
+    /// Initial mass of fluid in each cell.
     pub density: f32,
-    /// Acceleration of the flow, as the parameter file gives it.
+    /// Acceleration of the flow, in the units of the parameter file.
     pub accel: f32,
     /// Relaxation rate: the fraction of the way to equilibrium per step.
     pub omega: f32,
 }
 
 impl Case {
-    /// Returns a grid of this size without obstacles.
+    /// Returns a grid of `nx` × `ny` cells without obstacles.
     pub fn open(&self) -> Walls {
         Walls::new(self.nx, self.ny, self.reynolds_dim as f32, |_, _| false)
     }
 
-    /// Returns the parameters in the format of `--set`, with the teaching code's collision operator.
+    /// Returns the parameters as keys and texts for `--set`, including the teaching code's drive and collision operator.
     pub fn params(&self) -> [(&'static str, String); 5] {
         let Self { density, accel, omega, .. } = *self;
         [
@@ -120,7 +120,7 @@ pub fn load_obstacles(path: &Path, case: &Case) -> Result<Walls> {
     })
 }
 
-/// Writes `x y u_x u_y |u| pressure blocked` of every cell. A blocked cell gets the pressure of a fluid at rest.
+/// Writes one line `x y u_x u_y |u| pressure blocked` per cell. A blocked cell gets the pressure of a fluid at rest.
 ///
 /// # Errors
 /// Returns the errors of `file`.
@@ -134,7 +134,7 @@ pub fn write_final_state(file: &mut dyn Write, flow: &Flow, density: f32) -> io:
     Ok(())
 }
 
-/// Writes the mean speed after each step, numbered from 0.
+/// Writes one line per step: the number of the step, counted from 0, and the mean speed after the step.
 ///
 /// # Errors
 /// Returns the errors of `file`.
@@ -145,7 +145,7 @@ pub fn write_mean_speeds(file: &mut dyn Write, speeds: &[f64]) -> io::Result<()>
     Ok(())
 }
 
-/// Formats a number as C's `%.12E` does: the exponent has a sign and at least two digits.
+/// Formats a number like `%.12E` in C: the exponent has a sign and at least two digits.
 fn scientific(x: f64) -> String {
     let text = format!("{x:.12E}");
     match text.split_once('E') {
@@ -157,10 +157,10 @@ fn scientific(x: f64) -> String {
     }
 }
 
-/// Phrase for whole numbers in error messages.
+/// Phrase that describes whole numbers in error messages.
 const WHOLE: &str = "a whole number";
 
-/// Parses the number on the next line; `name` describes it in errors.
+/// Reads the next line and parses it as a number in `range`; `name` and `kind` describe the number in errors.
 fn next<T: FromStr + PartialOrd + Debug>(
     lines: &mut Lines<impl BufRead>,
     name: &str,
@@ -175,7 +175,7 @@ fn next<T: FromStr + PartialOrd + Debug>(
     parse(lines, name, lines.text(), kind, range)
 }
 
-/// Parses `text`, a part of the last line that was read, as the number `name`.
+/// Parses `text`, a part of the last line that was read, as a number in `range`; `name` names the number in errors.
 fn parse<T: FromStr + PartialOrd + Debug>(
     lines: &Lines<impl BufRead>,
     name: &str,

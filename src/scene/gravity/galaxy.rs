@@ -12,7 +12,7 @@ use super::plummer;
 use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// Share of the bodies that are in the bulge. Bulge bodies are heavier, so that more bodies are left for the disc.
+/// Share of the bodies that are in the bulge. Bulge bodies are heavier than disc bodies, which leaves more for the disc.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
@@ -20,10 +20,10 @@ const BULGE_SCALE: f64 = 0.2;
 const Q: f64 = 0.8;
 /// Thickness (one standard deviation), divided by the disc's scale radius.
 const THICKNESS: f64 = 0.03;
-/// Outer edge of the disc in scale radii. The edge encloses 99 % of the mass of an infinite disc.
+/// Radius of the disc's outer edge, divided by the scale radius. The edge encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
 
-/// A galaxy in the plane z = 0 that rotates anticlockwise, in units with G = 1.
+/// A disc galaxy that rotates anticlockwise in the plane z = 0, in units with G = 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Galaxy {
     disc: f64,
@@ -36,12 +36,12 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// Describes a galaxy by its mass, the share of the mass in the bulge, and the scale radius of the disc.
+    /// Creates the description of a galaxy: total mass, share of the mass in the bulge, scale radius `a` of the disc.
     pub(super) fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
 
-    /// Returns Ω² = v²/R² of the circular orbit at R, and κ² = 4Ω² + R dΩ²/dR.
+    /// Returns the squares of two frequencies at radius R: of the circular orbit, Ω² = v²/R², and κ² = 4Ω² + R dΩ²/dR.
     pub(super) fn frequencies2(&self, r: f64) -> [f64; 2] {
         let a2 = self.a * (self.a + self.eps);
         let s2 = r * r + (self.a + self.eps) * (self.a + self.eps);
@@ -54,14 +54,14 @@ impl Galaxy {
         [omega2, 4.0 * omega2 + r * r * slope]
     }
 
-    /// Returns the square of the escape speed that sets the speeds of bulge bodies at distance r. Treats the total force of
-    /// bulge and disc as the force of a Plummer sphere: 2M/B with Ω² = M/B³.
+    /// Returns the square of the escape speed at distance r, which scales the speeds of bulge bodies. Treats the total force
+    /// of bulge and disc as the force of a Plummer sphere, so that the square is 2M/B, where Ω² = M/B³.
     fn escape2(&self, r: f64) -> f64 {
         let b2 = r * r + self.b * self.b + self.eps * self.eps;
         2.0 * self.frequencies2(r)[0] * b2
     }
 
-    /// Returns `n` bodies: first the bulge, with at least one body, then the disc, which is group 1.
+    /// Returns `n` bodies of the galaxy: first the bulge, with at least one body, in group 0, then the disc in group 1.
     pub(super) fn bodies(&self, n: usize, random: &mut Random) -> Bodies<f64> {
         let mut bodies = Bodies::with_capacity(n);
         let bulge = ((n as f64 * BULGE_BODIES) as usize).max(1).min(n);
@@ -103,20 +103,20 @@ impl Galaxy {
         ([r * x, r * y, height], [outward * x - along * y, outward * y + along * x, up])
     }
 
-    /// Returns the surface density of the disc.
+    /// Returns the surface density Σ of the disc at the radius `r`.
     fn density(&self, r: f64) -> f64 {
         let d2 = r * r + self.a * self.a;
         3.0 * self.disc * self.a * self.a * self.a / (TAU * d2 * d2 * d2.sqrt())
     }
 
-    /// Returns the radial velocity dispersion σ², from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
+    /// Returns the square σ² of the radial velocity dispersion at `r`, from Q = κσ/(3.36 GΣ) (Toomre 1964, ApJ 139, 1217).
     fn dispersion2(&self, r: f64) -> f64 {
         let [_, kappa2] = self.frequencies2(r);
         let reach = Q * 3.36 * self.density(r);
         reach * reach / kappa2
     }
 
-    /// Returns the asymmetric drift, by which random motion lowers the square of the mean speed around the centre:
+    /// Returns the asymmetric drift, the amount by which random motion lowers the square of the mean rotation speed:
     /// σ²(κ²/4Ω² − 1 − d ln(Σσ²)/d ln R) (Binney and Tremaine 2008, eq. 4.228).
     fn drift(&self, r: f64) -> f64 {
         const STEP: f64 = 1e-3;

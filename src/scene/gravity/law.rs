@@ -2,7 +2,7 @@
 
 use crate::base::params::{ParamValue, ParamValues};
 
-/// The law of gravity. Generators assume G = 1; multiplying velocities by √G adapts their bodies to any G.
+/// The law of gravity. Generators assume G = 1; multiplying their velocities by √G adapts the bodies to any G.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Law {
     /// Gravitational constant.
@@ -13,7 +13,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// Reads the law from `params`. Missing parameters mean G = 1 without softening.
+    /// Reads the law from `params`. A missing `g` means G = 1, and a missing `eps` means no softening.
     pub(super) fn of(params: &ParamValues) -> Self {
         Self {
             g: params.float("g").unwrap_or(1.0).into(),
@@ -22,13 +22,13 @@ impl Law {
         }
     }
 
-    /// Returns Ω² = v²/r² of a circular orbit of radius `r` about a point of mass 1, with G = 1.
+    /// Returns Ω² = v²/r² for a circular orbit of radius `r` about a point of mass 1, at G = 1.
     pub(super) fn omega2(&self, r: f64) -> f64 {
         let d2 = if self.clamp { (r * r).max(self.eps * self.eps) } else { r * r + self.eps * self.eps };
         1.0 / (d2 * d2.sqrt())
     }
 
-    /// Returns the length by which the softening blurs extended bodies: 0 for the clamped force.
+    /// Returns the length by which the softening blurs a mass distribution; 0 if the force is clamped.
     pub(super) fn blur(&self) -> f64 {
         if self.clamp { 0.0 } else { self.eps }
     }
