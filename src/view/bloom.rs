@@ -11,17 +11,17 @@ use super::opengl::{fade, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Number of pictures for the bloom, each half as large as the previous one.
+/// Number of reduced pictures that make the bloom; each is half as wide and high as the previous one.
 const LEVELS: usize = 6;
-/// Share of each reduced picture that comes from the smaller pictures.
+/// Share of the light of each reduced picture that comes from the smaller reduced pictures.
 const SPREAD: f32 = 0.66;
 
-/// Computes the bloom of a picture, the glow around bright areas.
+/// Computes the bloom of a picture, which is the glow around bright areas.
 pub(super) struct Bloom {
     context: Rc<Context>,
     down: Program,
     up: Program,
-    /// Reduced pictures, largest first; empty until they are needed.
+    /// Reduced pictures, largest first; empty until a bloom is computed.
     levels: Vec<Texture2d>,
 }
 
@@ -36,7 +36,7 @@ impl Bloom {
         })
     }
 
-    /// Computes the bloom of the bright parts of `light`, a picture of bodies of this shape.
+    /// Computes the bloom of the bright parts of `light`, a picture of bodies that are drawn in this shape.
     pub(super) fn make(&mut self, light: &Texture2d, shape: Shape) -> Result<()> {
         let size = half(light.dimensions());
         if self.levels.first().is_none_or(|level| level.dimensions() != size) {
@@ -71,7 +71,7 @@ impl Bloom {
         Ok(())
     }
 
-    /// Returns the last computed bloom, or `None` if none was computed.
+    /// Returns the latest bloom, or `None` if no bloom was computed yet.
     pub(super) fn picture(&self) -> Option<&Texture2d> {
         self.levels.first()
     }

@@ -10,7 +10,7 @@ use glam::{Mat4, Vec3};
 use super::framing;
 use crate::base::bodies::{Points, Shape};
 
-/// Position and direction of the view.
+/// A camera that orbits a target: position, direction and field of view.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Camera {
@@ -24,24 +24,24 @@ pub struct Camera {
     pub distance: f32,
     /// Vertical field of view in radians.
     pub fov: f32,
-    /// Distance at which all bodies were last framed. Sprites grow below this distance, and shrink above it.
+    /// Distance that [`Camera::frame_all`] last chose. Sprites are larger than normal below this distance, smaller above it.
     pub home: f32,
 }
 
-/// Range of distances whose squares are finite and not zero in `f32`.
+/// Range of distances from target to eye; the square of each is finite and not zero in `f32`.
 const DISTANCES: std::ops::RangeInclusive<f32> = 1e-15..=1e18;
-/// Rotation in radians by a drag over one viewport height.
+/// Angle in radians by which a drag over one viewport height rotates the camera.
 const RADIANS_PER_HEIGHT: f32 = PI;
 
 impl Default for Camera {
-    /// Frames the unit sphere about the origin from 30° above the plane.
+    /// Returns a camera that frames the unit sphere about the origin from 30° above the x-y plane.
     fn default() -> Self {
         Self { target: Vec3::ZERO, yaw: -0.35, pitch: 0.52, distance: 3.0, fov: 0.8, home: 3.0 }
     }
 }
 
 impl Camera {
-    /// Returns the default camera for a shape: a flow is seen from straight above.
+    /// Returns the default camera for drawing in this shape: a flow is seen from straight above.
     pub fn facing(shape: Shape) -> Self {
         match shape {
             Shape::Glow | Shape::Spheres { .. } => Self::default(),
@@ -49,12 +49,12 @@ impl Camera {
         }
     }
 
-    /// Returns the camera as text, in the format of snapshots.
+    /// Returns the camera as the text that snapshots store.
     pub fn to_words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// Parses the camera of a snapshot; `None` if the text is empty or not a valid camera.
+    /// Parses the text of [`Camera::to_words`]; returns `None` if the text is empty or not a valid camera.
     pub fn from_words(words: &str) -> Option<Self> {
         if words.trim().is_empty() {
             return None;
@@ -62,7 +62,7 @@ impl Camera {
         toml::from_str(words).ok().filter(Self::is_sound)
     }
 
-    /// Returns whether all values are in range. Values from a file may be out of range.
+    /// Returns whether all values of the camera are in range, which values from a file may not be.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
         let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
@@ -70,7 +70,7 @@ impl Camera {
         distances && direction && (0.01..=3.0).contains(fov) && target.abs().max_element() <= *DISTANCES.end()
     }
 
-    /// Returns the point of the plane z = 0 under the `cursor`; `None` above the horizon.
+    /// Returns the point (x, y) of the plane z = 0 under the `cursor`, or `None` if the cursor is above the horizon.
     pub fn on_ground(&self, cursor: [f32; 2]) -> Option<[f32; 2]> {
         let [_, _, back] = self.axes();
         let at = self.target + self.on_target_plane(cursor[0], cursor[1]);
@@ -80,17 +80,17 @@ impl Camera {
         (share > 0.0 && hit.is_finite() && back.z.abs() > 1e-3).then_some([hit.x, hit.y])
     }
 
-    /// Returns the viewport heights per scene unit, at the target's distance.
+    /// Returns the length of one scene unit on the screen, in viewport heights, at the target's distance.
     pub fn heights_per_unit(&self) -> f32 {
         (2.0 * (self.fov / 2.0).tan() * self.distance).recip()
     }
 
-    /// Returns the side of the small grid squares in scene units: a power of ten such that tens of squares are visible.
+    /// Returns the side length of the small grid squares in scene units: a power of ten that makes tens of squares visible.
     pub fn grid_spacing(&self) -> f32 {
         10f32.powf((self.distance * 0.12).log10().floor())
     }
 
-    /// Rotates about the target by a drag of `(dx, dy)` viewport heights; stops at the poles.
+    /// Rotates the camera about the target for a drag of `(dx, dy)` viewport heights; stops at the poles.
     pub fn orbit(&mut self, dx: f32, dy: f32) {
         let yaw = (self.yaw - dx * RADIANS_PER_HEIGHT).rem_euclid(TAU);
         let pitch = (self.pitch + dy * RADIANS_PER_HEIGHT).clamp(-FRAC_PI_2, FRAC_PI_2);
@@ -99,12 +99,12 @@ impl Camera {
         }
     }
 
-    /// Pans by a drag of `(dx, dy)` viewport heights, so that the point of the target's plane under the cursor follows.
+    /// Pans for a drag of `(dx, dy)` viewport heights: the point in the target's plane under the cursor follows the cursor.
     pub fn pan(&mut self, dx: f32, dy: f32) {
         self.look_at(self.target - self.on_target_plane(dx, dy));
     }
 
-    /// Multiplies the distance by `factor` and keeps the point of the target's plane under the `cursor` in place.
+    /// Multiplies the distance by `factor` and keeps the point in the target's plane under the `cursor` in place.
     pub fn zoom(&mut self, factor: f32, cursor: [f32; 2]) {
         let distance = (self.distance * factor).clamp(*DISTANCES.start(), *DISTANCES.end());
         if factor > 0.0 && distance.is_finite() {
@@ -130,8 +130,8 @@ impl Camera {
         self.home = self.distance;
     }
 
-    /// Returns the matrix from scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
-    /// high. The far plane is at infinity, the near plane at a thousandth of the distance.
+    /// Returns the matrix that transforms scene coordinates to OpenGL's clip space, for a viewport `aspect` times as wide as
+    /// high. The far plane is at infinity, and the near plane at a thousandth of the target's distance.
     pub fn view_projection(&self, aspect: f32) -> Mat4 {
         let [right, up, back] = self.axes();
         // `Mat4::look_at` would lose the up direction at the poles.
@@ -143,28 +143,28 @@ impl Camera {
         Mat4::perspective_infinite_rh(self.fov, sane(aspect), self.near()) * view
     }
 
-    /// Returns the depth of the near plane, in scene units.
+    /// Returns the distance from the eye to the near plane, in scene units.
     pub(super) fn near(&self) -> f32 {
         self.distance * 1e-3
     }
 
-    /// Returns the position of the eye.
+    /// Returns the position of the eye, in scene coordinates.
     pub(super) fn eye(&self) -> Vec3 {
         self.target + self.axes()[2] * self.distance
     }
 
-    /// Returns half the picture's width and height at unit distance from the eye.
+    /// Returns half the width and half the height of the view at unit distance from the eye.
     pub(super) fn lens(&self, aspect: f32) -> [f32; 2] {
         let half_height = (self.fov / 2.0).tan();
         [half_height * sane(aspect), half_height]
     }
 
-    /// Returns the factor that enlarges sprites in close views. The square root lets the gaps between bodies grow faster.
+    /// Returns the factor that enlarges sprites in close views. It is a square root, so gaps between bodies grow faster.
     pub(super) fn closeness(&self) -> f32 {
         (self.home / self.distance).sqrt().clamp(0.25, 8.0)
     }
 
-    /// Returns the directions right, up and towards the eye, in scene coordinates.
+    /// Returns the unit vectors to the right, up and from the target to the eye, in scene coordinates.
     pub(super) fn axes(&self) -> [Vec3; 3] {
         let ((sin_yaw, cos_yaw), (sin_pitch, cos_pitch)) = (self.yaw.sin_cos(), self.pitch.sin_cos());
         let right = Vec3::new(cos_yaw, sin_yaw, 0.0);
@@ -172,7 +172,7 @@ impl Camera {
         [right, back.cross(right), back]
     }
 
-    /// Returns the offset from the target to the point in the target's plane at `(x, y)` viewport heights from the middle.
+    /// Returns the offset from the target to a point in the target's plane, `(x, y)` viewport heights from the middle.
     pub(super) fn on_target_plane(&self, x: f32, y: f32) -> Vec3 {
         let [right, up, _] = self.axes();
         (right * x - up * y) * (2.0 * (self.fov / 2.0).tan() * self.distance)
@@ -186,7 +186,7 @@ impl Camera {
     }
 }
 
-/// Clamps an aspect ratio, which is 0 or NaN for a minimised window.
+/// Clamps an aspect ratio to a usable range; the ratio of a minimised window is 0 or NaN.
 fn sane(aspect: f32) -> f32 {
     if aspect.is_finite() { aspect.clamp(0.01, 100.0) } else { 1.0 }
 }

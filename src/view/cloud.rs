@@ -16,7 +16,7 @@ use crate::base::bodies::Points;
 use crate::base::error::{Error, Result};
 use crate::base::look::Palette;
 
-/// Vertex with the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
+/// Vertex that holds the position and size `(x, y, z, w)` of a body, as in [`Points::positions`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Body {
@@ -24,7 +24,7 @@ pub(super) struct Body {
 }
 implement_vertex!(Body, body);
 
-/// Vertex with the value that a body's colour shows, as in [`Points::values`].
+/// Vertex that holds the value that a body's colour shows, as in [`Points::values`].
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(super) struct Value {
@@ -32,27 +32,27 @@ pub(super) struct Value {
 }
 implement_vertex!(Value, value);
 
-/// Share of the distance to the new range that an end of the colour map moves per upload: outwards fast, so that values soon
-/// fit, and inwards slowly, so that colours are steady while bodies come and go.
+/// Share of the way to the new range that an end of the colour map moves per upload: fast outwards, so that values soon
+/// fit, and slowly inwards, so that colours stay steady while bodies come and go.
 const FOLLOW: [f32; 2] = [0.2, 0.01];
 
-/// Number of bodies from which several threads copy bodies, and number of these threads: a single thread does not saturate
-/// the memory (1 M bodies beside an H200: 3.5 ms with one thread, 1.4 ms with four).
+/// Minimum number of bodies that several threads copy together, and number of these threads. A single thread does not
+/// saturate the memory: on the host of an H200, 1 M bodies take 3.5 ms with one thread, 1.4 ms with four.
 const MANY: usize = 1 << 18;
 const THREADS: usize = 4;
 
-/// Vertex buffers of bodies and of their values, with the same length.
+/// Vertex buffers of bodies and of their values, of equal length.
 type Buffers = (VertexBuffer<Body>, VertexBuffer<Value>);
 
 fn len(buffers: &Option<Buffers>) -> usize {
     buffers.as_ref().map_or(0, |(bodies, _)| bodies.len())
 }
 
-/// Vertex buffers and colour map of the bodies, for all drawing styles.
+/// Vertex buffers and colour map of the bodies, which every way of drawing bodies uses.
 pub(super) struct Cloud {
     context: Rc<Context>,
     palette: Texture2d,
-    /// Buffers of the current bodies; `None` without bodies.
+    /// Buffers of the current bodies; `None` if there are no bodies.
     pub buffers: Option<Buffers>,
     /// Buffers of the previous bodies, which OpenGL may still read. Each upload swaps the two sets of buffers.
     spare: Option<Buffers>,
@@ -72,7 +72,7 @@ impl Cloud {
         len(&self.buffers)
     }
 
-    /// Replaces the bodies. If `alike`, the colour map's range moves smoothly to `value_range`.
+    /// Replaces the bodies. If `alike`, the colour map's range moves smoothly to `value_range`; otherwise it jumps.
     pub(super) fn upload(&mut self, points: &Points, value_range: [f32; 2], alike: bool) -> Result<()> {
         let count = points.positions.len();
         if points.values.len() != count {
@@ -95,13 +95,13 @@ impl Cloud {
         Ok(())
     }
 
-    /// Replaces the colour map.
+    /// Replaces the colour map with that of `palette`.
     pub(super) fn set_palette(&mut self, palette: Palette) -> Result<()> {
         self.palette = palette_texture(&self.context, palette)?;
         Ok(())
     }
 
-    /// Allocates persistently mapped buffers: OpenGL reads the written memory without a copy.
+    /// Allocates persistently mapped buffers, from which OpenGL reads directly; `None` if `count` is 0.
     fn allocate(&self, count: usize) -> Result<Option<Buffers>> {
         if count == 0 {
             return Ok(None);
@@ -112,13 +112,13 @@ impl Cloud {
         Ok(Some((bodies, values)))
     }
 
-    /// Returns the colour map.
+    /// Returns a sampler that reads the colour map.
     pub(super) fn palette(&self) -> Sampler<'_, Texture2d> {
         pixels(&self.palette)
     }
 }
 
-/// Creates a texture with one row of 256 colours, from low to high values.
+/// Creates a texture with one row of 256 colours of the palette, from low to high values.
 fn palette_texture(context: &Rc<Context>, palette: Palette) -> Result<Texture2d> {
     let row = (0..256).flat_map(|i| {
         let [red, green, blue] = palette.colour(i as f32 / 255.0);
@@ -146,7 +146,7 @@ fn copy((bodies, values): (&[Body], &[Value]), (to_bodies, to_values): (&mut [Bo
     });
 }
 
-/// Moves the range `old` one step towards `new`. The result is finite and not empty.
+/// Returns the range `old` moved one step towards `new`. The result is finite and not empty.
 pub(super) fn followed(old: [f32; 2], new: [f32; 2]) -> [f32; 2] {
     let towards = |i: usize, outwards: bool| old[i] + (new[i] - old[i]) * FOLLOW[usize::from(!outwards)];
     let (low, high) = (towards(0, new[0] < old[0]), towards(1, new[1] > old[1]));

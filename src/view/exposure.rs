@@ -10,17 +10,17 @@ use super::fill::{fill, pixels, surface, texture};
 use super::opengl::source;
 use crate::base::error::Result;
 
-/// Side, in pixels, of the blocks that the first pass of the brightness measurement sums.
+/// Side length in pixels of the blocks that the first pass of the brightness measurement sums.
 const FIRST: u32 = 8;
-/// Side, in pixels, of the blocks that each further pass of the brightness measurement sums.
+/// Side length in pixels of the blocks that each further pass of the brightness measurement sums.
 const NEXT: u32 = 16;
 
-/// Measures the brightness of a picture by summing over larger and larger blocks of pixels.
+/// Measures the brightness of a picture in several passes, which sum larger and larger blocks of pixels.
 pub(super) struct Meter {
     context: Rc<Context>,
     measure: Program,
     sum: Program,
-    /// Sums over larger and larger blocks; the last level has one pixel.
+    /// Sums over larger and larger blocks of pixels; the last texture has one pixel for the whole picture.
     levels: Vec<Texture2d>,
 }
 
@@ -53,7 +53,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Returns one pixel with the sum of the weighted logarithms of the light, and the sum of the weights.
+    /// Returns a 1×1 texture that holds the weighted sum of the logarithms of the light, and the sum of the weights.
     pub(super) fn measured(&self) -> &Texture2d {
         &self.levels[self.levels.len() - 1]
     }

@@ -18,10 +18,10 @@ use crate::base::flow::{Image, Tones};
 pub(super) struct Field {
     context: Rc<Context>,
     program: Program,
-    /// The image, if any.
+    /// The current image of the flow; `None` if there is no image.
     pub texture: Option<Texture2d>,
     tones: Tones,
-    /// Values at the ends of the colour map.
+    /// Values of the image at the two ends of the colour map.
     range: [f32; 2],
 }
 
@@ -32,7 +32,7 @@ impl Field {
         Ok(Self { context: context.clone(), program, texture: None, tones: Tones::None, range: [0.0, 1.0] })
     }
 
-    /// Replaces the image. If `alike`, the colour map's range moves smoothly to the range of the new image.
+    /// Replaces the image. If `alike`, the colour map's range moves smoothly to that of the new image; otherwise it jumps.
     pub(super) fn upload(&mut self, image: &Image, alike: bool) -> Result<()> {
         let Image { width, height, ref values, tones } = *image;
         if width * height == 0 || values.len() != width * height {

@@ -13,7 +13,7 @@ use glium::{Blend, DrawParameters, Program, Rect, Surface};
 use super::opengl::graphics;
 use crate::base::error::Result;
 
-/// Runs a program for every pixel of `area`, or of the whole surface.
+/// Runs a shader program for every pixel of `area`, or of the whole surface if `area` is `None`.
 pub(super) fn fill(
     surface: &mut impl Surface,
     area: Option<Rect>,
@@ -29,7 +29,7 @@ pub(super) fn fill(
         .map_err(graphics("paint the picture"))
 }
 
-/// Returns the part of `area` outside `hidden`, as rectangles.
+/// Returns rectangles that cover the part of `area` outside `hidden`.
 pub(super) fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
     let ends = |rect: Rect| (rect.left + rect.width, rect.bottom + rect.height);
     let (right, top) = ends(area);
@@ -48,7 +48,7 @@ pub(super) fn without(area: Rect, hidden: Option<Rect>) -> Vec<Rect> {
     parts.into_iter().filter(|part| part.width > 0 && part.height > 0).collect()
 }
 
-/// Creates a texture that can be drawn into.
+/// Creates a texture without mipmaps that can be drawn into.
 pub(super) fn texture(
     context: &Rc<Context>,
     format: UncompressedFloatFormat,

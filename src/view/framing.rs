@@ -6,17 +6,17 @@ use crate::base::bodies::{FINITE_LIMIT, Points, Shape};
 
 /// Minimum share of the bodies that must be visible.
 const SHARE: f64 = 0.9;
-/// Factor by which the camera may move back to show all bodies instead of only [`SHARE`] of them.
+/// Largest factor by which the distance may grow to show all bodies instead of only [`SHARE`] of them.
 const REACH: f64 = 1.15;
-/// Factor by which the camera moves back to leave a margin around the bodies.
+/// Factor by which the distance grows to leave a margin around the bodies.
 const MARGIN: f64 = 1.05;
-/// Maximum number of bodies that framing considers. Of more bodies, it takes a sample of this size.
+/// Maximum number of bodies that framing considers; larger numbers are sampled.
 const SAMPLE: usize = 16_384;
 
-/// Number of bodies in the sample from which [`middle`] finds the centre of many bodies.
+/// Maximum number of bodies that [`middle`] considers; larger numbers are sampled.
 const MIDDLE_SAMPLE: usize = 4_096;
 
-/// Returns the planet's position, or the centre of mass without escaping bodies; `None` for a flow and without bodies.
+/// Returns the planet's position, or else the centre of mass without escaping bodies; `None` for a flow or no bodies.
 pub fn middle(points: &Points) -> Option<Vec3> {
     match points.shape {
         Shape::Spheres { planet } if planet > 0.0 => return Some(Vec3::ZERO),
@@ -29,7 +29,7 @@ pub fn middle(points: &Points) -> Option<Vec3> {
     centre(&mut bodies).map(|at| at.as_vec3())
 }
 
-/// The camera's frustum: half extents at unit distance; pitch and yaw in radians.
+/// The camera's view: half its width and height at unit distance from the eye; pitch and yaw in radians.
 pub(super) struct Frame {
     pub half_width: f32,
     pub half_height: f32,
@@ -38,8 +38,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Returns the target and the distance that show the bodies and the planet; `None` if nothing is finite. The target is
-    /// the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
+    /// Returns the target and the camera distance that show the bodies and the planet; `None` if nothing has a finite
+    /// position. The target is the planet, or else the bodies' centre. The distance is 0 if all bodies are at one position.
     pub(super) fn fit(&self, points: &Points) -> Option<(Vec3, f32)> {
         if let Shape::Tracers { half } = points.shape {
             return Some((Vec3::ZERO, (self.plane(half.map(f64::from)) * MARGIN) as f32));
@@ -53,7 +53,7 @@ impl Frame {
         Some((centre.as_vec3(), (distance * MARGIN) as f32))
     }
 
-    /// Returns the camera distance that shows nearly all bodies.
+    /// Returns the distance from `centre` at which the camera shows nearly all bodies.
     fn distance(&self, bodies: &[Placed], centre: DVec3) -> f64 {
         if bodies.is_empty() {
             return 0.0;
@@ -64,7 +64,7 @@ impl Frame {
         beyond.iter().fold(*most, |a, b| a.max(*b)).min(*most * REACH)
     }
 
-    /// Returns the camera distance that shows the rectangle from (−x, −y) to (x, y) in the plane z = 0.
+    /// Returns the distance at which the camera shows the rectangle from (−x, −y) to (x, y) in the plane z = 0.
     fn plane(&self, [x, y]: [f64; 2]) -> f64 {
         let ((sin_yaw, cos_yaw), (sin, cos)) =
             (f64::from(self.yaw).sin_cos(), f64::from(self.pitch).abs().sin_cos());
@@ -74,11 +74,11 @@ impl Frame {
         wide.max(high) + along * cos
     }
 
-    /// Returns the distance that shows a body at `offset` from the target after any rotation about the z axis.
+    /// Returns the distance at which a body at `offset` from the target is in view after any rotation about the z axis.
     ///
-    /// A body on a circle of radius ρ around the z axis is, at the angle θ, ρ cos θ to the side and ρ sin θ cos(pitch)
-    /// nearer to the eye. The width needs the maximum of the sum of these two, weighted by the frame's extents; the
-    /// height needs the point nearest to the eye. The frame's sides slant, so a ball of radius r needs more than r.
+    /// At the angle θ on a circle of radius ρ around the z axis, a body is ρ cos θ to the side and ρ sin θ cos(pitch) nearer
+    /// to the eye. The width of the view must fit the maximum of the weighted sum of these two, and the height must fit the
+    /// point nearest to the eye. The sides of the view slant, so a ball of radius r needs more room than r.
     fn needed(&self, offset: DVec3, radius: f64) -> f64 {
         let (sin, cos) = f64::from(self.pitch).abs().sin_cos();
         let (rho, z) = (offset.truncate().length(), offset.z.abs());
@@ -89,7 +89,7 @@ impl Frame {
     }
 }
 
-/// A visible body with a finite position.
+/// A visible body with a finite position: where it is, its weight in the centre, and its radius.
 struct Placed {
     at: DVec3,
     weight: f64,
@@ -97,7 +97,7 @@ struct Placed {
 }
 
 impl Placed {
-    /// Converts a body; `None` if it is hidden or not finite. Balls have equal weights, since their masses are unknown.
+    /// Converts a body; `None` if the body is hidden or not finite. Balls get equal weights, since their masses are unknown.
     fn of([x, y, z, w]: [f32; 4], shape: Shape) -> Option<Self> {
         let size = if w.is_finite() && w > 0.0 { f64::from(w) } else { 0.0 };
         let (weight, radius, shown) = match shape {
@@ -109,7 +109,7 @@ impl Placed {
     }
 }
 
-/// Returns the centre of mass of the bodies nearest to the median; escaping bodies do not move this centre.
+/// Returns the centre of mass of the bodies nearest to the median position, which escaping bodies cannot move.
 fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     let middle = bodies.len() / 2;
     let mut median = |axis: usize| {
@@ -127,7 +127,7 @@ fn centre(bodies: &mut [Placed]) -> Option<DVec3> {
     Some(if mass > 0.0 { mean(&|m| m / mass) } else { mean(&|_| 1.0 / near.len() as f64) })
 }
 
-/// Returns the index of the last of `count` sorted bodies that must be visible.
+/// Returns the index of the last body that must be visible, if `count` bodies are sorted by their distance.
 fn share_of(count: usize) -> usize {
     ((count as f64 * SHARE).ceil() as usize).clamp(1, count) - 1
 }

@@ -23,7 +23,7 @@ impl Grid {
         Ok(Self { program: source!("grid", "fill").compile(context)? })
     }
 
-    /// Draws the grid into `area`, behind the bodies in the texture `light`.
+    /// Draws the grid and the axes into `area`, behind the bodies in the texture `light`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -52,7 +52,7 @@ impl Grid {
     }
 }
 
-/// Returns the ends of the z axis in pixels, `reach` up and down from the origin; the part behind the eye is clipped.
+/// Returns the two ends of the drawn z axis in pixels, `reach` above and below the origin; clips the part behind the eye.
 fn upright(camera: &Camera, size: Vec2, reach: f32) -> [f32; 4] {
     let matrix = camera.view_projection(size.x / size.y);
     let [top, foot] = [1.0, -1.0].map(|side| matrix * (Vec3::Z * side * reach).extend(1.0));

@@ -11,7 +11,7 @@ use super::fill;
 use super::opengl::{PREMULTIPLIED, source};
 use crate::base::error::Result;
 
-/// A transparent picture that is drawn over a surface of the same size.
+/// A transparent picture, such as the panel, that is drawn over a surface of the same size.
 pub struct Layer {
     context: Rc<Context>,
     program: Program,
@@ -29,7 +29,7 @@ impl Layer {
         fill::texture(context, UncompressedFloatFormat::U8U8U8U8, size)
     }
 
-    /// Resizes the layer. Returns whether the size changed, which clears the layer.
+    /// Resizes the layer to `size`, and returns whether the size changed. A change clears the layer.
     pub(crate) fn fit(&mut self, size: (u32, u32)) -> Result<bool> {
         let fits = self.texture.dimensions() == size;
         if !fits {
@@ -43,7 +43,7 @@ impl Layer {
         fill::surface(&self.context, &self.texture)
     }
 
-    /// Draws the parts of the layer in `areas`, which do not overlap, over the same parts of a surface.
+    /// Draws the parts of the layer in `areas` over the same parts of a surface. The areas must not overlap.
     pub(crate) fn lay(&self, surface: &mut impl Surface, areas: impl Iterator<Item = Rect>) -> Result<()> {
         let uniforms = uniform! { layer: fill::pixels(&self.texture) };
         areas.into_iter().try_for_each(|area| {

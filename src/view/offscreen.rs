@@ -20,14 +20,14 @@ use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 use super::opengl::graphics;
 use crate::base::error::{Error, Result};
 
-/// A texture to draw into instead of a window, in any OpenGL context.
+/// A texture that is drawn into instead of a window, in any OpenGL context.
 pub struct Canvas {
     context: Rc<Context>,
     texture: Texture2d,
 }
 
 impl Canvas {
-    /// Opens a context without a window, on the first device that works, GPUs first, and creates a canvas in it.
+    /// Opens an OpenGL context without a window, on the first device that works (GPUs first), and creates a canvas in it.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`] if EGL or a device is missing, or if the device cannot draw this size.
@@ -39,7 +39,7 @@ impl Canvas {
         Self::new(&context, size)
     }
 
-    /// Returns the context, in which programs, buffers and a [`super::View`] can be created.
+    /// Returns the OpenGL context, which programs, buffers and a [`super::View`] can be created in.
     pub fn context(&self) -> &Rc<Context> {
         &self.context
     }
@@ -49,7 +49,7 @@ impl Canvas {
         self.context.get_opengl_renderer_string()
     }
 
-    /// Creates a canvas of `(width, height)` pixels, if the device can draw this size.
+    /// Creates a canvas of `(width, height)` pixels; fails if the device cannot draw this size.
     pub(crate) fn new(context: &Rc<Context>, (width, height): (u32, u32)) -> Result<Self> {
         let most = context.get_capabilities().max_texture_size as u32;
         if !(1..=most).contains(&width) || !(1..=most).contains(&height) {
@@ -62,7 +62,7 @@ impl Canvas {
         Ok(Self { context: context.clone(), texture })
     }
 
-    /// Calls `draw` with the surface, which still holds the previous picture, and returns the new picture.
+    /// Calls `draw` with the canvas as a surface that still holds the previous picture, and returns the new picture.
     ///
     /// # Errors
     /// Returns the error of `draw`, or [`Error::Graphics`].
@@ -70,7 +70,7 @@ impl Canvas {
         self.render_raw(draw).map(RawPicture::into_picture)
     }
 
-    /// Calls `draw` like [`Canvas::render`], but leaves the conversion of the pixels to the caller.
+    /// Calls `draw` like [`Canvas::render`], but returns the pixels unconverted, for [`RawPicture::into_picture`].
     pub(crate) fn render_raw(
         &self,
         draw: impl FnOnce(&mut SimpleFrameBuffer<'_>) -> Result<()>,
@@ -85,11 +85,11 @@ impl Canvas {
     }
 }
 
-/// A picture as OpenGL returns it: RGBA, bottom row first.
+/// A picture as OpenGL returns it: RGBA pixels, bottom row first.
 pub struct RawPicture(RgbaImage);
 
 impl RawPicture {
-    /// Returns the picture as RGB, top row first.
+    /// Converts the picture to RGB pixels, top row first.
     pub fn into_picture(self) -> RgbImage {
         let mut picture = self.0;
         // OpenGL's first row is the bottom row.
@@ -98,7 +98,7 @@ impl RawPicture {
     }
 }
 
-/// Makes a context current on this thread, on the first device that works.
+/// Creates an OpenGL context on the first device that works, and makes the context current on this thread.
 fn open() -> Result<PossiblyCurrentContext> {
     const HELP: &str = "on Debian and Ubuntu, apt install libegl1 libgl1-mesa-dri";
     let devices = Device::query_devices().map_err(|e| {
@@ -138,7 +138,7 @@ fn open_device(device: &Device) -> glutin::error::Result<PossiblyCurrentContext>
     unsafe { display.create_context(&config, &attributes) }?.make_current_surfaceless()
 }
 
-/// The backend that glium needs to use the context.
+/// The backend through which glium uses a context without a window.
 struct Surfaceless {
     context: PossiblyCurrentContext,
     size: (u32, u32),

@@ -12,34 +12,34 @@ use glium::{Blend, BlendingFunction, DrawParameters, LinearBlendingFactor as Fac
 
 use crate::base::error::{Error, Result};
 
-/// Background colour in sRGB, 0 to 1: nearly black, slightly blue.
+/// Background colour in sRGB, from 0 to 1: nearly black, slightly blue.
 pub const BACKGROUND: [f32; 3] = [0.020, 0.024, 0.040];
 
-/// Reference height of a picture, in pixels, for the sizes of sprites and strips.
+/// Height of a picture in pixels at which sprites and trails have their nominal sizes.
 const REFERENCE_HEIGHT: f32 = 800.0;
 
-/// Returns the factor from sizes at the reference height to sizes in a picture of this height.
+/// Returns the factor that converts sizes at the reference height to sizes in a picture of this height.
 pub(super) fn scale(height: u32) -> f32 {
     height as f32 / REFERENCE_HEIGHT
 }
 
-/// Returns whether a software renderer draws, judged by its name.
+/// Returns whether OpenGL draws in software, judged by the renderer's name.
 pub fn is_software(context: &Context) -> bool {
     let renderer = context.get_opengl_renderer_string();
     ["llvmpipe", "softpipe", "SwiftShader"].iter().any(|name| renderer.contains(name))
 }
 
-/// Returns a converter of glium and glutin errors; `what` names the failed operation, such as "draw the bodies".
+/// Returns a function that converts glium and glutin errors; `what` names the operation, such as "draw the bodies".
 pub(super) fn graphics<E: Display>(what: &str) -> impl FnOnce(E) -> Error {
     move |reason| Error::Graphics(format!("OpenGL: cannot {what}: {reason}"))
 }
 
-/// Returns blending that adds the source times `source` to the destination times `destination`.
+/// Returns the blending function that adds the new colour times `source` to the existing colour times `destination`.
 pub(super) const fn blending(source: Factor, destination: Factor) -> BlendingFunction {
     BlendingFunction::Addition { source, destination }
 }
 
-/// Returns blending with the same factors for colour and alpha.
+/// Returns additive blending with the same two factors for colour and alpha.
 const fn blend(source: Factor, destination: Factor) -> Blend {
     let both = blending(source, destination);
     Blend { color: both, alpha: both, constant_value: (0.0, 0.0, 0.0, 0.0) }
@@ -49,7 +49,7 @@ const fn blend(source: Factor, destination: Factor) -> Blend {
 pub(super) const ADD: Blend = blend(Factor::One, Factor::One);
 /// Blending that lays colours with premultiplied alpha over the existing colours.
 pub(super) const PREMULTIPLIED: Blend = blend(Factor::One, Factor::OneMinusSourceAlpha);
-/// Blending that lays colours over the existing colours by alpha, and leaves the surface opaque.
+/// Blending that lays colours over the existing colours in proportion to alpha, and leaves the surface opaque.
 pub(super) const OVER: Blend = Blend {
     color: blending(Factor::SourceAlpha, Factor::OneMinusSourceAlpha),
     ..blend(Factor::Zero, Factor::One)
@@ -59,7 +59,7 @@ pub(super) const fn fade(kept: f32) -> Blend {
     Blend { constant_value: (0.0, 0.0, 0.0, kept), ..blend(Factor::One, Factor::ConstantAlpha) }
 }
 
-/// Draws a sprite for each vertex; `what` names the sprites in errors.
+/// Draws one sprite per vertex; `what` names the sprites in errors.
 pub(super) fn draw_sprites<'a>(
     surface: &mut impl Surface,
     what: &str,
@@ -73,7 +73,7 @@ pub(super) fn draw_sprites<'a>(
         .map_err(graphics(&format!("draw {what}")))
 }
 
-/// Source text of a program's shaders; `name` appears in error messages.
+/// Source text of the shaders of a program; `name` appears in error messages.
 pub(super) struct Source {
     pub name: &'static str,
     pub vertex: &'static str,
@@ -81,7 +81,7 @@ pub(super) struct Source {
     pub fragment: &'static str,
 }
 
-/// Returns the [`Source`] of `shaders/NAME.frag` with `shaders/NAME.vert`, or with another vertex shader.
+/// Embeds `shaders/NAME.frag` with `shaders/NAME.vert`, or with another vertex shader, as a [`Source`].
 macro_rules! source {
     ($name:literal) => {
         source!($name, $name)
@@ -98,12 +98,12 @@ macro_rules! source {
 pub(super) use source;
 
 impl Source {
-    /// Compiles the shaders, each after the text of `shaders/common.glsl`.
+    /// Compiles and links the shaders, each with the text of `shaders/common.glsl` in front.
     pub(super) fn compile(&self, context: &Rc<Context>) -> Result<Program> {
         self.compile_with(context, "")
     }
 
-    /// Compiles the shaders with the preprocessor lines `defines`, which are faster than `if` in a software renderer.
+    /// Compiles the shaders with the preprocessor lines `defines`. In a software renderer, `#if` is faster than `if`.
     pub(super) fn compile_with(&self, context: &Rc<Context>, defines: &str) -> Result<Program> {
         let common = include_str!("../../shaders/common.glsl");
         // `#line` makes line numbers in the compiler's messages match the shader's file.

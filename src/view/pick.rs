@@ -5,16 +5,16 @@ use glam::{Vec3, Vec4Swizzles};
 use super::camera::Camera;
 use crate::base::bodies::{Points, Shape};
 
-/// Maximum distance of a click from a body, in viewport heights.
+/// Maximum distance between a click and the body that it selects, in viewport heights.
 const REACH: f32 = 0.03;
 
 impl Camera {
-    /// Returns the screen position of a point, in viewport heights from the middle, and its depth; `None` behind the eye.
+    /// Returns the screen position of a point, in viewport heights from the middle, and its depth; `None` if behind the eye.
     pub fn project(&self, place: Vec3) -> Option<([f32; 2], f32)> {
         self.projector()(place)
     }
 
-    /// Returns [`Self::project`] as a function that is fast for many points.
+    /// Returns a function that does the same as [`Self::project`], but is faster for many points.
     fn projector(&self) -> impl Fn(Vec3) -> Option<([f32; 2], f32)> + use<> {
         let view_projection = self.view_projection(1.0);
         move |place| {
@@ -24,13 +24,13 @@ impl Camera {
         }
     }
 
-    /// Returns the point under the `cursor` in the target's plane, which faces the eye.
+    /// Returns the point under the `cursor` in the target's plane, the plane through the target that faces the eye.
     pub fn on_plane(&self, cursor: [f32; 2]) -> Vec3 {
         self.target + self.on_target_plane(cursor[0], cursor[1])
     }
 
-    /// Returns the index of the body nearest to the `cursor` on the screen, if a body is near; of equally near bodies, the
-    /// front body. Distances to balls are measured to their edges. Bodies behind a planet are ignored.
+    /// Returns the index of the body nearest to the `cursor` on the screen, or `None` if no body is near. Of equally near
+    /// bodies, takes the one in front. Distances to balls are measured to their edges. Ignores bodies behind a planet.
     pub fn pick(&self, points: &Points, cursor: [f32; 2]) -> Option<usize> {
         if matches!(points.shape, Shape::Tracers { .. }) {
             return None;

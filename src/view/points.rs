@@ -23,12 +23,12 @@ impl Glow {
         Ok(Self { program: source!("points").compile(context)?, typical_mass: 0.0 })
     }
 
-    /// Determines the mass of a typical body. A body of this mass gets a sprite of the typical size.
+    /// Determines the mass of a typical body, which is drawn with a sprite of the typical size.
     pub(super) fn weigh(&mut self, positions: &[[f32; 4]]) {
         self.typical_mass = typical_mass(positions);
     }
 
-    /// Adds the light of the bodies to `surface`. If `hides` is set, bodies without mass are not drawn.
+    /// Adds the light of the bodies to `surface`. If `hides` is set, skips bodies without mass.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -61,7 +61,7 @@ impl Glow {
     }
 }
 
-/// Returns the 90th percentile of the masses in a sample of the bodies; 0 if no body has mass.
+/// Returns the 90th percentile of the positive masses in a sample of the bodies; 0 if no sampled body has mass.
 fn typical_mass(positions: &[[f32; 4]]) -> f32 {
     let stride = positions.len().div_ceil(4096).max(1);
     let mut masses: Vec<f32> =

@@ -22,7 +22,7 @@ pub struct View {
     is_software: bool,
     cloud: cloud::Cloud,
     shape: Shape,
-    /// Number of the quantity that the colours show: see [`Points::colours`].
+    /// Identifies the quantity that the colours show: see [`Points::colours`]. `None` lets the next upload reset the range.
     colours: Option<u64>,
     field: field::Field,
     glow: points::Glow,
@@ -33,12 +33,12 @@ pub struct View {
     meter: exposure::Meter,
     bloom: bloom::Bloom,
     grid: grid::Grid,
-    /// Camera and size of the last drawn light; `None` if the light is outdated.
+    /// Camera and size in pixels with which the light was last drawn; `None` if the light is outdated.
     drawn: Option<(Camera, [u32; 2])>,
 }
 
 impl View {
-    /// Compiles all shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
+    /// Creates a renderer and compiles all shaders. Needs an OpenGL 3.3 core context. The initial look is [`Look::plain`].
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) with the reason if OpenGL lacks a feature.
@@ -63,7 +63,7 @@ impl View {
         })
     }
 
-    /// Sets the look of the next pictures. Does nothing if the look is unchanged.
+    /// Sets the look of the following pictures. Does nothing if the look is unchanged.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -78,12 +78,12 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether trails are enabled but not drawn, because there are too many bodies.
+    /// Returns whether trails are enabled but cannot be drawn because there are too many bodies.
     pub fn lacks_trails(&self) -> bool {
         self.look.trails >= 1.0 && self.trails.are_too_many(self.cloud.count())
     }
 
-    /// Discards trails and the meaning of colours. Called before another scene or another time is shown.
+    /// Discards the trails and lets the next upload reset the colour range. Call this before showing another scene or time.
     pub fn forget(&mut self) {
         self.trails.forget();
         self.colours = None;
@@ -93,8 +93,8 @@ impl View {
     /// colour map follows the range smoothly while the number of bodies, the kind of their shape and the meaning of colours
     /// stay unchanged, so that colours do not flicker.
     ///
-    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to time drawing, end with
-    /// `Context::finish`.
+    /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure drawing times,
+    /// call `Context::finish` last.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL is out of memory.
@@ -112,8 +112,8 @@ impl View {
         self.trails.note(&self.cloud, self.look.trails)
     }
 
-    /// Draws the bodies into every pixel of `area`, in pixels from the lower left corner, or of the whole surface. If
-    /// camera, size and bodies are unchanged, the bodies are not drawn again.
+    /// Draws the picture into `area`, in pixels from the lower left corner, or into the whole surface if `area` is `None`.
+    /// If camera, size and bodies are unchanged, reuses the bodies' light instead of drawing the bodies again.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -121,7 +121,7 @@ impl View {
         self.draw_beside(surface, camera, (area, None))
     }
 
-    /// Draws like [`View::draw`], but may skip the part of the area that the rectangle `hidden` covers.
+    /// Draws like [`View::draw`], but may skip the part of `area` that the rectangle `hidden` covers.
     ///
     /// # Errors
     /// Returns [`Error::Graphics`](crate::base::error::Error::Graphics) if OpenGL fails.
@@ -166,7 +166,7 @@ impl View {
         Ok(())
     }
 
-    /// Draws the bodies into an internal texture, measures their light, and computes the bloom.
+    /// Draws the bodies into the texture that collects light, measures the light, and computes the bloom.
     fn collect_light(&mut self, camera: &Camera) -> Result<()> {
         let Self { look, cloud, shape, target, .. } = self;
         let (_, height) = target.texture().dimensions();
@@ -193,12 +193,12 @@ impl View {
         Ok(())
     }
 
-    /// Returns whether the exposure is automatic: never for balls, lit by a fixed sun, or for tracers, drawn over an image.
+    /// Returns whether the exposure is automatic. Never for balls (lit by a fixed sun) or tracers (drawn over an image).
     fn is_metered(&self) -> bool {
         self.look.auto_exposure && self.shape == Shape::Glow
     }
 
-    /// Returns the weight of the bloom. The weight is lower for a flow, whose many tracers would otherwise blur into a fog.
+    /// Returns the weight of the bloom. The weight is lower for a flow, because its many tracers would blur into a fog.
     fn bloom_share(&self) -> f32 {
         let of_all = if matches!(self.shape, Shape::Tracers { .. }) { 0.2 } else { 1.0 };
         BLOOM * of_all * self.look.bloom_strength

@@ -33,8 +33,8 @@ impl Spheres {
         Ok(Self { program: source.compile(context)?, planet })
     }
 
-    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The surface's depth must be
-    /// cleared to 0, which stands for infinity.
+    /// Draws the bodies, and a planet of radius `planet` at the origin unless the radius is 0. The depth buffer of `surface`
+    /// must be cleared to 0, which stands for infinity.
     ///
     /// The first pass draws the pixels inside the balls, in any order, with a depth test. The second pass blends the partly
     /// covered pixels of the outlines, so that soft edges show the background.

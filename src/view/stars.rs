@@ -10,9 +10,9 @@ use super::camera::Camera;
 use super::opengl::{ADD, draw_sprites, graphics, source};
 use crate::base::error::Result;
 
-/// Number of stars on the whole sphere; about 400 are in view.
+/// Number of stars in the whole sky; about 400 are in view.
 const COUNT: usize = 3000;
-/// Light of the brightest star at full brightness.
+/// Light of the brightest star if the look's `stars` is 1.
 const BRIGHTEST: f32 = 6.0;
 
 #[repr(C)]
@@ -36,7 +36,7 @@ impl Stars {
         Ok(Self { program: source!("stars").compile(context)?, all })
     }
 
-    /// Adds the stars' light. See `shaders/stars.frag` for `covers`; `scale` is the height over the reference height.
+    /// Adds the light of the stars to `surface`. See `shaders/stars.frag` for `covers`, and `opengl::scale` for `scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
@@ -55,7 +55,7 @@ impl Stars {
     }
 }
 
-/// Returns stars spread uniformly over the sphere; few are bright.
+/// Returns stars spread uniformly over the sky; few of them are bright.
 fn stars() -> Vec<Star> {
     let mut state = 0x9e37_79b9_u32;
     // Xorshift generator (Marsaglia 2003).

@@ -12,11 +12,11 @@ use super::opengl::{BACKGROUND, OVER, Source, graphics, source};
 use crate::base::bodies::Shape;
 use crate::base::error::Result;
 
-/// Texture that collects light. For glows, RGB holds the colours weighted by light, and alpha the sum of the light. For
-/// balls, RGB holds the light, and alpha the covered share of the pixel.
+/// Texture that collects light, and the programs that turn the light into a picture. For glows, RGB holds the colours
+/// weighted by light, and alpha the sum of the light. For balls, RGB holds the light, and alpha the covered share.
 pub(super) struct Target {
     context: Rc<Context>,
-    /// Programs for tone mapping, without and with bloom.
+    /// Programs that tone-map the light of glows, without and with bloom.
     tone_map: [Program; 2],
     compose: [Program; 2],
     light: Texture2d,
@@ -39,7 +39,7 @@ impl Target {
         })
     }
 
-    /// Resizes the target's textures to this size in pixels, if needed.
+    /// Resizes the textures of the target to this size in pixels, if the size differs.
     pub(super) fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         if self.light.dimensions() != (width, height) {
             (self.light, self.depth) = attachments(&self.context, width, height)?;
@@ -55,7 +55,7 @@ impl Target {
         Ok(light)
     }
 
-    /// Clears the target and its depth and returns it as a surface for balls. Depth is stored as its reciprocal.
+    /// Clears the target and its depth buffer, and returns it as a surface for balls. Stores the reciprocal of the depth.
     pub(super) fn space(&self) -> Result<SimpleFrameBuffer<'_>> {
         let mut space = SimpleFrameBuffer::with_depth_buffer(&self.context, &self.light, &self.depth)
             .map_err(graphics("draw into a half-float texture with depth"))?;
@@ -68,7 +68,7 @@ impl Target {
         &self.light
     }
 
-    /// Tone-maps the rendered light into `area` of the surface, which has the target's size, without the part `hidden`.
+    /// Tone-maps the collected light into `area` of `surface`, except into the part `hidden`. `area` has the target's size.
     /// If `over` is set, blends with the existing pixels; otherwise paints on the background colour.
     pub(super) fn paint(
         &self,
@@ -102,13 +102,13 @@ impl Target {
 
 /// Settings of tone mapping.
 pub(super) struct ToneMapping<'a> {
-    /// Exposure in stops; each doubles the light.
+    /// Exposure in stops. Each stop doubles the light.
     pub stops: f32,
-    /// Measured brightness for automatic exposure: see `shaders/tonemap.vert`.
+    /// Measured brightness for automatic exposure (see `shaders/tonemap.vert`); `None` if the exposure is fixed.
     pub measured: Option<&'a Texture2d>,
-    /// Bloom texture and its weight.
+    /// Bloom texture and its weight; `None` for a picture without bloom.
     pub bloom: Option<(&'a Texture2d, f32)>,
-    /// Whether the picture is blended with the existing pixels.
+    /// Whether to blend the picture with the existing pixels instead of painting on the background colour.
     pub over: bool,
 }
 

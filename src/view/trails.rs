@@ -18,11 +18,11 @@ use crate::base::bodies::Shape;
 use crate::base::error::Result;
 use crate::base::look::Look;
 
-/// Maximum number of trail segments in a picture: on a graphics card, and on a software renderer.
+/// Maximum number of trail segments in a picture: first on a graphics card, then on a software renderer.
 const PIECES: [usize; 2] = [1 << 19, 1 << 14];
-/// Maximum number of segments in a trail; more segments would not look smoother.
+/// Maximum number of segments in one trail; more segments would not look smoother.
 const MOST: usize = 96;
-/// Half the width of a trail, in pixels at the reference height.
+/// Half the width of a trail, in pixels of a picture at the reference height.
 const WIDTH: f32 = 0.7;
 
 // SAFETY: four floats without padding, as a texture of four floats reads them.
@@ -36,25 +36,25 @@ unsafe impl TextureBufferContent for Body {
 pub(super) struct Trails {
     context: Rc<Context>,
     program: Program,
-    /// Indices of two triangles for each segment, which has four corners.
+    /// Indices that make two triangles of the four corners of each segment.
     corners: IndexBuffer<u16>,
     /// Maximum number of trail segments in a picture.
     pieces: usize,
     past: Option<Past>,
 }
 
-/// Past positions of the bodies: a ring buffer of rows. Each row holds the positions of all bodies in one picture.
+/// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
     /// Bodies of the newest picture, copied to the graphics card's memory because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
-    /// Number of pictures between two recorded rows of positions.
+    /// Positions are recorded once every `stride` pictures.
     stride: usize,
     newest: usize,
     filled: usize,
-    /// Number of pictures since the newest row of positions.
+    /// Number of pictures since positions were last recorded.
     since: usize,
 }
 
@@ -75,7 +75,7 @@ impl Trails {
         self.past = None;
     }
 
-    /// Records the bodies of the next picture on the graphics card, for trails over `span` pictures.
+    /// Copies the bodies of a new picture within the graphics card's memory, for trails that span `span` pictures.
     pub(super) fn note(&mut self, cloud: &Cloud, span: f32) -> Result<()> {
         let bodies = cloud.count();
         if span < 1.0 || bodies == 0 || self.are_too_many(bodies) {
@@ -104,7 +104,7 @@ impl Trails {
         Ok(())
     }
 
-    /// Returns whether this many bodies are too many for trails.
+    /// Returns whether trails cannot be drawn because there are this many bodies.
     pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }
@@ -121,7 +121,7 @@ impl Trails {
         Ok(Past { places, now, bodies, rows, stride, newest: 0, filled: 0, since: 0 })
     }
 
-    /// Adds the trails' light. Trails of balls are hidden by nearer balls. `scale` is relative to the reference height.
+    /// Adds the light of the trails to `surface`. Nearer balls hide the trails of balls. See `opengl::scale` for `scale`.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,
