@@ -114,10 +114,10 @@ impl Camera {
         }
     }
 
-    /// Frames the bodies: targets the planet or else the bodies' centre, from a distance that shows at least 90 % of the
-    /// bodies at any rotation about the z axis, and shows all bodies if this needs little more distance. `aspect` is width
-    /// over height. The direction does not change. Without finite bodies nothing changes. A single point is viewed from a
-    /// distance of 3.
+    /// Frames the bodies without changing the direction. Targets the planet or else the bodies' centre. The distance shows
+    /// at least 90 % of the bodies at any rotation about the z axis, and all bodies if this needs little more distance. A
+    /// single point is viewed from a distance of 3. `aspect` is width over height. Does nothing if no body has a finite
+    /// position.
     pub fn frame_all(&mut self, points: &Points, aspect: f32) {
         let [half_width, half_height] = self.lens(aspect);
         let frame = framing::Frame { half_width, half_height, pitch: self.pitch, yaw: self.yaw };

@@ -57,7 +57,7 @@ impl Field {
         Ok(())
     }
 
-    /// Draws the image of a flow, which lies in the plane z = 0, into `area`. `half` is half its width and height.
+    /// Draws the image of a flow into `area`. The image lies in the plane z = 0; `half` is half its width and height.
     pub(super) fn draw(
         &self,
         surface: &mut impl Surface,

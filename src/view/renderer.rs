@@ -90,8 +90,8 @@ impl View {
     }
 
     /// Uploads bodies. `value_range` holds the values at the ends of the colour map, in the unit of [`Points::values`]. The
-    /// colour map follows the range smoothly while the number of bodies, the kind of their shape and the meaning of colours
-    /// stay unchanged, so that colours do not flicker.
+    /// colour map follows this range smoothly, so that colours do not flicker. It jumps there if the number of bodies, the
+    /// kind of shape or the meaning of colours changes.
     ///
     /// Copies 20 bytes per body and does not wait for OpenGL. [`View::draw`] only queues work: to measure drawing times,
     /// call `Context::finish` last.
