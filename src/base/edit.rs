@@ -5,7 +5,7 @@ use glam::DVec3;
 /// An edit of the bodies by the user. Each body is identified by its index in the list of bodies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Edit {
-    /// Sets the mass or velocity of a body.
+    /// Sets the mass of a body, its velocity, or both.
     Change {
         /// Index of the body to change.
         body: usize,
@@ -20,7 +20,7 @@ pub enum Edit {
     Launch(Launch),
 }
 
-/// Kind of an edit that can be undone.
+/// Kinds of edits that can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EditKind {

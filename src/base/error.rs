@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A result whose error is an [`Error`], unless another type is given.
+/// A [`std::result::Result`] whose error type is [`Error`] unless another type is given.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Any error of the library, with a message for the user.
@@ -92,8 +92,8 @@ const SENTENCE: usize = 1000;
 /// Maximum number of characters of a compiler's log that an error message shows.
 const LOG: usize = 1 << 16;
 
-/// Displays at most the given number of characters of an untrusted text. Shows control characters, which could send
-/// commands to a terminal, and characters that change the text direction as escape codes. `{:#}` keeps tabs and line breaks.
+/// Displays at most the given number of characters of an untrusted text. Escapes control characters, which could send
+/// commands to a terminal, and characters that change the text direction. `{:#}` keeps tabs and line breaks.
 pub struct Plain<T>(pub T, pub usize);
 
 impl<T: Display> Display for Plain<T> {

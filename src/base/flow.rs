@@ -177,7 +177,7 @@ pub fn deviations(populations: &[f64; SPEEDS], rest: f32) -> [f64; SPEEDS] {
     std::array::from_fn(|k| populations[k] - WEIGHTS[k] * f64::from(rest))
 }
 
-/// Returns the density Σ f and the velocity Σ f·direction / Σ f of a cell.
+/// Returns the density Σ f of a cell, and its velocity Σ f·direction / Σ f in cells per step.
 pub fn macroscopic(populations: &[f64; SPEEDS]) -> (f64, [f64; 2]) {
     let density: f64 = populations.iter().sum();
     let momentum = |axis: usize| -> f64 {

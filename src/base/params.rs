@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Effect of changing a parameter, from the cheapest to the costliest.
+/// Effects that a change of a parameter can have, from the cheapest to the costliest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeEffect {
     /// The change affects the picture but not the simulation.
@@ -38,7 +38,7 @@ pub struct Info {
     pub help: &'static str,
     /// Unit of the value; empty if the value has no unit.
     pub unit: &'static str,
-    /// Effect of changing the parameter on the simulation.
+    /// How a change of the parameter affects the simulation.
     pub effect: ChangeEffect,
 }
 
@@ -107,7 +107,7 @@ pub(crate) use choice;
 pub trait Visitor {
     /// Visits a numeric parameter with its accepted range and the scale of its slider.
     fn float(&mut self, info: &Info, value: &mut f32, range: RangeInclusive<f32>, scale: Scale);
-    /// Visits a parameter that is switched on or off.
+    /// Visits a parameter that is either on or off.
     fn flag(&mut self, info: &Info, value: &mut bool);
     /// Visits a parameter that is a [`Choice`]; `index` selects one of `options`.
     fn option(&mut self, info: &Info, index: &mut usize, options: &[&'static Opt]);
@@ -198,7 +198,7 @@ pub(crate) use parameters;
 pub enum ParamValue {
     /// Value of a parameter that is a number.
     Float(f32),
-    /// Value of a parameter that is switched on or off.
+    /// Value of a parameter that is either on or off.
     Flag(bool),
     /// Name of the chosen option.
     Option(&'static str),
@@ -298,7 +298,7 @@ pub enum SetError {
     UnknownKey {
         /// The key that was requested.
         key: String,
-        /// Existing keys, separated by commas.
+        /// All valid keys, separated by commas.
         known: String,
     },
     /// The parameter does not accept the value.

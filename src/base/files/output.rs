@@ -53,7 +53,7 @@ impl OutputFile {
         draft.keep()
     }
 
-    /// Starts a file to be written piece by piece or by another program. [`Draft::keep`] replaces an existing file.
+    /// Starts a file to be written piece by piece or by another program. An existing file is replaced only at the end.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or if the path is a pipe or device.
@@ -122,7 +122,7 @@ fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     file.flush()
 }
 
-/// Reserved names of new files, so that two files written at the same time never get the same name.
+/// Set of names that are reserved for new files, so that two files written at the same time never get the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Names(Arc<Mutex<BTreeSet<PathBuf>>>);
 

@@ -70,7 +70,7 @@ mod nameless {
 
     use super::{folder_of, temporary};
 
-    /// Creates a nameless file in `folder`. Returns `None` if the file system has no such files, or /proc is missing.
+    /// Creates a nameless file in `folder`. Returns `None` if the file system does not support this or /proc is missing.
     pub(super) fn open(folder: &Path) -> Option<File> {
         let mut options = File::options();
         // The umask restricts the permissions, as for any new file.
