@@ -52,9 +52,9 @@ pub struct Chart {
     pub info: &'static ModeInfo,
     /// Trials with their measured speeds, in the order of measurement.
     pub trials: Vec<Trial>,
-    /// Name of the scene.
+    /// Name of the scene that was measured.
     pub scene: String,
-    /// Name of the device.
+    /// Name of the device that was measured.
     pub device: String,
     /// Driver of the device.
     pub driver: String,
