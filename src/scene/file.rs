@@ -43,7 +43,7 @@ pub const EXTENSION: &str = "toml";
 /// Contents of a scene file.
 #[derive(Debug, Clone)]
 pub struct SceneFile {
-    /// Name of the scene's mode, which must exist.
+    /// Name of the mode that the scene is made for.
     pub mode: String,
     /// The scene in the file. Its parameters are not checked yet, because only the mode can check them.
     pub scene: Scene,

@@ -7,7 +7,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers.
+/// A stream of random numbers that depends only on its seed.
 #[derive(Debug, Clone)]
 pub(super) struct Random(ChaCha8Rng);
 

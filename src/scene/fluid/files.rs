@@ -50,7 +50,7 @@ impl Case {
     }
 }
 
-/// Maximum size of a parameter file, and of the list of obstacles per cell, in bytes.
+/// Maximum size of a parameter file in bytes. A list of obstacles may have `MOST_CELL_BYTES` more bytes per cell.
 const MOST_BYTES: u64 = 1 << 16;
 const MOST_CELL_BYTES: u64 = 64;
 /// Maximum number of columns or rows of a grid.

@@ -12,13 +12,13 @@ use super::plummer;
 use crate::base::bodies::Bodies;
 use crate::scene::random::Random;
 
-/// Share of the bodies that are in the bulge. Bulge bodies are heavier than disc bodies, which leaves more for the disc.
+/// Share of the bodies that are in the bulge. Bulge bodies are heavier than disc bodies, so the disc gets more bodies.
 const BULGE_BODIES: f64 = 0.125;
 /// Scale radius of the bulge, divided by the scale radius of the disc.
 const BULGE_SCALE: f64 = 0.2;
-/// Toomre's Q. Below 1 a thin Newtonian disc forms clumps; this disc, softened and thick, grows arms instead.
+/// Toomre's stability parameter Q. With Q below 1, a thin Newtonian disc forms clumps; this thick, softened disc grows arms.
 const Q: f64 = 0.8;
-/// Thickness (one standard deviation), divided by the disc's scale radius.
+/// Thickness of the disc (one standard deviation), divided by its scale radius.
 const THICKNESS: f64 = 0.03;
 /// Radius of the disc's outer edge, divided by the scale radius. The edge encloses 99 % of the mass of an infinite disc.
 const EDGE: f64 = 5.0;
