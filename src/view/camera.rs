@@ -62,7 +62,7 @@ impl Camera {
         toml::from_str(words).ok().filter(Self::is_sound)
     }
 
-    /// Returns whether all values of the camera are in range, which values from a file may not be.
+    /// Returns whether all values of the camera are in range. A camera from a file may have values out of range.
     pub fn is_sound(&self) -> bool {
         let Self { target, yaw, pitch, distance, fov, home } = self;
         let distances = [distance, home].into_iter().all(|length| DISTANCES.contains(length));
@@ -210,7 +210,7 @@ mod tests {
         Points { positions: positions.to_vec().into(), ..Points::default() }
     }
 
-    /// Returns the default camera after framing bodies.
+    /// Returns the default camera after it has framed bodies at these positions.
     fn framing(positions: &[[f32; 4]]) -> Camera {
         let mut camera = Camera::default();
         camera.frame_all(&glows(positions), ASPECT);

@@ -58,7 +58,7 @@ pub(super) fn texture(
         .map_err(graphics("create a texture"))
 }
 
-/// Returns a surface that draws into a texture.
+/// Returns a surface for drawing into `texture`.
 pub(super) fn surface<'a>(context: &Rc<Context>, texture: &'a Texture2d) -> Result<SimpleFrameBuffer<'a>> {
     SimpleFrameBuffer::new(context, texture).map_err(graphics("draw into a texture"))
 }

@@ -38,7 +38,7 @@ impl Layer {
         Ok(!fits)
     }
 
-    /// Returns a surface to paint on, with premultiplied alpha.
+    /// Returns a surface for painting on the layer, in colours with premultiplied alpha.
     pub(crate) fn surface(&self) -> Result<SimpleFrameBuffer<'_>> {
         fill::surface(&self.context, &self.texture)
     }

@@ -20,7 +20,7 @@ use image::{DynamicImage, RgbImage, RgbaImage, imageops};
 use super::opengl::graphics;
 use crate::base::error::{Error, Result};
 
-/// A texture that is drawn into instead of a window, in any OpenGL context.
+/// An offscreen picture: a texture to draw into instead of a window, in any OpenGL context.
 pub struct Canvas {
     context: Rc<Context>,
     texture: Texture2d,

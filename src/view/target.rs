@@ -100,7 +100,7 @@ impl Target {
     }
 }
 
-/// Settings of tone mapping.
+/// Settings and inputs of tone mapping, which turns the collected light into displayable colours.
 pub(super) struct ToneMapping<'a> {
     /// Exposure in stops. Each stop doubles the light.
     pub stops: f32,

@@ -46,7 +46,7 @@ pub(super) struct Trails {
 /// Past positions of the bodies, in a ring buffer of rows. Each row holds the positions of all bodies in one picture.
 struct Past {
     places: BufferTexture<Body>,
-    /// Bodies of the newest picture, copied to the graphics card's memory because each corner of a segment reads them.
+    /// Bodies of the newest picture. They are in the graphics card's memory, because each corner of a segment reads them.
     now: (VertexBuffer<Body>, VertexBuffer<Value>),
     bodies: usize,
     rows: usize,
