@@ -28,7 +28,7 @@ pub struct Walls {
     pub ny: usize,
     /// Whether each cell is solid.
     pub solid: Vec<bool>,
-    /// Characteristic length in the Reynolds number, in cells.
+    /// Characteristic length for the Reynolds number, in cells.
     pub length: f32,
 }
 

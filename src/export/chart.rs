@@ -37,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// Returns whether the axis is logarithmic, as suits values that double from one to the next.
+    /// Returns whether the axis is logarithmic: true for axes whose values double at each step.
     pub fn is_logarithmic(self) -> bool {
         self != Self::Order
     }

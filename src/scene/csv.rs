@@ -13,7 +13,7 @@ use crate::base::error::Result;
 /// Maximum number of bodies in a CSV file.
 pub const MAX_BODIES: usize = 1 << 24;
 
-/// Maximum size of a CSV file in bytes, because a line has at most 1024 bytes.
+/// Maximum size of a CSV file in bytes, given that a line has at most 1024 bytes.
 const MOST_BYTES: u64 = (MAX_BODIES as u64 + 1) * 1024;
 
 /// Names of the columns in a CSV file of bodies, in order.

@@ -65,7 +65,7 @@ struct Contents {
     generator: Option<String>,
     /// Fixed number of bodies or cells of the scene.
     count: Option<usize>,
-    /// Characteristic length in the Reynolds number, in cells.
+    /// Characteristic length for the Reynolds number, in cells.
     length: Option<f32>,
     steps: Option<u32>,
     /// Maximum number of steps per picture, set by scenes with a small time step.

@@ -89,7 +89,7 @@ impl Frame {
     }
 }
 
-/// A visible body with a finite position: where it is, its weight in the centre, and its radius.
+/// A visible body: its finite position, its weight when the centre is computed, and its radius.
 struct Placed {
     at: DVec3,
     weight: f64,

@@ -39,7 +39,7 @@ impl Canvas {
         Self::new(&context, size)
     }
 
-    /// Returns the OpenGL context, which programs, buffers and a [`super::View`] can be created in.
+    /// Returns the OpenGL context, for creating programs, buffers and a [`super::View`].
     pub fn context(&self) -> &Rc<Context> {
         &self.context
     }

@@ -104,7 +104,7 @@ impl Trails {
         Ok(())
     }
 
-    /// Returns whether trails cannot be drawn because there are this many bodies.
+    /// Returns whether there are too many bodies for trails to be drawn.
     pub(super) fn are_too_many(&self, bodies: usize) -> bool {
         bodies > self.pieces
     }

@@ -21,7 +21,7 @@ pub struct Case {
     pub ny: usize,
     /// Number of steps of a run.
     pub steps: u32,
-    /// Characteristic length in the Reynolds number, in cells.
+    /// Characteristic length for the Reynolds number, in cells.
     pub reynolds_dim: u32,
     /// Initial mass of fluid in each cell.
     pub density: f32,

@@ -36,7 +36,7 @@ pub(super) struct Galaxy {
 }
 
 impl Galaxy {
-    /// Creates the description of a galaxy: total mass, share of the mass in the bulge, scale radius `a` of the disc.
+    /// Creates a galaxy from its mass, the share of the mass in the bulge, and the scale radius `a` of the disc.
     pub(super) fn new(mass: f64, bulge: f64, a: f64, law: Law) -> Self {
         Self { disc: (1.0 - bulge) * mass, bulge: bulge * mass, a, b: BULGE_SCALE * a, eps: law.blur() }
     }
