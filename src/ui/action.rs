@@ -13,15 +13,15 @@ use crate::engine::tuning::Study;
 use crate::modes::{ModeInfo, Variant};
 use crate::scene::Scene;
 
-/// Mouse tool: sets the effect of a left-button drag over the picture in modes with bodies.
+/// A mouse tool. In modes with bodies, it decides what dragging over the picture with the left button does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tool {
-    /// A drag turns the view, and a click selects a body.
+    /// Dragging rotates the view, and clicking selects a body.
     #[default]
     Look,
-    /// A drag launches a body.
+    /// Dragging launches a body.
     Launch,
-    /// A drag attracts or repels bodies.
+    /// Dragging attracts bodies to the pointer, or repels them.
     Attract,
 }
 
@@ -36,7 +36,7 @@ choice! {
 }
 
 impl ChartFormat {
-    /// Returns the format for the extension of the file `path`.
+    /// Returns the chart format that matches the file extension of `path`.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the extension is neither `png` nor `csv`.
@@ -49,12 +49,12 @@ impl ChartFormat {
     }
 }
 
-/// An action of the user. [`Ui::show`](super::Ui::show) carries out some actions, and returns the others to the window.
+/// An action that the user requests. [`Ui::show`](super::Ui::show) carries out some actions and returns the rest to the window.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Run or pause the simulation.
     RunPause,
-    /// Pause, and advance one step.
+    /// Pause, then advance by one step.
     Step,
     /// Reverse the direction of time.
     Reverse,
@@ -66,11 +66,11 @@ pub enum Action {
     GoTo(Option<u64>),
     /// Restart the scene.
     Restart,
-    /// Restart the scene after a numerical blow-up stopped it, and run.
+    /// After a numerical blow-up has stopped the simulation, restart the scene and run it.
     RestartAndRun,
     /// Turn free run on or off. Free run computes steps without waiting for the screen.
     ToggleFreeRun,
-    /// Switch to a mode, and restore the settings and the simulation that it had last.
+    /// Switch to this mode, and restore its last settings and its last simulation.
     SelectMode(&'static ModeInfo),
     /// Switch to the next mode in the list of modes.
     NextMode,
@@ -95,13 +95,13 @@ pub enum Action {
     Deselect,
     /// Undo the last edit.
     Undo,
-    /// Undo the last edit after a numerical blow-up stopped the simulation, and run.
+    /// After a numerical blow-up has stopped the simulation, undo the last edit and run.
     UndoAndRun,
     /// Select this mouse tool, or deselect it.
     ToggleTool(Tool),
     /// Select the brush, or deselect it.
     ToggleBrush,
-    /// Cancel the drag of a mouse tool.
+    /// Cancel the current drag with a mouse tool.
     CancelGesture,
 
     /// Bring every body into view.
@@ -133,7 +133,7 @@ pub enum Action {
     TogglePlots,
     /// Show or hide the gallery of scenes.
     ToggleGallery,
-    /// Show the chart of the last measurement of the device's speed.
+    /// Show the chart of the last speed measurement.
     ShowChart,
     /// Make text and controls larger.
     LargerText,
@@ -144,14 +144,14 @@ pub enum Action {
     /// Close a message or a window, cancel a drag, or deselect the tool, the brush or the body.
     Dismiss,
 
-    /// Start this measurement of the device's speed.
+    /// Start a speed measurement of this kind.
     StartStudy(Study),
-    /// Stop the running measurement.
+    /// Stop the running speed measurement.
     StopStudy,
 
     /// Show the file dialog to open a file.
     Open,
-    /// Open this file: a scene, a snapshot, a picture or bodies.
+    /// Open this file: a scene, a snapshot, a picture that contains a simulation, or a list of bodies.
     OpenFile(PathBuf),
     /// Show the file dialog to save a snapshot.
     SaveSnapshot,
@@ -163,13 +163,13 @@ pub enum Action {
     SaveSceneTo(PathBuf),
     /// Show the file dialog to choose a folder of kernels to edit.
     EditKernels,
-    /// Write the source code of the kernels to this folder, and run each change that is saved there.
+    /// Write the kernels' source code to this folder, and apply every change that is saved there.
     EditKernelsIn(PathBuf),
     /// Use the built-in kernels again.
     UseBuiltInKernels,
-    /// Save the plots as CSV.
+    /// Save the plotted values as a CSV file.
     SavePlots,
-    /// Save the chart of the last measurement.
+    /// Save the chart of the last speed measurement in this format.
     SaveChart(ChartFormat),
     /// Save a picture that contains a snapshot, in the size set in the Export section.
     SavePicture,
@@ -188,7 +188,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns whether the action needs the simulation's bodies, and so must wait while a snapshot is being opened.
+    /// Returns whether the action uses or changes the simulation's state, and so is refused while a snapshot is being opened.
     pub fn changes_state(&self) -> bool {
         matches!(self, Self::Step | Self::GoTo(_) | Self::Restart | Self::RestartAndRun)
             || matches!(
@@ -201,7 +201,7 @@ impl Action {
             )
     }
 
-    /// Returns whether the action switches the scene or the mode, and so discards a simulation that blew up.
+    /// Returns whether the action switches to another scene or mode, which ends the report of a numerical blow-up.
     pub(super) fn replaces_run(&self) -> bool {
         matches!(self, Self::SelectMode(_) | Self::SelectScene(..) | Self::NextMode)
     }
@@ -225,7 +225,7 @@ pub(super) struct Collector {
     pub actions: Vec<Action>,
     /// Names and rectangles of all controls, in points; `None` unless a test asks for the rectangles.
     pub controls: Option<Vec<(String, Rect)>>,
-    /// Message about a typed number that is invalid, if any.
+    /// Message about an invalid number that the user typed, if any.
     pub message: Option<String>,
 }
 

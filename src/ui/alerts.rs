@@ -6,14 +6,14 @@ use crate::base::edit::EditKind;
 use crate::base::error::Error;
 use crate::session::Stats;
 
-/// Title of the dialog about a kernel that does not build or run.
+/// Title of the dialog shown when an edited kernel does not build or run.
 const KERNEL_FAILED: &str = "Edited kernel rejected";
-/// Title of the dialog about a simulation that blew up.
+/// Title of the dialog shown when the simulation blows up.
 const BLOW_UP: &str = "The simulation became unstable";
-/// Title of the dialog about an autosave that failed.
+/// Title of the dialog shown when an autosave fails.
 const AUTOSAVE_FAILED: &str = "Autosave failed";
 
-/// State of a blow-up: the simulation stopped because its numbers are no longer finite.
+/// State of a reported blow-up: the simulation has stopped because some of its numbers are no longer finite.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum BlowUp {
     /// A blow-up was reported, and no frame has been shown since.
@@ -25,7 +25,7 @@ enum BlowUp {
 }
 
 impl BlowUp {
-    /// Returns the state of the blow-up after a frame; `None` once `stats` belong to another scene or an earlier step.
+    /// Returns the state after a frame with these `stats`; `None` once the frame shows another scene or an earlier step.
     fn after(self, stats: &Stats) -> Option<Self> {
         let Stats { mode, generation, step, .. } = *stats;
         match self {
@@ -44,7 +44,7 @@ pub struct Alerts {
     pub toasts: Toasts,
     pub(super) undo: UndoTracker,
     blow_up: Option<BlowUp>,
-    /// Reason why the last autosave failed; `None` after a success.
+    /// Reason why the last autosave failed; `None` if the last autosave succeeded.
     autosave_error: Option<String>,
 }
 
@@ -96,7 +96,7 @@ impl Alerts {
         self.blow_up.take().is_some()
     }
 
-    /// Reports undone edits. Clears the report of a blow-up once `stats` belong to another scene or an earlier step.
+    /// Reports undone edits. Clears the report of a blow-up once a frame shows another scene or an earlier step.
     pub(super) fn update(&mut self, stats: &Stats) {
         if let Some(blow_up) = self.blow_up {
             self.blow_up = blow_up.after(stats);
@@ -133,7 +133,7 @@ pub(super) struct UndoTracker {
 }
 
 impl UndoTracker {
-    /// Counts a request to undo an edit, unless all `undos` edits have already been requested.
+    /// Counts a request to undo an edit, up to `undos` requests: the number of edits that can be undone.
     pub(super) fn request(&mut self, undos: usize) {
         self.requested = (self.requested + 1).min(undos);
     }

@@ -26,7 +26,7 @@ impl Ui {
         self.apply_to_windows(action, model)
     }
 
-    /// Carries out an action on time, mode or scene; returns an action that still needs handling.
+    /// Handles actions that control time, mode or scene; returns any action that still has to be carried out.
     fn apply_to_run(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let (config, stats) = (&mut *model.config, model.stats);
         match action {
@@ -63,7 +63,7 @@ impl Ui {
         None
     }
 
-    /// Carries out an action on settings of the simulation or the look, on the mouse tools, the brush or the selected body.
+    /// Handles actions on settings, mouse tools, brush and selected body; returns any action that still has to be carried out.
     fn apply_to_settings(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let Model { config, look, tools, stats, .. } = model;
         match action {
@@ -109,7 +109,7 @@ impl Ui {
         None
     }
 
-    /// Carries out an action on the windows over the picture; returns an action that still needs handling.
+    /// Handles actions on the windows over the picture; returns any action that still has to be carried out.
     fn apply_to_windows(&mut self, action: Action, model: &mut Model) -> Option<Action> {
         let is_filming = self.export.filming.is_some();
         let name = || model.config.start.file_name();
@@ -143,7 +143,7 @@ impl Ui {
         None
     }
 
-    /// Closes or cancels the first active item of this list: a message, a window, a drag, a tool, the brush, the selection.
+    /// Dismisses the first active item: message, window, drag, tool, brush or selection. May return an action for the window.
     fn dismiss(&mut self, model: &mut Model) -> Option<Action> {
         let Model { config, tools, markers, stats, .. } = model;
         if self.alerts.dialogs.close() {
@@ -163,7 +163,7 @@ impl Ui {
         None
     }
 
-    /// Scrolls the panel to the checkbox `key`. While the panel is hidden, shows a message instead.
+    /// Scrolls the panel to the checkbox `key`, or shows a message with the new state if the panel is hidden.
     fn show_switch(&mut self, key: &'static str, is_on: bool) {
         if self.panel {
             self.jump = Some(key);

@@ -11,7 +11,7 @@ use crate::engine::config::Config;
 /// State of the brush that paints obstacles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Brush {
-    /// Whether a drag over the picture paints.
+    /// Whether dragging over the picture paints obstacles.
     pub is_on: bool,
     /// Half the brush's width, in units of the scene.
     radius: f32,
@@ -29,7 +29,7 @@ impl Brush {
     /// Default radius of the brush, in units of the scene.
     const RADIUS: f32 = 0.03;
 
-    /// Returns the radius if the brush is on and the mode has obstacles.
+    /// Returns the radius of the brush, or `None` if the brush is off or the mode has no obstacles.
     pub(super) fn active(&self, config: &Config) -> Option<f32> {
         (self.is_on && config.mode.info().work.brush.is_ok()).then_some(self.radius)
     }
@@ -51,7 +51,7 @@ impl Brush {
         note(ui, "Drag over the picture to paint; right-drag or Shift+drag to erase");
     }
 
-    /// Outlines the brush under the pointer.
+    /// Draws the outline of the brush around the pointer.
     pub(super) fn show_outline(&self, ctx: &egui::Context, model: &Model) {
         let (Some(radius), picture) = (self.active(model.config), ctx.available_rect()) else { return };
         let Some(at) = ctx.pointer_hover_pos().filter(|at| picture.contains(*at)) else { return };

@@ -11,7 +11,7 @@ use crate::base::format;
 use crate::engine::tuning::Trial;
 use crate::export::chart::{Axis, Chart, Line};
 
-/// Smallest height of the axes, in points.
+/// Smallest height of the plot with its axes, in points.
 const MIN_HEIGHT: f32 = 120.0;
 /// Width of a digit in the labels of the x axis, in points.
 const DIGIT_WIDTH: f64 = 9.0;
@@ -19,13 +19,13 @@ const DIGIT_WIDTH: f64 = 9.0;
 const MARKER: f32 = 5.5;
 /// Width of the numbers beside the y axis, in points.
 const SPEED_WIDTH: f32 = 56.0;
-/// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
+/// Grid lines that are this far apart, in points, are as bright as text; closer lines are fainter.
 const GRID_FADES: f32 = 4000.0;
-/// Largest distance from the pointer at which a marker shows its numbers, in points.
+/// Largest distance between the pointer and a marker, in points, at which the marker's values are shown.
 const REACH: f32 = 16.0;
 /// Smallest range of the speed axis, in decades (powers of ten).
 const MIN_DECADES: f64 = 0.8;
-/// If the speed axis spans fewer decades than this, 2 and 5 times the powers of ten have labels too.
+/// If the speed axis spans fewer decades than this, it also has labels at 2 and 5 times each power of ten.
 const FEW_DECADES: f64 = 2.5;
 
 /// Draws a chart over the available width, `height` points high.
@@ -62,7 +62,7 @@ fn legend(ui: &mut egui::Ui, lines: &[Line]) {
     });
 }
 
-/// Returns the relative size of a variant's markers. Slower variants have larger markers, so that overlaps stay visible.
+/// Returns the relative size of a variant's markers. Slower variants get larger markers, so that no marker hides another.
 fn relative_size(index: usize) -> f32 {
     1.0 - 0.06 * index.min(8) as f32
 }
@@ -86,7 +86,7 @@ fn marker(ui: &egui::Ui, index: usize, centre: Pos2) {
     };
 }
 
-/// Draws the axes, lines and markers; shows the numbers of the marker at the pointer.
+/// Draws the axes, lines and markers, and shows the values of the marker at the pointer.
 fn plot(ui: &mut egui::Ui, chart: &Chart, lines: &[Line], height: f32) {
     let [x, y] = bounds(chart.axis, lines);
     let plot = axes(ui, chart, &x).height(height.max(MIN_HEIGHT));
@@ -144,7 +144,7 @@ fn show_nearest(ui: &egui::Ui, chart: &Chart, response: &egui::Response, markers
     }
 }
 
-/// Returns the tooltip of a marker.
+/// Returns the text that describes a measurement in the tooltip of its marker.
 fn description(chart: &Chart, trial: &Trial) -> String {
     let Trial { recipe, bodies, pairs_per_second, .. } = trial;
     let speed = format!("{} {}", format::si(*pairs_per_second), chart.unit());
@@ -153,13 +153,13 @@ fn description(chart: &Chart, trial: &Trial) -> String {
     format!("{}\n{speed}\n{} {things}", words.trim_end(), format::count(*bodies as u64))
 }
 
-/// Returns the plot coordinates of a measurement: logarithms of both values, or only of the speed if the x axis is linear.
+/// Converts a measurement to plot coordinates: the logarithm of the speed, and of the x value if the x axis is logarithmic.
 fn at(axis: Axis, (place, trial): &(usize, Trial)) -> [f64; 2] {
     let place = *place as f64;
     [if axis.is_logarithmic() { place.log2() } else { place }, trial.pairs_per_second.log10()]
 }
 
-/// Returns the value at the plot coordinate `place` of the x axis.
+/// Converts the plot coordinate `place` on the x axis back to the value that the axis shows there.
 fn number(axis: Axis, place: f64) -> f64 {
     if axis.is_logarithmic() { place.exp2() } else { place }
 }
@@ -177,7 +177,7 @@ fn bounds(axis: Axis, lines: &[Line]) -> [RangeInclusive<f64>; 2] {
     [left - side..=right + side, low - margin..=high + margin]
 }
 
-/// Returns labelled grid marks at the multiples of `every`.
+/// Returns grid marks for the x axis, at the multiples of `every`.
 fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     let every = every.max(1.0);
     let first = (low / every).ceil() as i64;
@@ -185,7 +185,7 @@ fn whole_marks((low, high): (f64, f64), every: f64) -> Vec<GridMark> {
     marks.filter(|&value| value >= 0.0).map(|value| GridMark { value, step_size: every }).collect()
 }
 
-/// Returns grid marks at 1, 2, 3 … 9 times the powers of ten.
+/// Returns grid marks for the speed axis, at 1, 2, 3 … 9 times each power of ten.
 fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     let decades = low.floor() as i32..=high.ceil() as i32;
     let all = decades.flat_map(|decade| (1..=9).map(move |digit| (decade, digit)));
@@ -200,7 +200,7 @@ fn speed_marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(mark).filter(|mark| (low..=high).contains(&mark.value)).collect()
 }
 
-/// Returns the label of a power of ten or, in a small range, of 2 or 5 times a power of ten; empty for other marks.
+/// Returns the label of a mark on the speed axis. Only powers of ten and, in a small range, 2 and 5 times them have labels.
 fn speed_text(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let decades = range.end() - range.start();
     let has_number = mark.step_size == 1.0 || (mark.step_size == 0.3 && decades < FEW_DECADES);

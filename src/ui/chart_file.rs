@@ -12,7 +12,7 @@ use crate::export::chart::Chart;
 
 /// Size of a chart in a picture, in points.
 const SIZE: egui::Vec2 = vec2(800.0, 500.0);
-/// Pixels per point in a picture file; enough for print.
+/// Pixels per point in a picture file: enough for printing.
 const SCALE: f32 = 2.0;
 /// Margin around a chart in a picture, in points.
 const MARGIN: f32 = 14.0;

@@ -10,7 +10,7 @@ use crate::base::params::Choice;
 use crate::engine::tuning::Trial;
 use crate::export::chart::Chart;
 
-/// The running or last measurement of the device's speed.
+/// Progress and results of the running or the last speed measurement.
 #[derive(Debug, Clone, Default)]
 pub struct Measurement {
     /// Completed share of the running measurement, 0 to 1; `None` while nothing is measured.
@@ -24,7 +24,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Adds a result, and sets the completed share of the measurement, 0 to 1.
+    /// Adds a result to the chart, and sets the completed share of the measurement, from 0 to 1.
     pub fn add(&mut self, share: f32, trial: Trial) {
         self.running.iter_mut().for_each(|done| *done = share);
         self.chart.iter_mut().for_each(|chart| chart.trials.push(trial));

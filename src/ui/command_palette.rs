@@ -28,7 +28,7 @@ pub(super) struct CommandPalette {
 }
 
 impl CommandPalette {
-    /// Closes the palette, and releases the keyboard.
+    /// Closes the palette, and gives up the keyboard focus.
     pub(super) fn close(&mut self, ctx: &egui::Context) {
         if std::mem::take(self).is_open {
             ctx.memory_mut(|memory| memory.surrender_focus(field_id()));
@@ -91,8 +91,8 @@ impl CommandPalette {
         }
     }
 
-    /// Shows the matching entries, and moves the selection by `lines`. Returns `Some` once the user presses Enter or clicks
-    /// an entry; `Some(None)` if no entry matches.
+    /// Shows the matching entries, and moves the selection by `lines`. When the user presses Enter or clicks an entry, returns
+    /// `Some` with the chosen entry, or `Some(None)` if no entry matches.
     fn list(
         &mut self,
         ui: &mut egui::Ui,

@@ -13,7 +13,7 @@ use super::widgets::{shortcut_button, small};
 pub(super) struct Message {
     pub title: String,
     pub text: String,
-    /// Log of the kernel's compiler.
+    /// Log of the kernel compiler, if the error comes from the compiler.
     pub log: Option<String>,
     /// Whether the dialog has a button that restarts the scene.
     pub can_restart: bool,
@@ -21,16 +21,16 @@ pub(super) struct Message {
     pub can_undo: bool,
 }
 
-/// Largest number of waiting errors. Each error may contain a long log.
+/// Largest number of waiting errors, limited because each error may contain a long log.
 const CAPACITY: usize = 20;
 
-/// How long a new dialog ignores clicks, in seconds, because the user may already be clicking when the dialog opens.
+/// How long a new dialog ignores clicks, in seconds, because the user may be about to click something else.
 const CLICK_DELAY: f64 = 0.5;
 
 /// Queue of error messages that the user has not closed yet.
 #[derive(Debug, Default)]
 pub(super) struct Dialogs {
-    /// Messages with the number of times that each occurred, oldest first.
+    /// Messages, oldest first, each with the number of times that it occurred.
     waiting: VecDeque<(Message, usize)>,
     /// Number of messages that were discarded since the queue was last empty.
     discarded: usize,
@@ -68,7 +68,7 @@ impl ClickGuard {
 }
 
 impl Dialogs {
-    /// Replaces the text of the waiting error with this `title` and counts it again; adds an error if none has this title.
+    /// If an error with this `title` is waiting, replaces its text and counts it again; otherwise adds an error.
     pub(super) fn update(&mut self, title: &str, text: String) {
         match self.waiting.iter_mut().find(|(message, _)| message.title == title) {
             Some((message, times)) => (message.text, *times) = (text, *times + 1),
@@ -86,7 +86,7 @@ impl Dialogs {
         self.waiting.retain(|(message, _)| message.title != title);
     }
 
-    /// Adds an error; an error that is equal to a waiting error is only counted.
+    /// Adds an error, or only counts the error again if an equal error is already waiting.
     pub(super) fn add(&mut self, message: Message) {
         if self.waiting.is_empty() {
             self.discarded = 0;
@@ -107,7 +107,7 @@ impl Dialogs {
         self.waiting.pop_front().is_some()
     }
 
-    /// Shows the dialog of the oldest error.
+    /// Shows a dialog with the oldest waiting error, if any.
     pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let Some((message, times)) = self.waiting.front() else {
             self.guard = ClickGuard::Closed;

@@ -5,7 +5,7 @@
 
 use egui::{Event, Key};
 
-/// Largest number of event groups in a frame, to bound the frame's time. Further events join the last group.
+/// Largest number of event groups in a frame, so that the frame does not take too long. Further events join the last group.
 const MAX_GROUPS: usize = 16;
 
 /// Splits the events of one frame, in order, into groups for separate egui passes. Returns at least one group.

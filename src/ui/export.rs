@@ -22,7 +22,7 @@ pub(super) const SETTINGS: [(&str, &str); 3] = [
 /// Size of a picture or film.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSize {
-    /// This many times the width and height of the picture in the window.
+    /// A multiple of the width and height that the picture has in the window.
     Times(u32),
     /// Width and height in pixels.
     Pixels(u32, u32),
@@ -45,12 +45,12 @@ pub struct FilmPlan {
 #[derive(Debug)]
 pub struct Export {
     size: PictureSize,
-    /// Width and height in pixels that the user typed, kept while another size is chosen.
+    /// Width and height, in pixels, that the user last typed; kept while another size is selected.
     typed: (u32, u32),
     format: Format,
     seconds: f32,
     rate: u32,
-    /// Number of frames recorded so far, and number of all frames of the film; `None` while no film is recorded.
+    /// Number of frames recorded so far, and total number of frames of the film; `None` while no film is being recorded.
     pub filming: Option<(u32, u32)>,
 }
 
@@ -70,7 +70,7 @@ impl Export {
         filming: None,
     };
 
-    /// Returns the settings of the next film. The size also applies to pictures.
+    /// Returns the settings for the next film. The size in them also applies to pictures.
     pub fn plan(&self) -> FilmPlan {
         let Self { size, format, seconds, rate, .. } = *self;
         let frames = ((seconds * rate as f32).round() as u32).max(1);
@@ -154,7 +154,7 @@ impl Export {
         shortcut_button(ui, out, ("record", "⏺ Record"), Action::RecordFilm);
     }
 
-    /// Shows the progress of a film at the bottom of the window's picture. The film does not contain this display.
+    /// Shows the progress of a film at the bottom of the picture in the window, but not in the film itself.
     pub(super) fn show_progress(&self, ctx: &egui::Context, out: &mut Collector) {
         let Some((done, frames)) = self.filming else { return };
         // Leaves room below for a toast of two lines.

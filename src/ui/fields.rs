@@ -49,8 +49,8 @@ impl Visitor for Fields<'_> {
 }
 
 impl Fields<'_> {
-    /// Shows a row for a switch or a choice. `add` shows its control, given the row's label and the tooltip; `read` converts
-    /// the default from a [`ParamValue`].
+    /// Shows a row for a switch or a choice. `add` shows the control, given the row's label and tooltip; `read` extracts the
+    /// default from a [`ParamValue`].
     fn row<T: PartialEq + Copy>(
         &mut self,
         info: &Info,

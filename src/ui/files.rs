@@ -11,7 +11,7 @@ use super::theme;
 use crate::engine::snapshot;
 use crate::scene::{file, tipsy};
 
-/// Purpose of a file dialog.
+/// What a file dialog is open for: opening or saving a file, or choosing a folder of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Open,
@@ -32,14 +32,14 @@ pub const OPENED: [(&str, &[&str]); 5] = [
 /// Name of the file filter that shows all kinds of files in [`OPENED`].
 const ALL: &str = "All supported files";
 
-/// Horizontal gap between widgets that the layout of the file dialog assumes, in points.
+/// Horizontal gap between widgets, in points, that the layout of the file dialog relies on.
 const FIELD_GAP: f32 = 8.0;
 
-/// The open file dialog, if any, and the folder in which file dialogs start.
+/// The open file dialog, if any, and the folder that file dialogs open first.
 #[derive(Default)]
 pub struct Files {
     open: Option<(Purpose, FileDialog)>,
-    /// Folder of the file that was chosen last, in which file dialogs start.
+    /// Folder that file dialogs open first: the folder of the last chosen file.
     pub folder: Option<PathBuf>,
 }
 
@@ -83,7 +83,7 @@ impl Files {
         self.open.is_some()
     }
 
-    /// Shows the dialog; collects the file that was chosen, and the files that were dropped on the window.
+    /// Shows the open dialog, if any; collects the chosen file and any files that were dropped on the window.
     pub(super) fn show(&mut self, ctx: &egui::Context, out: &mut Collector) {
         let dropped = ctx.input(|input| input.raw.dropped_files.clone());
         out.actions.extend(dropped.into_iter().filter_map(|file| file.path).map(Action::OpenFile));
@@ -137,7 +137,7 @@ fn save(dialog: FileDialog, title: &str, name: &str, extension: &str) -> FileDia
     dialog
 }
 
-/// Adds a filter for files with these extensions.
+/// Adds a filter to `dialog` that shows only files with these extensions.
 fn filter(dialog: FileDialog, name: &str, extensions: Vec<&'static str>) -> FileDialog {
     let fits = move |path: &Path| {
         let extension = path.extension().unwrap_or_default();

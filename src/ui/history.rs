@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: fn(&Stats, &WindowStats) -> Option<f64>,
 }
 
-/// Number of quantities from [`Stats::diagnostics`]. They come first in [`QUANTITIES`], and are not measured in every frame.
+/// Number of [`QUANTITIES`], counted from the first, that come from [`Stats::diagnostics`] and are not measured every frame.
 const DIAGNOSTICS: usize = 5;
 
 /// All plotted quantities, in the order of the plots.
@@ -79,7 +79,7 @@ fn with_momentum(stats: &Stats) -> Option<&Diagnostics> {
     stats.diagnostics.as_ref().filter(|_| shows_momentum)
 }
 
-/// Returns |Σ m·v| / Σ m·|v|; `None` if the mode has no momentum or all bodies are at rest.
+/// Returns total momentum as a share of its maximum, |Σ m·v| / Σ m·|v|; `None` if the mode has none or nothing moves.
 pub(super) fn momentum_share(stats: &Stats) -> Option<f64> {
     let sums = with_momentum(stats)?;
     (sums.momentum_scale > 0.0).then(|| length(sums.momentum) / sums.momentum_scale)
@@ -103,7 +103,7 @@ struct Row {
 /// Measured quantities over time, since the scene was last started.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Mode and generation (see [`Stats::generation`]).
+    /// Mode and generation (see [`Stats::generation`]) of the recorded scene.
     pub(super) scene: (&'static str, u64),
     rows: Vec<Row>,
     /// Time of the first recorded row, in seconds of egui's clock.
@@ -117,7 +117,7 @@ pub struct History {
 }
 
 impl History {
-    /// Records all quantities at time `now`, in seconds, if the simulation has advanced and a record is due.
+    /// Records all quantities at time `now`, in seconds, if the simulation has advanced and the next row is due.
     pub(super) fn update(&mut self, now: f64, stats: &Stats, window: &WindowStats) {
         let scene = (stats.mode, stats.generation);
         if self.scene != scene {
@@ -144,7 +144,7 @@ impl History {
         }
     }
 
-    /// Drops every other recorded row, and moves its diagnostics to the next row.
+    /// Drops every other row. Diagnostics of a dropped row move to the next row if that row has none.
     fn thin(&mut self) {
         let halves = self.rows.chunks(2).map(|pair| {
             let mut row = pair[pair.len() - 1].clone();

@@ -32,7 +32,7 @@ pub struct Output {
     pub hidden: Option<Rect>,
     /// Radius of the brush in units of the scene, while the brush is on.
     pub brush: Option<f32>,
-    /// Whether a control gets the keyboard focus in the next pass of egui, which must run before egui receives more keys.
+    /// Whether the next pass of egui moves the keyboard focus. This pass must run before egui receives more keys.
     pub moves_focus: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Ui {
     pub modes: ModeMemory,
     /// Settings of pictures and films, and the progress of a film.
     pub export: Export,
-    /// The last measurement of the device's speed.
+    /// The running or the last speed measurement.
     pub measurement: Measurement,
     /// The Plots window.
     pub plots: Plots,

@@ -25,7 +25,7 @@ fn id() -> Id {
     Id::new("jump")
 }
 
-/// Starts to scroll the panel to the control `key`.
+/// Starts scrolling the panel to the control `key`.
 pub(super) fn start(ctx: &egui::Context, key: &'static str) {
     let jump = Jump { key, end: ctx.input(|input| input.time) + DURATION, is_focused: false };
     ctx.data_mut(|data| data.insert_temp(id(), jump));

@@ -111,7 +111,7 @@ fn set_knob(config: &mut Config, name: &'static str, choice: Option<u32>) {
     };
 }
 
-/// Shows the collapsible part "Tuning", with compile-time parameters and measurements.
+/// Shows the collapsible part "Tuning", with compile-time parameters and speed measurements.
 fn tuning(ui: &mut egui::Ui, model: &mut Model, measurement: &Measurement, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let title = RichText::new("Tuning").color(theme::of(ui).text);
@@ -139,7 +139,7 @@ fn knobs(ui: &mut egui::Ui, config: &mut Config, recipe: &Recipe, out: &mut Coll
     }
 }
 
-/// Shows buttons that start measurements, or the progress of the running measurement, and the fastest result.
+/// Shows the buttons that start speed measurements, or the progress of a running measurement, and the fastest result.
 fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, out: &mut Collector) {
     let label = config.mode.info().work.label.0;
     row(ui, "Measure", "Measure speed on this device; the simulation pauses meanwhile", |ui, _| {
@@ -170,7 +170,7 @@ fn measurements(ui: &mut egui::Ui, config: &Config, measurement: &Measurement, o
     fastest(ui, chart);
 }
 
-/// Shows the fastest result of a measurement.
+/// Shows which variant and settings were fastest in a speed measurement.
 fn fastest(ui: &mut egui::Ui, chart: &Chart) {
     let trials = &chart.trials;
     let fastest = trials.iter().max_by(|a, b| a.pairs_per_second.total_cmp(&b.pairs_per_second));

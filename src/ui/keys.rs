@@ -7,10 +7,10 @@ use egui::{Event, Key, KeyboardShortcut, Modifiers};
 
 use super::action::{Action, Tool};
 
-/// Keys or a mouse gesture with which the user requests an action.
+/// How the user triggers an action: with keys, or with a mouse gesture.
 #[derive(Debug)]
 pub enum Trigger {
-    /// Shortcuts, each of which triggers the action.
+    /// Keyboard shortcuts. Any one of them triggers the action.
     Keys(&'static [KeyboardShortcut]),
     /// A description of a mouse gesture, or of keys that are handled elsewhere.
     Words(&'static str),
@@ -23,11 +23,11 @@ pub struct Control {
     pub trigger: Trigger,
     /// Short description of the action.
     pub help: &'static str,
-    /// The action of a shortcut; `None` for a gesture.
+    /// The action that the shortcuts trigger; `None` if the trigger is only a description.
     pub(super) action: Option<Action>,
 }
 
-/// All shortcuts and gestures.
+/// All keyboard shortcuts and mouse gestures, in the order of the help window.
 pub static CONTROLS: &[Control] = &[
     keys(Action::RunPause, &[plain(Key::Space)], "Run or pause"),
     keys(Action::Step, &[plain(Key::Period), plain(Key::S)], "Pause and advance one step; hold to repeat"),
@@ -142,7 +142,7 @@ pub(super) fn hint(action: &Action) -> &'static str {
     row.map_or("", |row| &HINTS[row])
 }
 
-/// Returns the action of a digit key from 1 to 9: recall a view, or with Ctrl store the view.
+/// Returns the action of a digit key from 1 to 9, which recalls a stored view or, with Ctrl, stores the current view.
 fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
     const DIGITS: [Key; 9] =
         [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num6, Key::Num7, Key::Num8, Key::Num9];
@@ -156,15 +156,15 @@ fn numbered(key: Key, held: &Modifiers) -> Option<Action> {
 
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
-    /// Keys that are down: physical keys (`true`), or logical keys if the physical key is unknown. A logical key may change
-    /// while it is down: `?` becomes `/` when Shift is released, so that egui would take the next press of `?` for a repeat.
+    /// Keys that are held down: physical keys (`true`), or logical keys (`false`) if the physical key is unknown. egui compares
+    /// logical keys: if Shift is released before `?`, egui sees `/` go up, and takes the next press of `?` for a repeat.
     down: BTreeSet<(Key, bool)>,
-    /// Whether a text field had the keyboard at the end of the last frame.
+    /// Whether a text field had the keyboard focus at the end of the last frame.
     had_focus: bool,
 }
 
 impl Keyboard {
-    /// Updates the set of held keys; returns whether `event` presses a key that was up.
+    /// Updates the set of held keys; returns whether `event` is a new press of a key rather than a repeat.
     fn goes_down(&mut self, event: &Event) -> bool {
         match *event {
             Event::Key { key, physical_key, pressed: true, .. } => {
@@ -198,7 +198,7 @@ impl Keyboard {
         ctx.input(|input| input.events.iter().filter_map(&mut pressed).collect())
     }
 
-    /// Remembers at the end of a frame whether a text field has the keyboard.
+    /// Remembers, at the end of a frame, whether a text field has the keyboard focus.
     pub(super) fn end_frame(&mut self, ctx: &egui::Context) {
         self.had_focus = ctx.wants_keyboard_input();
     }

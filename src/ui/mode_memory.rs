@@ -8,13 +8,13 @@ use crate::modes::ModeInfo;
 pub struct ModeMemory {
     /// Settings of each mode that the user has switched away from.
     pub left: Vec<Config>,
-    /// Entry that the last change of mode removed from `left`, if any.
+    /// Entry that the last mode switch took from `left`, if any; a rejected switch puts the entry back.
     taken: Option<Config>,
 }
 
 impl ModeMemory {
-    /// Switches `config` to the mode `info` with its last settings or its defaults. Settings that are shared by all modes,
-    /// such as `devices`, keep their values.
+    /// Switches `config` to the mode `info`, with the last settings of that mode or else its defaults. Settings that all modes
+    /// share, such as `devices`, keep their values.
     pub(super) fn select(&mut self, info: &'static ModeInfo, config: &mut Config) {
         if info == config.mode.info() {
             return;
@@ -36,7 +36,7 @@ impl ModeMemory {
         *config = Config { running, free_run, tuned, devices, steps_per_frame, ..next };
     }
 
-    /// Undoes the selection of a mode after the simulation rejected `wanted` and kept `in_force`.
+    /// Undoes a mode switch after the simulation has rejected the config `wanted` and kept the config `in_force`.
     pub fn rejected(&mut self, wanted: &Config, in_force: &Config) {
         if wanted.mode.info() != in_force.mode.info() {
             self.left.retain(|left| left.mode.info() != in_force.mode.info());

@@ -7,7 +7,7 @@ use crate::engine::config::Config;
 use crate::modes::Recipe;
 use crate::session::Stats;
 
-/// Measurements of the window itself.
+/// Frame rate and timings of the window.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WindowStats {
     /// Frames drawn per second.
@@ -37,15 +37,15 @@ pub struct Model<'a> {
     pub device: &'a DeviceInfo,
     /// All devices that may compute; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
-    /// Measurements of the window.
+    /// Frame rate and timings of the window.
     pub window: WindowStats,
     /// Largest number of bodies or cells that the device can hold.
     pub max_bodies: usize,
     /// Kernel variant, work-group size and compile-time parameters for `config`; `None` if the device cannot run `config`.
     pub recipe: Option<Recipe>,
-    /// Length of a scene unit on the screen at the distance of the camera's target, in picture heights.
+    /// Size of one scene unit on the screen, in picture heights, at the distance of the camera's target.
     pub heights_per_unit: f32,
-    /// Side of the grid's small squares, in units of the scene.
+    /// Side length of the grid's small squares, in units of the scene.
     pub grid_spacing: f32,
 }
 
@@ -76,7 +76,7 @@ impl Default for ToolSettings {
 }
 
 impl ToolSettings {
-    /// Returns the tool that works in the mode of `config`: [`Tool::Look`] in modes without bodies.
+    /// Returns the selected tool, or [`Tool::Look`] if the mode of `config` has no bodies.
     pub fn active(&self, config: &Config) -> Tool {
         if config.mode.info().work.tools.is_ok() { self.tool } else { Tool::Look }
     }

@@ -23,7 +23,7 @@ pub(super) fn number(
     jump::reveal_and_focus(key, &number);
 }
 
-/// Shows a row with a slider and a number field for one value; a double click on the slider, too, restores `default`.
+/// Shows a row with a slider and a number field for one value. Double-clicking the slider or the label restores `default`.
 pub(super) fn slider_row(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -63,7 +63,7 @@ pub(super) fn slider_row(
     });
 }
 
-/// Returns whether a slider was double-clicked; egui reports only drags of sliders.
+/// Returns whether a slider was double-clicked, which egui itself does not report.
 fn double_clicked(slider: &Response) -> bool {
     let twice = slider.ctx.input(|input| input.pointer.button_double_clicked(PointerButton::Primary));
     twice && slider.contains_pointer() && slider.enabled()
@@ -101,11 +101,11 @@ pub(super) fn auto_number<T: egui::emath::Numeric>(
 /// The unfinished edit of a number field, stored in egui's memory.
 #[derive(Clone, Copy)]
 struct Draft {
-    /// The last pass of egui that showed the field.
+    /// Number of the last egui pass that showed the field.
     pass: u64,
-    /// The number when the edit began.
+    /// Value of the field when the edit began.
     start: f64,
-    /// The number that the edit has reached.
+    /// Current value of the field, which takes effect when the edit ends.
     number: f64,
 }
 
@@ -151,7 +151,7 @@ fn parse(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Parses the text of a number field, and remembers invalid text.
+/// Parses the text of a number field, and remembers text that is not a number within the range.
 struct RangeParser {
     low: f64,
     high: f64,

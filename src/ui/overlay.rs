@@ -21,7 +21,7 @@ const WIDTH: f32 = 268.0;
 const MARGIN: f32 = 10.0;
 /// Width of the overlay with its margins, in points.
 const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
-/// Pictures lower than this, in points, start with a collapsed overlay.
+/// Height of the picture, in points, below which the overlay starts collapsed.
 const LOW: f32 = 500.0;
 /// Tooltip of the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
@@ -50,7 +50,7 @@ fn row(label: impl Into<Cow<'static, str>>, value: impl Into<String>, help: &'st
 }
 
 impl Row {
-    /// Shows the row as a warning if `warns`.
+    /// Returns the row, marked as a warning if `warns` is true.
     fn warns(self, warns: bool) -> Self {
         Self { tone: if warns { Tone::Warning } else { self.tone }, ..self }
     }
@@ -59,7 +59,7 @@ impl Row {
 /// Whether the overlay is collapsed to its headline, and the rectangle of the toolbar, which the overlay must not cover.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Whether the user wants the overlay collapsed; `None` collapses it only over small pictures.
+    /// Whether the user collapsed (`true`) or expanded the overlay; `None` collapses the overlay only over small pictures.
     chosen: Option<bool>,
     is_folded: bool,
     is_small: bool,
@@ -68,7 +68,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Returns whether the overlay is collapsed over `picture`.
+    /// Updates the state for the size of `picture`; returns whether the overlay is collapsed.
     fn update(&mut self, picture: Rect) -> bool {
         let is_small = picture.width() < 2.0 * OUTER_WIDTH || picture.height() < LOW;
         if is_small && !std::mem::replace(&mut self.is_small, is_small) && self.chosen == Some(false) {
@@ -80,7 +80,7 @@ impl Fold {
         self.is_folded
     }
 
-    /// Returns the free height for the overlay in points. In a narrow picture, the overlay must stay clear of the toolbar.
+    /// Returns the height available to the overlay, in points. In a narrow picture, the toolbar takes part of the height.
     fn room(&self, picture: Rect) -> f32 {
         let beside = |tools: &Rect| tools.right() + OUTER_WIDTH < picture.right();
         let below = self.tools.filter(|tools| !beside(tools)).map_or(0.0, |tools| tools.height() + MARGIN);
@@ -93,7 +93,7 @@ impl Fold {
     }
 }
 
-/// Returns a window at the lower left of the picture, beside the overlay and at most `most` points wide.
+/// Returns a window at the lower left of the picture that leaves room for the overlay and starts at most `most` points wide.
 pub(super) fn window_beside<'a>(
     ctx: &egui::Context,
     title: &'a str,
@@ -323,7 +323,7 @@ fn two_columns(
     Row { tone, ..row(label, format!("{first:>8} {second:>8}"), help) }
 }
 
-/// Returns rows with the share of each device in the work, and with the cost of sharing.
+/// Returns rows with each device's share of the work, and with the cost of sharing the work; empty for a single device.
 fn devices(model: &Model) -> Vec<Row> {
     let Some(Sharing { members, exchange_ms, efficiency, .. }) = &model.stats.sharing else {
         return match model.config.devices.len() {
@@ -370,7 +370,7 @@ fn shorten(name: &str) -> String {
     }
 }
 
-/// Shows advice for each measured value that requires a warning, and the number of bodies excluded from the simulation.
+/// Shows advice for each measured value that needs a warning, and the number of bodies excluded from the simulation.
 fn warnings(ui: &mut egui::Ui, model: &Model) {
     let colour = theme::of(ui).warning;
     let readings = model.stats.diagnostics.iter().flat_map(|diagnostics| &diagnostics.readings);

@@ -73,9 +73,9 @@ pub(super) struct Entry {
     pub text: String,
     /// Shortcut of the action, or key of the parameter.
     pub keys: String,
-    /// Extra text that a search also matches.
+    /// Additional text that the search matches but the palette does not show.
     also: String,
-    /// Action of the entry when chosen; `None` for a gesture.
+    /// Action that the user requests by choosing the entry; `None` for a gesture.
     pub action: Option<Action>,
 }
 

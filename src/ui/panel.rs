@@ -16,12 +16,12 @@ use super::{appearance, jump, kernel_section, keys, playback, theme};
 use crate::engine::config::Config;
 use crate::modes::MODES;
 
-/// Upper bound of the seeds that the button "New seed" draws, which keeps these seeds short.
+/// The button "New seed" draws seeds below this number, so that the seeds stay short.
 const DRAWN_SEEDS: u64 = 1_000_000;
 /// Tooltip of the seed if the scene has no random numbers.
 const NOT_RANDOM: &str = "This scene uses no random numbers";
 
-/// Shows the panel with all its sections. `kernels` is the folder of kernels that is watched.
+/// Shows the panel with all its sections. `kernels` is the watched folder of edited kernels, if any.
 pub(super) fn show(
     ctx: &egui::Context,
     model: &mut Model,

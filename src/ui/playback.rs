@@ -51,7 +51,7 @@ pub(super) fn show(ui: &mut egui::Ui, model: &mut Model, is_filming: bool, out: 
     });
 }
 
-/// Shows the simulated time and an editable field with the current step; during a seek, the target and a stop button.
+/// Shows the current step in an editable field, and the simulated time. During a seek, shows its target and a stop button.
 fn clock(ui: &mut egui::Ui, model: &Model, out: &mut Collector) {
     let stats = model.stats;
     let colour = theme::of(ui).weak;
@@ -97,7 +97,7 @@ fn backwards(ui: &mut egui::Ui, config: &mut Config, out: &mut Collector) {
     });
 }
 
-/// Doubles or halves the steps per frame; `in_use` is the number that `auto` has chosen.
+/// Doubles or halves the steps per frame. While the setting is `auto`, starts from `in_use`, the number that `auto` has chosen.
 pub(super) fn change_speed(config: &mut Config, in_use: u32, is_faster: bool) {
     let now = config.steps_per_frame.unwrap_or(in_use.max(1));
     let next = if is_faster { now.saturating_mul(2) } else { now / 2 };

@@ -9,8 +9,8 @@ const MARKS: f64 = 4.0;
 /// Largest number of corners of a plotted line. More corners would not be visible.
 const CORNERS: usize = 256;
 
-/// Returns the corners of the line through `points`, or through the points whose times are in `range`. Of many points, only
-/// the highest and the lowest of each group of neighbours are kept.
+/// Returns the corners of the line through `points`, or only through those with times in `range`. If there are many points,
+/// each group of neighbours is reduced to its highest and its lowest point.
 pub(super) fn simplified(points: &[[f64; 2]], range: Option<[f64; 2]>) -> Vec<[f64; 2]> {
     let part = range.map_or(points, |[from, to]| {
         let first = points.partition_point(|[time, _]| *time < from).saturating_sub(1);
@@ -43,7 +43,7 @@ pub(super) fn marks((low, high): (f64, f64)) -> Vec<GridMark> {
     all.map(|value| GridMark { value, step_size }).collect()
 }
 
-/// Formats the number at an axis mark with enough digits to differ from its neighbours; `None` above nine characters.
+/// Formats the number at an axis mark with enough digits to differ from its neighbours; `None` if the text would be too long.
 fn plain(GridMark { value, step_size }: GridMark) -> Option<String> {
     let places = (-step_size.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{value:.places$}");

@@ -17,7 +17,7 @@ const COLUMNS: usize = 2;
 const HEIGHT: f32 = 110.0;
 /// Relative change of the zoom for each point that the user scrolls.
 const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
-/// Spacing of grid lines, in points, at which the lines are as bright as text. Closer lines are fainter.
+/// Grid lines that are this far apart, in points, are as bright as text; closer lines are fainter.
 const GRID_FADES: f32 = 3000.0;
 /// Width of the numbers beside an axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
@@ -66,8 +66,8 @@ impl Lines {
 }
 
 impl Plots {
-    /// Shows the window while it is open, and returns the rectangle of the picture that the window hides. If the mode
-    /// `conserves` energy, a place is reserved for the energy plot even before the first measurement.
+    /// Shows the window while it is open, and returns the part of the picture that the window hides, if any. If the mode
+    /// `conserves` energy, the energy plot has its place even before the energy is first measured.
     pub(super) fn show(&mut self, ctx: &egui::Context, conserves: bool, out: &mut Collector) -> Option<Rect> {
         let Self { is_open, history, saved, resets, lines } = self;
         let shown = overlay::window_beside(ctx, "Plots", is_open, 640.0).show(ctx, |ui| {
@@ -137,7 +137,7 @@ fn placeholder(ui: &mut egui::Ui, (quantity, text): (&Quantity, &str), cell: Vec
     });
 }
 
-/// Shows one plot below its label and its latest value.
+/// Shows one plot, with its label and its latest value above it.
 fn plot(
     ui: &mut egui::Ui,
     quantity: &Quantity,
@@ -194,7 +194,7 @@ fn plot(
     });
 }
 
-/// Shows the label of a plot, its latest value, and whether its axis shows differences.
+/// Shows the label of a plot, its latest value, and a note if its axis shows differences.
 fn title(ui: &mut egui::Ui, quantity: &Quantity, last: Option<f64>, has_differences: bool) {
     let colours = theme::of(ui);
     let last = last.map_or(String::new(), |value| format::significant(value, 3));

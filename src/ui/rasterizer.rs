@@ -108,7 +108,7 @@ impl Canvas {
         }
     }
 
-    /// Blends the colour of a triangle, with premultiplied alpha, over a pixel.
+    /// Blends a triangle's colour, with premultiplied alpha, over a pixel; `weights` are the pixel's barycentric coordinates.
     fn blend(&mut self, [x, y]: [u32; 2], corners: &[Vertex; 3], weights: [f32; 3]) {
         let mix = |of: &dyn Fn(&Vertex) -> f32| -> f32 {
             corners.iter().zip(weights).map(|(corner, weight)| of(corner) * weight).sum()
@@ -122,7 +122,7 @@ impl Canvas {
         }
     }
 
-    /// Samples the font texture with bilinear interpolation; returns components from 0 to 1.
+    /// Samples the font texture with bilinear interpolation; returns red, green, blue and alpha from 0 to 1.
     fn texel(&self, uv: [f32; 2]) -> [f32; 4] {
         let [width, height] = self.font.size;
         let along = |uv: f32, size: usize| {
@@ -138,7 +138,7 @@ impl Canvas {
     }
 }
 
-/// Returns twice the area of a triangle, positive if its corners are clockwise on the screen.
+/// Returns twice the signed area of a triangle, which is positive if its corners are clockwise on the screen.
 fn cross(a: [i64; 2], b: [i64; 2], c: [i64; 2]) -> i64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }

@@ -24,21 +24,21 @@ pub(super) struct Colours {
     pub text: Color32,
     /// Colour of hints and other secondary text.
     pub weak: Color32,
-    /// Accent colour of text and lines.
+    /// Accent colour for text and lines.
     pub accent: Color32,
-    /// Accent colour of backgrounds behind text.
+    /// Accent colour for backgrounds behind text.
     pub accent_fill: Color32,
     /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
     /// Opacity of the background of text over the picture, from 0 to 1.
     veil: f32,
-    /// Colours of a chart's lines that colour-blind people can distinguish (after Okabe and Ito, 2008).
+    /// Colours for the lines of a chart, chosen so that colour-blind people can distinguish them (after Okabe and Ito, 2008).
     lines: [u32; 7],
 }
 
 impl Colours {
-    /// Returns the colours of the light theme, for bright rooms and print, or of the dark theme.
+    /// Returns the colours of the light theme (for bright rooms and print) if `is_light`, or else of the dark theme.
     const fn new(is_light: bool) -> Self {
         let nth = is_light as usize;
         Self {
@@ -63,7 +63,7 @@ impl Colours {
         }
     }
 
-    /// Returns the colour of the line at index `nth` of a chart.
+    /// Returns the colour for line number `nth` of a chart, counted from 0.
     pub(super) fn line_of(&self, nth: usize) -> Color32 {
         rgb(self.lines[nth % self.lines.len()])
     }
@@ -102,7 +102,7 @@ fn colours(dark: bool) -> &'static Colours {
     if dark { &DARK } else { &LIGHT }
 }
 
-/// Gaps between controls, in points.
+/// Horizontal and vertical gap between controls, in points.
 pub(super) const ITEM_SPACING: egui::Vec2 = vec2(6.0, 5.0);
 /// Width of the label column, in points.
 pub(super) const LABEL_WIDTH: f32 = 92.0;

@@ -16,9 +16,9 @@ const MAX_WIDTH: f32 = 640.0;
 /// The current toast (a short message), and the offer to continue an earlier session.
 #[derive(Debug, Default)]
 pub struct Toasts {
-    /// Text of the toast, and when it was first shown, in seconds of egui's clock (`None` before that).
+    /// Text of the toast, and the time at which it was first shown, in seconds of egui's clock (`None` if not shown yet).
     toast: Option<(String, Option<f64>)>,
-    /// Description of a session that the user could continue; `None` makes no offer.
+    /// Description of an earlier session that the user is offered to continue; `None` if there is no offer.
     pub offer: Option<String>,
 }
 

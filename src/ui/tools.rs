@@ -112,13 +112,13 @@ fn settings(ui: &mut egui::Ui, tools: &mut ToolSettings, is_paused: bool, out: &
     ui.add(Label::new(small(ui, hint)).wrap());
 }
 
-/// Draws a circle that is visible over dark and over bright places.
+/// Draws a circle that is visible on both dark and bright backgrounds.
 pub(super) fn ring(painter: &Painter, at: Pos2, radius: f32, colour: Color32) {
     painter.circle_stroke(at, radius, Stroke::new(4.0_f32, Color32::from_black_alpha(170)));
     painter.circle_stroke(at, radius, Stroke::new(2.0_f32, colour));
 }
 
-/// Draws the markers of the mouse tools; the pointer is a crosshair while a tool is selected.
+/// Draws the markers of the mouse tools, and turns the pointer into a crosshair while a tool is selected.
 pub(super) fn show_markers(ctx: &egui::Context, model: &Model) {
     let picture = ctx.available_rect();
     let Markers { selected, aim, path, attractor } = model.markers;

@@ -13,7 +13,7 @@ pub(super) fn heading(ui: &mut egui::Ui, title: &str) {
     ui.label(self::title(ui, title));
 }
 
-/// Shows a section that is collapsed by default; it is expanded if `unfolds` is true.
+/// Shows a collapsible section that starts collapsed, and expands the section if `unfolds` is true.
 pub(super) fn folded(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -31,7 +31,7 @@ pub(super) fn title(ui: &egui::Ui, text: &str) -> RichText {
     RichText::new(text).strong().color(theme::of(ui).accent)
 }
 
-/// Shows small, weak text under a control, indented to the column of controls, with room for two lines.
+/// Shows a small grey note below a control, aligned with the column of controls, with room for two lines.
 pub(super) fn note(ui: &mut egui::Ui, text: &str) {
     ui.horizontal_top(|ui| {
         ui.spacing_mut().interact_size.y = 0.0;
@@ -42,7 +42,7 @@ pub(super) fn note(ui: &mut egui::Ui, text: &str) {
     });
 }
 
-/// Returns `text` in the small, weak style of hints.
+/// Returns `text` in the small, grey style of hints.
 pub(super) fn small(ui: &egui::Ui, text: impl Into<String>) -> RichText {
     RichText::new(text).small().color(theme::of(ui).weak)
 }
@@ -82,7 +82,7 @@ pub(super) fn shortcut_button(
     button(ui, out, (key, text, hint), action);
 }
 
-/// Shows a label in the label column and, beside it, the controls that `add` creates; `add` receives the label.
+/// Shows a row: a label and, beside it, the controls that `add` creates. Both `add` and the caller receive the label.
 pub(super) fn row(
     ui: &mut egui::Ui,
     label: &str,
@@ -104,7 +104,7 @@ pub(super) fn row(
     inner.inner
 }
 
-/// Shows a row with a ↺ button; the button, or a double click on the label, restores `default`.
+/// Shows a row with a ↺ button. Clicking the button or double-clicking the label restores `default`.
 pub(super) fn resettable<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     out: &mut Collector,
@@ -138,7 +138,7 @@ pub(super) fn resettable<T: PartialEq + Copy>(
     }
 }
 
-/// A button for one option in a row of options. The user chooses one option of the row.
+/// A button for one option. The user chooses one option from a row of such buttons.
 pub(super) struct Chip<'a> {
     /// Text on the button.
     pub name: &'a str,
@@ -237,7 +237,7 @@ pub(super) fn checkbox(ui: &mut egui::Ui, on: &mut bool, text: impl Into<egui::W
     .inner
 }
 
-/// Shows a checkbox that a click on `label` also toggles.
+/// Shows a checkbox that the user can also toggle by clicking `label`.
 pub(super) fn labelled_checkbox(
     ui: &mut egui::Ui,
     out: &mut Collector,
