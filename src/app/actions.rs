@@ -18,7 +18,7 @@ use crate::session::{Command, Save};
 use crate::ui::{Action, ChartFormat};
 
 impl Viewer {
-    /// Carries out actions of the panel. Returns false if the program must end.
+    /// Carries out the actions that the panel returned; returns false if the program must end.
     pub(super) fn act(&mut self, actions: Vec<Action>) -> bool {
         for action in actions {
             if action.changes_state() && self.must_wait() {
@@ -72,7 +72,7 @@ impl Viewer {
         true
     }
 
-    /// Sends the config to the simulation if it differs from `before`.
+    /// Sends the config to the simulation if it differs from `before`; while a snapshot is being opened, restores `before`.
     pub(super) fn configure(&mut self, before: &Config) {
         if self.sim.config == *before {
             return;
@@ -87,8 +87,8 @@ impl Viewer {
         }
     }
 
-    /// Sends `command` (a restart or an undo), and then the config, set to running if `runs`. In the opposite order, a
-    /// simulation that blew up or runs backwards could compute a step before the command.
+    /// Sends `command` (a restart or an undo) and then the config, which starts the simulation if `runs`. The command goes first:
+    /// otherwise, a simulation that blew up or runs backwards could compute another step before the command arrives.
     fn restart(&mut self, command: Command, runs: bool) {
         let is_undone = matches!(command, Command::Undo);
         self.sim.send(command);
@@ -146,7 +146,7 @@ impl Viewer {
             .say(format!("Stored view {number} until the program ends. Press {number} to return to it."));
     }
 
-    /// Makes the camera stop following a body or the centre of mass, so that the view stays where the user moves it.
+    /// Stops the camera from following a body or the centre of mass, so that the view stays where the user moves it.
     fn stop_following(&mut self) {
         (self.screen.look.follow, self.tools.settings.follows) = (false, false);
     }
@@ -176,7 +176,7 @@ impl Viewer {
         self.sim.send(Command::Resume(path));
     }
 
-    /// Applies the content of a file once another thread has read it.
+    /// Applies the content of the file that the user opened, once the reading thread has finished.
     pub(super) fn poll_reader(&mut self) {
         let Some(content) = self.reader.as_ref().and_then(|reader| reader.try_recv().ok()) else { return };
         self.reader = None;
@@ -228,7 +228,7 @@ impl Viewer {
         }
     }
 
-    /// Writes the built-in kernels to `folder` unless it contains kernels, and watches the folder.
+    /// Writes the built-in kernels to `folder`, unless the folder already contains kernels, and watches the folder.
     fn edit_kernels(&mut self, folder: &Path) {
         let watched =
             kernel_lab::prepare(folder).and_then(|path| KernelFolder::new(path, waker(&self.proxy)));
@@ -257,7 +257,7 @@ impl Viewer {
         self.sim.send(Command::EditKernels(KernelEdits::new()));
     }
 
-    /// Sends the kernels that were saved in the watched folder to the simulation.
+    /// Sends kernels that the user has saved in the watched folder to the simulation.
     pub(super) fn poll_kernels(&mut self) {
         for edits in self.kernels.iter().flat_map(|kernels| kernels.edits.try_iter()) {
             match edits {
@@ -267,7 +267,7 @@ impl Viewer {
         }
     }
 
-    /// Returns whether the simulation has stopped; if so, shows an error with this title.
+    /// Returns whether an error has stopped the simulation; if so, shows an error dialog with this `title`.
     pub(super) fn has_stopped(&mut self, title: &str) -> bool {
         if self.sim.failure.is_some() {
             let text = "The simulation stopped, so there is nothing new to save.";

@@ -17,14 +17,14 @@ const LOCK: &str = "lock";
 /// Saves the simulation at regular intervals, if the window has a file for autosaves.
 pub(super) struct Autosave {
     file: Option<PathBuf>,
-    /// The lock that reserves the autosave file while this window is open.
+    /// Lock file that reserves the autosave file while this window is open.
     _lock: Option<File>,
     has_started: bool,
     interval: Duration,
     due: Instant,
     /// The autosave of an earlier run that the user may continue.
     offered: Option<PathBuf>,
-    /// The moment of the simulation that was saved last, if any.
+    /// Generation, step and number of changes of the state that was saved last, if any.
     pub saved: Option<Moment>,
 }
 
@@ -38,7 +38,7 @@ impl Autosave {
         Self { file, _lock: lock.flatten(), has_started: false, interval, due, offered: None, saved: None }
     }
 
-    /// Returns the text that offers to continue the newest autosave of a closed window, if such an autosave exists.
+    /// Finds the newest autosave left by a closed window; returns a description for the offer to continue it, or `None`.
     pub(super) fn offer(&mut self) -> Option<String> {
         let (path, text) = left_behind(self.file.as_ref()?).into_iter().find_map(|path| {
             let Summary { mode, title, size, step } = Snapshot::peek(&path).ok()?;
@@ -86,7 +86,7 @@ impl Autosave {
     }
 }
 
-/// Returns a file in `folder` for autosaves that no other window uses, and the lock that reserves the file.
+/// Returns an autosave file in `folder` that no other window uses, and its lock; `None` if the folder is not writable.
 fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     let mut nth = 1;
     loop {
@@ -102,7 +102,7 @@ fn reserve(folder: &Path) -> (PathBuf, Option<File>) {
     }
 }
 
-/// Opens or creates the lock file `path`; refuses a pipe, which could block forever.
+/// Opens or creates the lock file `path`; refuses anything but a regular file, because opening a pipe could block forever.
 fn lock_file(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
@@ -110,7 +110,7 @@ fn lock_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns the autosaves of closed windows in the folder of the autosave file `own`, the newest first.
+/// Returns the autosaves that closed windows left in the folder of the autosave file `own`, newest first.
 fn left_behind(own: &Path) -> Vec<PathBuf> {
     let entries = own.parent().and_then(|folder| fs::read_dir(folder).ok());
     let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(left_behind(&other), [previous(&second)]);
     }
 
-    /// An autosave renamed the older file, but could not write the new one because the disk was full.
+    /// Simulates an autosave that renames the older file, but cannot write the new file because the disk is full.
     #[test]
     fn the_offered_autosave_is_found_after_a_failed_save() {
         let folder = tempfile::tempdir().unwrap();

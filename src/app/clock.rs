@@ -10,15 +10,15 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 const IDLE: Duration = Duration::from_secs(5);
 /// Weight of the newest frame in the running averages of the frame interval and the working time.
 const SMOOTHING: f64 = 0.1;
-/// Upper limit of a frame's working time in the running average, in seconds.
+/// Longest working time, in seconds, that enters the running average; the time of a slower frame is cut to this limit.
 const LONGEST: f64 = 0.1;
-/// Smallest relative change of the frame time that [`FrameClock::made`] reports.
+/// Smallest relative change of the time between frames that [`FrameClock::made`] reports.
 const NOTABLE: f64 = 0.01;
 
 /// Event that wakes the event loop and requests a frame after this delay.
 pub(super) type Wake = Duration;
 
-/// Returns a function with which another thread can wake the event loop at once.
+/// Returns a function that wakes the event loop at once when another thread calls it.
 pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
     let proxy = proxy.clone();
     move || {
@@ -30,13 +30,13 @@ pub(super) fn waker(proxy: &EventLoopProxy<Wake>) -> impl Fn() + Send + use<> {
 /// Decides when the next frame is due.
 #[derive(Debug)]
 pub(super) struct FrameClock {
-    /// Time between two refreshes of the monitor, and the shortest time between frames.
+    /// Time between two refreshes of the monitor, which is also the shortest time between frames.
     pub refresh: Duration,
     last: Instant,
     /// When the next frame is due.
     pub due: Instant,
     interval: f64,
-    /// Average working time for a frame, in seconds.
+    /// Running average of the working time for a frame, in seconds.
     work: f64,
     reported: f64,
 }
@@ -48,7 +48,7 @@ impl FrameClock {
         Self { refresh, last: now, due: now, interval, work: interval, reported: 0.0 }
     }
 
-    /// Records how long a frame took. Returns the shortest possible time between frames if this time has changed noticeably.
+    /// Records the working time of a frame. Returns the shortest possible time between frames if it has changed noticeably.
     pub(super) fn made(&mut self, work: Duration) -> Option<Duration> {
         self.work += SMOOTHING * (work.as_secs_f64().min(LONGEST) - self.work);
         let picture = self.work.max(self.refresh.as_secs_f64());
@@ -59,7 +59,7 @@ impl FrameClock {
         })
     }
 
-    /// Begins a frame and returns the time since the previous frame. If `is_active`, the display changes without any input.
+    /// Begins a frame and returns the time since the previous one. If `is_active`, the next frame is due soon even without input.
     pub(super) fn begin(&mut self, now: Instant, is_active: bool) -> Duration {
         let interval = now - self.last;
         self.interval += SMOOTHING * (interval.as_secs_f64() - self.interval);
@@ -67,14 +67,14 @@ impl FrameClock {
         interval
     }
 
-    /// Asks for a frame after `delay`.
+    /// Schedules a frame after `delay`, but not before the monitor's next refresh.
     pub(super) fn redraw_after(&mut self, delay: Duration) {
         // A delay too large to add means that no frame is needed.
         let wanted = Instant::now().checked_add(delay).unwrap_or(self.due);
         self.due = self.due.min(wanted.max(self.last + self.refresh));
     }
 
-    /// Records that a redraw was requested, and schedules another in case the request is lost.
+    /// Records that a redraw was requested, and schedules another redraw in case the request is lost.
     pub(super) fn requested(&mut self) {
         self.due = Instant::now() + HEARTBEAT;
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 use winit::event_loop::EventLoopBuilder;
 use winit::platform::x11::EventLoopBuilderExtX11;
 
-/// Chooses X11 if the environment names both window systems and no Wayland compositor answers. Without this choice `winit`
-/// takes Wayland wherever WAYLAND_DISPLAY is set, and does not try X11 if Wayland fails.
+/// Chooses X11 if the environment names both window systems but no Wayland compositor answers. Otherwise, `winit` would
+/// choose Wayland whenever WAYLAND_DISPLAY is set, and would not try X11 if Wayland fails.
 pub(super) fn choose<T>(builder: &mut EventLoopBuilder<T>) {
     if takes_x11(|name| env::var_os(name).filter(|value| !value.is_empty())) {
         tracing::info!("no Wayland compositor answers at WAYLAND_DISPLAY; the window opens on X11");

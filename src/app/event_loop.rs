@@ -42,7 +42,7 @@ pub fn run(options: Options) -> Result<()> {
 /// The application that handles winit's events.
 struct App {
     proxy: EventLoopProxy<Wake>,
-    /// The options until the window opens; `None` afterwards.
+    /// Options for opening the window; `None` once the window is open.
     options: Option<Options>,
     viewer: Option<Viewer>,
     outcome: Result<()>,

@@ -1,4 +1,4 @@
-//! Writes pictures and films on separate threads. Films skip no picture, even if the simulation's steps are slow.
+//! Writes pictures and films on separate threads. A film never skips a picture, even if the simulation is slow.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -14,28 +14,28 @@ use crate::session::FilmFrame;
 use crate::ui::FilmPlan;
 use crate::view::RawPicture;
 
-/// Largest number of pictures of a film that wait to be written.
+/// Largest number of film pictures that may wait to be written.
 const MAX_WAITING: usize = 2;
 
 /// The outcome of writing a picture or a film.
 pub(super) struct Written {
-    /// The film's number; `None` for a picture.
+    /// Number of the film that was written; `None` for a single picture.
     pub film: Option<u64>,
-    /// The file and a note about its contents, or the error.
+    /// Path of the file with an optional note about its contents, or the error.
     pub outcome: Result<(PathBuf, Option<&'static str>)>,
 }
 
 /// Pictures and films that are being made.
 pub(super) struct Exports {
-    /// Sizes in pixels of the pictures that were requested from the simulation, in order.
+    /// Sizes, in pixels, of the requested pictures that the simulation has not delivered yet, oldest request first.
     pub requested: VecDeque<(u32, u32)>,
     /// The film that is being made, if any.
     pub film: Option<FilmInProgress>,
-    /// Number of films started so far, which is the number of the newest film.
+    /// Number of films started so far; the newest film has this number.
     films: u64,
-    /// Names of new files, including those being written.
+    /// Reserves names for new files, so that no two files get the same name.
     pub names: Names,
-    /// Outcomes of writing files that are not shown yet.
+    /// Channel on which the writing threads report the outcomes that the window shows.
     pub written: (Sender<Written>, Receiver<Written>),
     /// Threads that write pictures and films to files.
     writers: Vec<JoinHandle<()>>,
@@ -43,7 +43,7 @@ pub(super) struct Exports {
 
 /// A film that is being made. Dropping it cancels the film.
 pub(super) struct FilmInProgress {
-    /// Number that identifies the film, because pictures of earlier films may still arrive.
+    /// Number that identifies the film, because pictures for an earlier film may still arrive.
     pub number: u64,
     pub plan: FilmPlan,
     /// Width and height of the film in pixels.
@@ -69,7 +69,7 @@ impl FilmInProgress {
         self.waiting = Some(picture);
     }
 
-    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, if a frame is due.
+    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, or `None` for now.
     pub(super) fn advance(&mut self) -> Option<FilmFrame> {
         if let Some(picture) = self.waiting.take()
             && let Err(TrySendError::Full(picture)) = self.writer.try_send(Some(picture))
@@ -103,7 +103,7 @@ impl Default for Exports {
 }
 
 impl Exports {
-    /// Starts a film, which a thread writes to `name`; the thread calls `wake` after each picture.
+    /// Starts a film and a thread that writes the film to the file `name`. The thread calls `wake` after each picture.
     pub(super) fn start_film(
         &mut self,
         (film, name): (Film, Name),
@@ -135,7 +135,7 @@ impl Exports {
         });
     }
 
-    /// Finishes the file of a film on another thread. A film without pictures is cancelled.
+    /// Tells the writing thread to finish the file of a film; cancels the film if it has no pictures.
     pub(super) fn finish_film(&mut self, film: FilmInProgress) {
         let FilmInProgress { done, waiting, writer, .. } = film;
         if done > 0 {
@@ -167,7 +167,7 @@ impl Exports {
         });
     }
 
-    /// Waits until all pictures and films are written; returns the first error of a file that could not be written.
+    /// Waits until all pictures and films are written; returns the first write error, if any.
     pub(super) fn join(&mut self) -> Result<()> {
         for writer in self.writers.drain(..) {
             // The panic of a writer thread was already printed.
@@ -182,7 +182,7 @@ impl Exports {
     }
 }
 
-/// Writes pictures to the file of a film until the film is finished. Returns `None` if the film was cancelled.
+/// Writes pictures to a film until the film is finished. Returns `None` if the film was cancelled.
 fn write(mut film: Film, pictures: &Receiver<Option<RawPicture>>, wake: &impl Fn()) -> Option<Result<()>> {
     while let Some(picture) = pictures.recv().ok()? {
         if let Err(error) = film.add(&picture.into_picture()) {

@@ -14,7 +14,7 @@ use crate::modes::{self, ModeInfo};
 use crate::scene::{self, Scene, csv, tipsy};
 use crate::ui::OPENED;
 
-/// The kind of a file that the window can open.
+/// Kind of file that the window can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Snapshot,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of the file `path` by its extension, or an error for an unsupported extension.
+    /// Returns the kind of file that the extension of `path` stands for, or an error if the extension is unsupported.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default();
         let is = |known: &str| extension.eq_ignore_ascii_case(known);
@@ -49,7 +49,7 @@ impl Kind {
 
 /// The content of a file that the user opened.
 pub(super) enum Content {
-    /// A scene to start.
+    /// Config that starts the scene or the bodies in the file.
     Scene(Box<Config>),
     /// Path of a picture that contains a snapshot. The simulation's thread reads the snapshot later.
     Snapshot(PathBuf),
@@ -95,7 +95,7 @@ fn read(path: &Path, mode: &'static ModeInfo) -> Result<Config> {
 
 /// A watched folder of kernel files.
 pub(super) struct KernelFolder {
-    /// The kernels that were saved in the folder.
+    /// Receives the edited kernels whenever a file in the folder is saved.
     pub edits: Receiver<Result<KernelEdits>>,
     pub watch: Watch,
 }

@@ -17,17 +17,17 @@ use crate::base::error::Result;
 use crate::ui;
 use crate::view::Layer;
 
-/// egui's state, its painter, and the painted panel.
+/// egui's state and painter, and an image of the painted panel.
 pub(super) struct Gui {
     state: State,
     painter: Painter,
-    /// Image of the painted panel, in which only the changed parts are painted again.
+    /// Image of the painted panel. Only parts that have changed are painted again.
     layer: Layer,
-    /// Shapes that egui made in the newest layout.
+    /// Shapes of egui's newest layout.
     shapes: Vec<ClippedShape>,
-    /// Shapes of the layout that was painted last.
+    /// Shapes of the layout that was last painted.
     painted: Vec<ClippedShape>,
-    /// Rectangles that the shapes of the panel cover.
+    /// Rectangles that the shapes of the painted panel cover.
     covered: Patches,
     /// Pixels per point when the panel was last painted.
     scale: f32,
@@ -91,13 +91,13 @@ impl Gui {
         }
     }
 
-    /// Starts a frame and returns its events in groups. Each group needs its own call of [`Gui::run`].
+    /// Starts a frame and returns its input events in groups. Each group needs its own call of [`Gui::run`].
     pub(super) fn take_events(&mut self, window: &Window) -> Vec<Vec<Event>> {
         self.input = self.state.take_egui_input(window);
         ui::split_events(std::mem::take(&mut self.input.events))
     }
 
-    /// Runs `show` with these events and keeps its layout for [`Gui::paint`].
+    /// Runs `show` with these events, and keeps the resulting layout for [`Gui::paint`].
     pub(super) fn run(&mut self, window: &Window, events: Vec<Event>, show: impl FnMut(&egui::Context)) {
         let input = RawInput { events, ..self.input.take() };
         let output = self.context().run(input, show);
@@ -106,7 +106,7 @@ impl Gui {
         self.textures.append(output.textures_delta);
     }
 
-    /// Paints the newest layout to a layer before the frame, because software drivers switch surfaces slowly within a frame.
+    /// Paints the newest layout into an image before the frame starts: software drivers are slow to switch surfaces in a frame.
     pub(super) fn paint(&mut self, display: &Display<WindowSurface>) -> Result<()> {
         let (width, height) = display.get_framebuffer_dimensions();
         let (size, scale) = ((width.max(1), height.max(1)), self.context().pixels_per_point());
@@ -149,8 +149,8 @@ pub(super) fn pixels(rect: Rect, (width, height): (u32, u32), scale: f32) -> gli
     glium::Rect { left, bottom: height - bottom, width, height: seen }
 }
 
-/// Merges the meshes within `patch`, because each mesh costs two buffers and a draw call. A mesh that fits into its clip
-/// rectangle, up to soft edges of lines, is clipped to `patch` instead.
+/// Merges consecutive meshes, because each mesh costs two buffers and a draw call. A mesh that fits into its clip rectangle,
+/// apart from soft edges, is clipped to the whole `patch`, so that it can be merged with others.
 fn merged(primitives: Vec<ClippedPrimitive>, patch: Rect) -> Vec<ClippedPrimitive> {
     let mut all: Vec<ClippedPrimitive> = Vec::with_capacity(primitives.len());
     for mut next in primitives {

@@ -14,20 +14,20 @@ const ZOOM_PER_LINE: f32 = 0.88;
 /// Number of pixels scrolled on a touchpad that count as one notch of the mouse wheel.
 const PIXELS_PER_LINE: f32 = 50.0;
 
-/// The largest movement of the pointer during a click, in picture heights.
+/// A press of the mouse button is a click if the pointer moves less than this, in picture heights.
 const CLICK: f32 = 0.006;
 
-/// Effect of a drag over the picture.
+/// What dragging over the picture does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DragTool {
     Camera,
-    /// Paints with a brush of this radius in scene units.
+    /// Paints or erases obstacles with a brush of this radius, in scene units.
     Brush(f32),
     Launch,
     Attract,
 }
 
-/// A click, or a step of a drag with a mouse tool. Positions are relative to the picture's centre, in picture heights.
+/// A click, or one stage of a drag with a mouse tool. Positions are relative to the picture's centre, in picture heights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Gesture {
     /// Press and release of the left button in one place, without a tool.
@@ -51,9 +51,9 @@ pub(super) struct Mouse {
     travel: f32,
     /// Brush strokes that the simulation has not received yet.
     pub strokes: Vec<Stroke>,
-    /// Whether the next stroke of the brush begins a drag.
+    /// Whether the next brush stroke is the first one of a drag.
     begins: bool,
-    /// Gestures that are not carried out yet.
+    /// Gestures that have not been carried out yet.
     pub gestures: Vec<Gesture>,
 }
 
@@ -61,9 +61,9 @@ pub(super) struct Mouse {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Drag {
     Camera(MouseButton, rig::Drag),
-    /// A drag with this button uses a tool.
+    /// A drag with this button that uses this tool.
     Tool(MouseButton, DragTool),
-    /// A drag with this button paints obstacles, or erases them if the flag is false, with a brush of this radius.
+    /// A drag with this button that paints obstacles (erases them if the flag is false) with a brush of this radius.
     Paint(MouseButton, bool, f32),
 }
 
@@ -76,7 +76,7 @@ impl Drag {
 }
 
 impl Mouse {
-    /// Moves the camera or uses the tool, unless the panel has consumed the event; returns whether anything changed.
+    /// Moves the camera or uses the tool; returns whether anything changed. `taken` means that the panel has consumed the event;
     /// `place` converts a position in the window to an offset from the picture's centre, in picture heights.
     pub(super) fn on_event(
         &mut self,
@@ -166,7 +166,7 @@ impl Mouse {
         }
     }
 
-    /// Returns whether a drag that is longer than a click pans the camera.
+    /// Returns whether the user is panning the camera with a drag that is too long to be a click.
     pub(super) fn pans(&self) -> bool {
         matches!(self.drag, Some(Drag::Camera(_, rig::Drag::Pan))) && self.travel >= CLICK
     }

@@ -112,7 +112,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Shows the names of the edited kernels that run now, or the error that prevented the change.
+    /// Shows which edited kernels run now, or the error that kept them from running.
     fn kernels_replaced(&mut self, outcome: Result<ReplacedKernels>) {
         self.recorder
             .note(format!("kernels={}", if outcome.is_ok() { "taken" } else { "refused" }), &self.sim.shown);
@@ -130,7 +130,7 @@ impl Viewer {
         }
     }
 
-    /// Shows that a kernel does not compile or does not run on the device.
+    /// Shows an error about a kernel that does not compile or does not run on the device; the previous kernel keeps running.
     fn kernel_refused(&mut self, error: Error) {
         match error {
             Error::Build { file, device, log } => {
@@ -169,7 +169,7 @@ impl Viewer {
     }
 }
 
-/// Returns `text` as a sentence, with a capital letter at the start and a full stop at the end.
+/// Returns `text` as a sentence, with an initial capital and a full stop.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

@@ -3,9 +3,9 @@
 use egui::epaint::ClippedShape;
 use egui::{Rect, Shape};
 
-/// Width of the soft edge that is painted around each shape, in points.
+/// Width of the soft edge around each painted shape, in points.
 const SOFT: f32 = 2.0;
-/// Width of the soft edge that is painted beyond a clip rectangle, in points.
+/// Width of the part of a soft edge that may reach beyond a clip rectangle, in points.
 pub(super) const EDGE: f32 = 1.5;
 
 /// A set of rectangles that do not touch one another.
@@ -13,7 +13,7 @@ pub(super) const EDGE: f32 = 1.5;
 pub(super) struct Patches(pub Vec<Rect>);
 
 impl Patches {
-    /// Returns the rectangles in which two lists of shapes differ, rounded to pixels; `scale` is pixels per point.
+    /// Returns the rectangles where two lists of shapes differ, rounded outwards to pixels; `scale` is pixels per point.
     pub(super) fn changed(before: &[ClippedShape], now: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         let mut differ = |a: &[ClippedShape], b: &[ClippedShape]| {
@@ -33,7 +33,7 @@ impl Patches {
         patches
     }
 
-    /// Returns the rectangles that the shapes cover, rounded to pixels; `scale` is pixels per point.
+    /// Returns the rectangles that the shapes cover, rounded outwards to pixels; `scale` is pixels per point.
     pub(super) fn covered(shapes: &[ClippedShape], scale: f32) -> Self {
         let mut patches = Self::default();
         shapes.iter().for_each(|shape| patches.add(bounds(shape), scale));

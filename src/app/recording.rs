@@ -100,7 +100,7 @@ impl Viewer {
         }
     }
 
-    /// Draws the points of `capture`, which were requested for a picture or a film.
+    /// Draws the points in `capture` for the picture or the film that requested them.
     pub(super) fn draw_capture(&mut self, capture: Capture) -> Result<()> {
         let Capture { points, purpose } = capture;
         match purpose {
@@ -116,7 +116,7 @@ impl Viewer {
         }
     }
 
-    /// Adds a picture to the film with this number, unless the film has ended.
+    /// Draws `points` as the next picture of the film with this number, unless that film has ended.
     fn draw_shot(&mut self, number: u64, points: &Points) -> Result<()> {
         let film = self.exports.film.as_ref().filter(|film| film.number == number);
         let Some(film) = film else { return Ok(()) };
@@ -160,7 +160,7 @@ impl Viewer {
         self.exports.save_picture(name, (picture, snapshot), waker(&self.proxy));
     }
 
-    /// Returns the width and height of a picture in pixels.
+    /// Returns the width and height, in pixels, that `size` means for the current window.
     fn pixels(&self, size: PictureSize) -> (u32, u32) {
         match size {
             PictureSize::Pixels(width, height) => (width, height),

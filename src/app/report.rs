@@ -26,15 +26,15 @@ pub(super) struct Recorder {
     first_frame: Option<Duration>,
     /// Number of drawn frames.
     pub frames: u64,
-    /// Time that the window was busy with each frame, and time since the frame before it, in ms.
+    /// Working time of each frame, and time since the previous frame, in ms.
     times: Vec<[f64; 2]>,
-    /// Time that the window was busy with each frame that shows new bodies, and time to upload the bodies, in ms.
+    /// Working time of each frame that shows new bodies, and time to upload these bodies, in ms.
     news_times: Vec<[f64; 2]>,
     has_new_bodies: bool,
     /// Times to draw new bodies while the simulation is paused, in ms.
     drawings: Vec<f64>,
     events: Vec<Event>,
-    /// Position and size of each control in the last frame: x, y, width, height in physical pixels.
+    /// Rectangle of each control in the last frame, by name: x, y, width and height in physical pixels.
     controls: BTreeMap<String, [f32; 4]>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Recorder {
 struct Event {
     /// Seconds since the start of the program.
     seconds: f64,
-    /// The step that was on the screen at the event.
+    /// Step of the simulation that was on the screen when the event happened.
     step: u64,
     what: String,
 }
@@ -70,7 +70,7 @@ impl Recorder {
         self.limit.is_some_and(|limit| self.frames >= limit)
     }
 
-    /// Counts a frame that was shown, and records its times.
+    /// Counts a shown frame, and records its timings for the report.
     pub(super) fn frame(&mut self, work: Duration, interval: Duration, stats: &WindowStats) {
         self.frames += 1;
         let has_new_bodies = std::mem::take(&mut self.has_new_bodies);
@@ -103,7 +103,7 @@ impl Recorder {
         self.first_frame.get_or_insert(self.started.elapsed());
     }
 
-    /// Stores the positions of the controls, given in points; `scale` is pixels per point.
+    /// Stores the rectangles of the controls, which are given in points; `scale` is pixels per point.
     pub(super) fn place(&mut self, rects: Vec<(String, egui::Rect)>, scale: f32) {
         if self.output.is_some() {
             let pixels = |r: egui::Rect| [r.left(), r.top(), r.width(), r.height()].map(|x| x * scale);
@@ -111,7 +111,7 @@ impl Recorder {
         }
     }
 
-    /// Adds the event `what` at the step of `shown`, the statistics on the screen.
+    /// Adds the event `what` to the report, with the step of `shown`: the statistics of the frame on the screen.
     pub(super) fn note(&mut self, what: String, shown: &Stats) {
         if self.output.is_some() {
             self.events.push(Event { seconds: self.started.elapsed().as_secs_f64(), step: shown.step, what });
@@ -134,7 +134,7 @@ impl Recorder {
         }
     }
 
-    /// Writes the report, if the command line asks for one.
+    /// Writes the report, if the user asked for one on the command line.
     pub(super) fn write(
         &mut self,
         (config, look): (&Config, &Look),
@@ -176,7 +176,7 @@ impl Recorder {
     }
 }
 
-/// Returns the settings of a config as JSON; the parameters of the mode are nested.
+/// Returns the settings of a config as JSON, with the parameters of the mode as a nested object.
 fn values(config: &Config) -> Value {
     json!({
         "mode": config.mode.info().name,

@@ -1,4 +1,4 @@
-//! The camera rig: moves the camera by drags, momentum after a drag and the wheel, glides to a view, and follows a point.
+//! The camera rig: moves the camera by drags, momentum and the mouse wheel, glides to stored views, and follows a point.
 
 use std::collections::{HashMap, VecDeque};
 use std::f32::consts::{PI, TAU};
@@ -8,11 +8,11 @@ use glam::{Vec2, Vec3};
 
 use crate::view::Camera;
 
-/// Duration of the last part of a drag, from which the camera's momentum is computed.
+/// The camera's momentum is computed from the movements within this time before the end of a drag.
 const MEMORY: Duration = Duration::from_millis(80);
 /// Time in which the camera's momentum falls to 1/e, in seconds.
 const COAST_SECONDS: f32 = 0.28;
-/// Speed below which the camera stops, in picture heights per second.
+/// Speed, in picture heights per second, below which a coasting camera stops.
 const COAST_LEAST: f32 = 0.01;
 /// Time constant of zooming with the wheel, in seconds.
 const ZOOM_SECONDS: f32 = 0.06;
@@ -22,10 +22,10 @@ const FOLLOW_SECONDS: f32 = 0.15;
 const GLIDE_SECONDS: f32 = 0.45;
 /// Speed of the automatic rotation, in radians per second: one turn in two minutes.
 const TURN: f32 = TAU / 120.0;
-/// The longest time that one call of [`Rig::tick`] advances, in seconds.
+/// Longest time, in seconds, by which one call of [`Rig::tick`] advances the camera's motion.
 const LONGEST: f32 = 0.1;
 
-/// The motion of the camera that a drag controls.
+/// How a drag moves the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drag {
     Orbit,
@@ -36,7 +36,7 @@ pub(crate) enum Drag {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FollowTarget {
     pub mode: &'static str,
-    /// Generation (see [`Stats::generation`](crate::session::Stats)): a new scene is a new target.
+    /// Generation of the scene (see [`Stats::generation`](crate::session::Stats)). A new scene has new targets.
     pub generation: u64,
     /// Index of the body; `None` is the centre of mass.
     pub body: Option<usize>,
@@ -46,11 +46,11 @@ pub(crate) struct FollowTarget {
 #[derive(Debug, Default)]
 pub(crate) struct Rig {
     pub camera: Camera,
-    /// Latest movements of the current drag and their times, in picture heights.
+    /// Latest movements of the current drag, in picture heights, with their times.
     movements: VecDeque<(Instant, Vec2)>,
-    /// Motion that continues after a drag, in picture heights per second.
+    /// Motion that continues after a drag: its kind, and its speed in picture heights per second.
     momentum: Option<(Drag, Vec2)>,
-    /// Remaining zoom (logarithm of the factor by which the distance changes), and the cursor position that stays fixed.
+    /// Remaining zoom (logarithm of the factor for the camera's distance), and the cursor position that the zoom keeps fixed.
     zoom: Option<(f32, [f32; 2])>,
     glide: Option<Glide>,
     /// The point that the camera follows, if any, and its last position.
@@ -100,7 +100,7 @@ impl Rig {
         self.movements.clear();
     }
 
-    /// Starts to zoom to `factor` times the distance, with the point under the cursor kept in place.
+    /// Starts a zoom that multiplies the camera's distance by `factor` and keeps the point under the cursor in place.
     pub(crate) fn wheel(&mut self, factor: f32, cursor: [f32; 2]) {
         let left = self.zoom.map_or(0.0, |(left, _)| left);
         self.zoom = Some((left + factor.ln(), cursor));
@@ -113,18 +113,18 @@ impl Rig {
         self.glide = Some(Glide { from: self.camera.clone(), to, done: 0.0 });
     }
 
-    /// Stores the current view of a mode under a number.
+    /// Stores the current view under a number, separately for each mode.
     pub(crate) fn store(&mut self, mode: &'static str, number: u8) {
         self.stored.insert((mode, number), self.camera.clone());
     }
 
-    /// Starts to glide to the view stored under a number; returns whether the view exists.
+    /// Starts to glide to the view stored under a number; returns whether there is such a view.
     pub(crate) fn recall(&mut self, mode: &'static str, number: u8) -> bool {
         self.stored.get(&(mode, number)).cloned().map(|camera| self.glide_to(camera)).is_some()
     }
 
-    /// Advances the camera's motion by `elapsed`; returns whether the camera keeps moving. `point` is the point that the
-    /// camera follows, with its position.
+    /// Advances the camera's motion by the time `elapsed`; returns whether the camera keeps moving. `point` is the target that
+    /// the camera follows, if any, and its position.
     pub(crate) fn tick(
         &mut self,
         elapsed: Duration,
@@ -155,7 +155,7 @@ impl Rig {
         rotates || settles || self.momentum.is_some() || self.zoom.is_some() || self.glide.is_some()
     }
 
-    /// Moves the camera with a point, and the point towards the picture's centre. Returns whether it is still off-centre.
+    /// Moves the camera along with a point, and gradually centres the point; returns whether the point is still off-centre.
     fn follow(&mut self, point: Option<(FollowTarget, Vec3)>, share: f32) -> bool {
         let point = point.filter(|(_, point)| point.is_finite());
         let before = std::mem::replace(&mut self.followed, point);
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 impl Glide {
-    /// Returns the current view of the glide: slow at both ends, logarithmic in the distance, and rotated the shorter way.
+    /// Returns the camera at the current progress. The glide is slow at both ends, and turns the shorter way around.
     fn now(&self) -> Camera {
         if self.done >= 1.0 {
             return self.to.clone();

@@ -9,13 +9,13 @@ use crate::base::look::Look;
 use crate::ui::WindowStats;
 use crate::view::View;
 
-/// The window with the picture in it.
+/// The window, with the OpenGL view, the appearance, the frame clock and the timings of its picture.
 pub(super) struct Screen {
     pub view: View,
     pub look: Look,
     pub clock: FrameClock,
     pub stats: WindowStats,
-    /// Whether trails are switched on but impossible, because there are too many bodies.
+    /// Whether trails are switched on but cannot be drawn, because there are too many bodies.
     lacks_trails: bool,
     /// The window. This field is last, because the view must be dropped before its OpenGL context.
     pub window: Window,
@@ -33,7 +33,7 @@ impl Screen {
         })
     }
 
-    /// Returns whether trails have become impossible since the last call, because there are too many bodies.
+    /// Returns whether trails have disappeared since the last call, because there are now too many bodies.
     pub(super) fn lost_trails(&mut self) -> bool {
         let lacked = std::mem::replace(&mut self.lacks_trails, self.view.lacks_trails());
         self.lacks_trails && !lacked

@@ -13,12 +13,12 @@ use crate::base::params::{self, ParamValue, ParamValues};
 use crate::export::film::MOST_SIDE;
 use crate::scene;
 
-/// The largest settings file that is read, in bytes.
+/// Largest size of a settings file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
-/// Widths and heights of the window that are accepted, in logical pixels.
+/// Accepted widths and heights of the window, in logical pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 320..=MOST_SIDE;
 
-/// Settings that the program remembers. A setting that the file lacks has its default.
+/// Settings that the program remembers between runs. A setting that is missing from the file has its default value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -29,7 +29,7 @@ pub struct Settings {
     /// The folder in which file dialogs start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// Appearance settings that differ from their defaults, by key, as `--look` takes them.
+    /// Appearance settings that differ from their defaults: values by key, written as for the option `--look`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub look: BTreeMap<String, String>,
 }
@@ -49,7 +49,7 @@ impl Settings {
     /// Reads the settings file `path`; returns the defaults if there is no such file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or is no settings file.
+    /// Returns an error if the file cannot be read or is not a valid settings file.
     pub fn load(path: &Path) -> Result<Self> {
         let Some(text) = files::read_small(path, MOST_BYTES, "settings")? else { return Ok(Self::default()) };
         let text = String::from_utf8_lossy(&text);
@@ -105,18 +105,18 @@ impl Settings {
 /// The settings of this run: the saved settings, and appearance settings that the command line sets for this run only.
 #[derive(Default)]
 pub(super) struct Preferences {
-    /// The settings file; `None` saves nothing.
+    /// The settings file; if `None`, no settings are saved.
     file: Option<PathBuf>,
     /// The settings as they were last read or written.
     pub saved: Settings,
-    /// Appearance settings from the command line. Each of them is saved only after the user has changed it.
+    /// Appearance settings from the command line. Each is saved only if the user changes it while the program runs.
     overrides: Vec<(&'static str, ParamValue)>,
     /// The saved appearance settings when the program started.
     initial: BTreeMap<String, String>,
 }
 
 impl Preferences {
-    /// Reads the settings file if `remembered`, else takes the defaults. Also returns an error message if the file is invalid.
+    /// Reads the settings file if `remembered`, or else uses the defaults. Also returns an error message if the file is invalid.
     pub(super) fn open(remembered: bool) -> (Self, Option<String>) {
         let file = Settings::path().filter(|_| remembered);
         let (saved, file, error) = file.map(Settings::open).unwrap_or_default();
@@ -133,7 +133,7 @@ impl Preferences {
         self.overrides = values.iter().filter(|(key, _)| named.contains(*key)).collect();
     }
 
-    /// Returns the appearance settings in `look` to save: those that differ from their defaults, except `follow`.
+    /// Returns the appearance settings of `look` to save: those that differ from their defaults, except `follow`.
     pub(super) fn look(&self, look: &Look) -> BTreeMap<String, String> {
         let usual = ParamValues::collect(&mut Look::default());
         let now = ParamValues::collect(&mut look.clone());

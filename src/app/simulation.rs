@@ -10,7 +10,7 @@ use crate::session::{Command, Frame, Session, Stats};
 /// The window's side of the simulation: its session, the edited config and the newest statistics.
 pub(super) struct Simulation {
     pub session: Session,
-    /// The devices that may compute.
+    /// All devices that the simulation may use.
     pub pool: Vec<DeviceInfo>,
     /// The config that the panel edits. Each change is sent to the simulation's thread.
     pub config: Config,
@@ -20,7 +20,7 @@ pub(super) struct Simulation {
     pub failure: Option<Error>,
     /// Whether the simulation is opening a snapshot, which will replace the shown bodies.
     pub is_resuming: bool,
-    /// Whether the plots are shown; the simulation then measures more often.
+    /// Whether the plots are shown. If so, the simulation measures energy more often.
     is_watched: bool,
 }
 
@@ -50,14 +50,14 @@ impl Simulation {
         first_device(&self.pool, &self.config)
     }
 
-    /// Tells the simulation when the plots are shown or hidden.
+    /// Tells the simulation when the user shows or hides the plots.
     pub(super) fn watch(&mut self, plots: bool) {
         if std::mem::replace(&mut self.is_watched, plots) != plots {
             self.send(Command::WatchEnergy(plots));
         }
     }
 
-    /// Sends the edited config to the simulation. If it starts anew, time runs forwards, because there is no earlier state.
+    /// Sends the edited config to the simulation. If the change restarts the scene, time runs forwards from the initial state.
     pub(super) fn configure(&mut self, before: &Config) {
         self.config.reverse &= !starts_anew(&self.pool, before, &self.config);
         self.send(Command::Configure(Box::new(self.config.clone())));

@@ -29,7 +29,7 @@ pub(super) struct Surroundings<'a> {
     pub points: &'a Points,
 }
 
-/// A request of a mouse gesture to the simulation.
+/// A request to the simulation that results from a mouse gesture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Request {
     /// Select this body; `None` clears the selection.
@@ -48,15 +48,15 @@ pub(super) enum Request {
 pub(super) struct Tools {
     pub mouse: Mouse,
     pub settings: ToolSettings,
-    /// Radius of the brush in scene units, while the brush is the chosen tool.
+    /// Radius of the brush in scene units; `None` while the brush is off.
     pub brush: Option<f32>,
     /// The launch that the user is aiming, if any.
     aim: Option<Aim>,
     /// Position of the attractor, and whether the attractor repels; `None` without an attractor.
     attractor: Option<(Vec3, bool)>,
-    /// Sampled bodies that represent all bodies, as x, y, z and mass.
+    /// Sample of the bodies that stands in for all of them: x, y, z and mass of each.
     samples: Vec<[f32; 4]>,
-    /// Whether the gesture moved since the last call of [`Tools::update`].
+    /// Whether the gesture or the bodies have changed since the last call of [`Tools::update`].
     has_moved: bool,
 }
 
@@ -69,7 +69,7 @@ struct Aim {
 }
 
 impl Tools {
-    /// Returns the tool that a drag uses in the mode of `config`.
+    /// Returns the tool that a drag with the left button uses in the mode of `config`.
     pub(super) fn drag_tool(&self, config: &Config) -> DragTool {
         match (self.settings.active(config), self.brush) {
             (Tool::Launch, _) => DragTool::Launch,
@@ -79,7 +79,7 @@ impl Tools {
         }
     }
 
-    /// Applies a gesture; returns the gesture's request to the simulation, if any.
+    /// Applies a mouse gesture; returns the request that it makes to the simulation, if any.
     pub(super) fn apply(&mut self, gesture: Gesture, scene: &Surroundings) -> Option<Request> {
         match gesture {
             Gesture::Click(at) => Some(Request::Select(scene.camera.pick(scene.points, at))),
@@ -119,14 +119,14 @@ impl Tools {
         }
     }
 
-    /// Cancels the gesture. Returns whether there was an attractor, which the simulation then has to remove.
+    /// Cancels the current gesture; returns whether the simulation has to remove an attractor.
     pub(super) fn cancel(&mut self) -> bool {
         self.mouse.drag = None;
         self.aim = None;
         self.attractor.take().is_some()
     }
 
-    /// Predicts the path of a launch and returns the attractor, if the gesture moved since the last call.
+    /// After a change, predicts the path of a launch again, and returns the attractor, if any; otherwise returns `None`.
     pub(super) fn update(&mut self, scene: &Surroundings) -> Option<Attractor> {
         if !std::mem::take(&mut self.has_moved) {
             return None;
@@ -141,7 +141,7 @@ impl Tools {
         Some(Attractor { at: at.into(), strength: if repels { -strength } else { strength }, reach })
     }
 
-    /// Samples the new bodies if the user is aiming a launch.
+    /// Takes a new sample of the bodies if the user is aiming a launch.
     pub(super) fn bodies_changed(&mut self, points: &Points) {
         if self.aim.is_some() {
             self.sample(points);
@@ -169,7 +169,7 @@ impl Tools {
         scene.config.mode.field(at, &self.samples, None).unwrap_or_default()
     }
 
-    /// Returns the escape velocity at a place or, without attraction, a speed of one picture height per unit of time.
+    /// Returns the escape velocity at a place or, if nothing attracts there, a speed of one picture height per unit of time.
     fn speed(&self, at: Vec3, scene: &Surroundings) -> f32 {
         let speed = (-2.0 * self.field(at.as_dvec3(), scene).potential).max(0.0).sqrt() as f32;
         if speed > 0.0 { speed } else { scene.camera.heights_per_unit().recip() }
@@ -180,7 +180,7 @@ impl Tools {
         heights * (self.speed(aim.from, scene) / ESCAPE)
     }
 
-    /// Predicts the path of a launched body with negligible mass.
+    /// Predicts the path of a launched body, as if its mass were negligible.
     fn path(&self, aim: &Aim, scene: &Surroundings) -> Vec<DVec3> {
         let unit = f64::from(scene.camera.heights_per_unit().recip());
         let start = (aim.from.as_dvec3(), self.velocity(aim, scene).as_dvec3());

@@ -143,7 +143,7 @@ impl Viewer {
         self.autosave.due().map_or(frame, |due| frame.min(due))
     }
 
-    /// Runs the panel once for each group of events. Returns the last output, with false if the program must end.
+    /// Runs the panel once for each group of events. Returns the last output, if any, and false if the program must end.
     fn run_panel(&mut self) -> Result<Option<(Output, bool)>> {
         let mut groups = VecDeque::from(self.screen.window.take_events());
         let mut stays = true;
@@ -166,7 +166,7 @@ impl Viewer {
         }
     }
 
-    /// Runs the panel on a group of events and applies the user's edits.
+    /// Runs the panel with one group of events, and applies the user's changes; returns the panel's output, if any.
     fn run_pass(&mut self, events: Vec<egui::Event>) -> Result<Option<Output>> {
         let before = (self.sim.config.clone(), self.screen.look.clone());
         self.update_attractor();
@@ -223,7 +223,7 @@ impl Viewer {
         view.set_look(look)
     }
 
-    /// Uploads the bodies of the newest frame to OpenGL if the frame is new, and points the camera at a new scene.
+    /// If a new frame has arrived, uploads its bodies to OpenGL, and moves the camera if the frame shows a new scene.
     fn upload(&mut self) -> Result<()> {
         let Self { sim, viewpoint, screen, .. } = self;
         let (frame, shown, is_new) = sim.frame();
@@ -290,7 +290,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Handles a window event: first the panel, then the camera and the tools.
+    /// Passes a window event to the panel first, and then to the camera and the mouse tools.
     pub(super) fn input(&mut self, event: &WindowEvent) {
         if let WindowEvent::Resized(size) = event {
             self.screen.window.resize(*size);
@@ -313,7 +313,7 @@ impl Viewer {
         }
     }
 
-    /// Applies the gestures and strokes of the mouse.
+    /// Applies the mouse gestures and brush strokes that have not been carried out yet.
     fn apply_gestures(&mut self) {
         for gesture in std::mem::take(&mut self.tools.mouse.gestures) {
             let (config, points) = self.sim.scene();
@@ -364,7 +364,7 @@ impl Viewer {
         Settings { size: self.screen.window.logical_size(), panel: self.ui.panel, folder, look }
     }
 
-    /// Returns whether the displayed numbers change without any input.
+    /// Returns whether the displayed numbers may change without any input, for example while the simulation runs.
     fn is_active(&self) -> bool {
         let is_busy = self.exports.film.is_some() || self.reader.is_some();
         self.sim.config.running || is_busy || self.sim.shown.goal.is_some() || self.recorder.limit.is_some()
@@ -374,14 +374,14 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns what the camera follows if following is on: the selected body or the centre of mass.
+    /// Returns the target for the camera while it follows one: the selected body or the centre of mass.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);
         FollowTarget { mode: shown.mode, generation: shown.generation, body }
     }
 
-    /// Ends the simulation, saves what is unsaved and writes the report.
+    /// Ends the simulation, finishes saving settings, snapshots, pictures and films, and writes the report.
     pub(super) fn close(mut self) -> Result<()> {
         let settings = self.settings();
         self.preferences.save(settings);

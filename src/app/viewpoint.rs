@@ -22,17 +22,17 @@ pub(super) struct Viewpoint {
     generation: u64,
     /// Whether the next move to show all bodies also resets the camera's direction.
     resets: bool,
-    /// Camera of each mode that was shown, with the generation (see [`Stats::generation`]) of its scene.
+    /// Last camera of each mode that was shown, with the generation (see [`Stats::generation`]) of its scene.
     by_mode: HashMap<&'static str, (u64, Camera)>,
 }
 
 impl Viewpoint {
-    /// Starts with the camera in `view`, in the format of snapshots. Any other text makes the camera show all bodies.
+    /// Starts with the camera that `view` describes in the format of snapshots. Any other text shows all bodies.
     pub(super) fn new(view: &str) -> Self {
         Self { restored: Camera::from_words(view), ..Self::default() }
     }
 
-    /// Uses the camera of an opened snapshot; an empty text changes nothing.
+    /// Uses the camera `view` of an opened snapshot once the snapshot is shown; an empty text changes nothing.
     pub(super) fn restore(&mut self, view: &str) {
         self.restored = Camera::from_words(view).or(self.restored.take());
     }
@@ -43,12 +43,12 @@ impl Viewpoint {
         self.resets |= resets;
     }
 
-    /// Returns the camera in the format of snapshots; empty before the first frame.
+    /// Returns the camera as text in the format of snapshots, or an empty text before the first frame.
     pub(super) fn text(&self) -> String {
         if self.generation == 0 { String::new() } else { self.rig.camera.to_words() }
     }
 
-    /// Moves the camera to show all bodies if the scene is new or the move was requested. Returns whether the camera moved.
+    /// Moves the camera if the scene is new, or if the user asked to see all bodies; returns whether the camera moved.
     pub(super) fn frame_scene(&mut self, frame: &Frame, shown: &Stats, aspect: f32) -> bool {
         let next = &frame.stats;
         let has_bodies = !frame.points.positions.is_empty() || !frame.points.image.values.is_empty();

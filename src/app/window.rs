@@ -84,7 +84,7 @@ impl Window {
         size.width == 0 || size.height == 0
     }
 
-    /// Returns the physical pixels per point of the panel.
+    /// Returns the number of physical pixels per point in the panel.
     pub(super) fn scale(&self) -> f32 {
         self.gui.context().pixels_per_point()
     }
@@ -103,7 +103,7 @@ impl Window {
         self.gui.on_event(&self.window, event)
     }
 
-    /// Starts a frame and returns its events in groups. Each group needs its own call of [`Window::run_ui`].
+    /// Starts a frame and returns its input events in groups. Each group needs its own call of [`Window::run_ui`].
     pub(super) fn take_events(&mut self) -> Vec<Vec<egui::Event>> {
         self.gui.take_events(&self.window)
     }
@@ -128,7 +128,7 @@ impl Window {
         self.picture.width.max(1) as f32 / self.picture.height.max(1) as f32
     }
 
-    /// Converts a position in the window to an offset from the picture's centre, in picture heights, y downwards.
+    /// Converts a position in the window to an offset from the picture's centre, in picture heights, with y downwards.
     pub(super) fn off_centre(&self, at: PhysicalPosition<f64>) -> [f32; 2] {
         let glium::Rect { left, bottom, width, height } = self.picture;
         let top = f64::from(self.size().1) - f64::from(bottom) - f64::from(height);
@@ -138,7 +138,7 @@ impl Window {
         [(x / unit) as f32, (y / unit) as f32]
     }
 
-    /// Draws a picture and the panel over it, and shows the frame.
+    /// Draws the picture, draws the panel over the picture, and shows the frame.
     pub(super) fn draw(
         &mut self,
         picture: impl FnOnce(&mut glium::Frame) -> Result<()>,
