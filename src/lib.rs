@@ -35,7 +35,7 @@
 //! * Configuration: [`engine::config::Config`]. A simulation's state is an [`engine::snapshot::Snapshot`], made from
 //!   [`modes::Simulation::state`] and [`modes::Simulation::extra`].
 
-// In tests, a failure may end in a panic.
+// Tests may panic, so these lints apply only to the program itself.
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
 pub mod app;

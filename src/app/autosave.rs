@@ -22,7 +22,7 @@ pub(super) struct Autosave {
     has_started: bool,
     interval: Duration,
     due: Instant,
-    /// The autosave of an earlier run that the user may continue.
+    /// Autosave of an earlier run that the user can choose to continue, if any.
     offered: Option<PathBuf>,
     /// Generation, step and number of changes of the state that was saved last, if any.
     pub saved: Option<Moment>,

@@ -52,7 +52,7 @@ pub(super) struct FilmInProgress {
     pace: u32,
     /// Number of pictures drawn so far.
     pub done: u32,
-    /// Whether a requested [`FilmFrame`] has not arrived from the simulation yet.
+    /// Whether the film is waiting for a [`FilmFrame`] that it has requested from the simulation.
     is_requested: bool,
     /// A drawn picture that waits for room in the writer's queue, if any.
     waiting: Option<RawPicture>,
@@ -69,7 +69,7 @@ impl FilmInProgress {
         self.waiting = Some(picture);
     }
 
-    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, or `None` for now.
+    /// Passes a waiting picture to the writer. Returns the next frame to request from the simulation, if a frame is due.
     pub(super) fn advance(&mut self) -> Option<FilmFrame> {
         if let Some(picture) = self.waiting.take()
             && let Err(TrySendError::Full(picture)) = self.writer.try_send(Some(picture))

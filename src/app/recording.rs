@@ -17,7 +17,7 @@ use crate::ui::{FilmPlan, PictureSize};
 use crate::view::{Canvas, RawPicture};
 
 impl Viewer {
-    /// Asks the simulation for a snapshot, to save it in a picture.
+    /// Asks the simulation for a snapshot, which is then saved in a picture of this `size`.
     pub(super) fn take_picture(&mut self, size: PictureSize) {
         if self.has_stopped("Could not save the picture") {
             return;

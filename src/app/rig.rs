@@ -10,7 +10,7 @@ use crate::view::Camera;
 
 /// The camera's momentum is computed from the movements within this time before the end of a drag.
 const MEMORY: Duration = Duration::from_millis(80);
-/// Time in which the camera's momentum falls to 1/e, in seconds.
+/// Time, in seconds, in which the camera's momentum falls to 1/e of its value.
 const COAST_SECONDS: f32 = 0.28;
 /// Speed, in picture heights per second, below which a coasting camera stops.
 const COAST_LEAST: f32 = 0.01;
@@ -88,7 +88,7 @@ impl Rig {
         self.apply(drag, Vec2::new(dx, dy));
     }
 
-    /// Ends a drag. If the drag was still moving the camera, the camera coasts to a stop.
+    /// Ends a drag. If the pointer was still moving, the camera coasts to a stop.
     pub(crate) fn release(&mut self, drag: Drag, now: Instant) {
         self.movements.retain(|(at, _)| now.saturating_duration_since(*at) < MEMORY);
         if let Some((first, _)) = self.movements.front() {

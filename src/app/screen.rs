@@ -39,7 +39,7 @@ impl Screen {
         self.lacks_trails && !lacked
     }
 
-    /// Asks for a frame as soon as possible.
+    /// Schedules a frame as soon as possible.
     pub(super) fn redraw(&mut self) {
         self.clock.redraw_after(Duration::ZERO);
     }

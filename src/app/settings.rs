@@ -111,7 +111,7 @@ pub(super) struct Preferences {
     pub saved: Settings,
     /// Appearance settings from the command line. Each is saved only if the user changes it while the program runs.
     overrides: Vec<(&'static str, ParamValue)>,
-    /// The saved appearance settings when the program started.
+    /// Appearance settings that were in the settings file when the program started.
     initial: BTreeMap<String, String>,
 }
 

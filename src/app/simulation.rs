@@ -45,7 +45,7 @@ impl Simulation {
         (&self.config, &self.session.shown().points)
     }
 
-    /// Returns the first of the devices that run the simulation.
+    /// Returns the first of the devices that the config selects.
     pub(super) fn device(&self) -> &DeviceInfo {
         first_device(&self.pool, &self.config)
     }

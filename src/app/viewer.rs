@@ -137,7 +137,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Returns when the event loop must wake up: for the next frame or the next autosave.
+    /// Returns the time at which the event loop must wake up for the next frame or the next autosave.
     pub(super) fn next_wake(&self) -> Instant {
         let frame = self.screen.clock.due;
         self.autosave.due().map_or(frame, |due| frame.min(due))
@@ -259,7 +259,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Advances the camera's motion. While a film is being made, the camera moves in the film's time instead.
+    /// Advances the camera's motion, except while a film is being made: the camera then moves in the film's time.
     fn move_camera(&mut self, interval: Duration) {
         let body = self.tools.settings.follows.then(|| self.selected_position());
         let (target, look) = (self.follow_target(), &self.screen.look);
@@ -374,7 +374,7 @@ impl Viewer {
         self.sim.shown.selected.map(|selected| selected.position.into())
     }
 
-    /// Returns the target for the camera while it follows one: the selected body or the centre of mass.
+    /// Returns the target that the camera follows while following is on: the selected body or the centre of mass.
     pub(super) fn follow_target(&self) -> FollowTarget {
         let shown = &self.sim.shown;
         let body = shown.selected.map(|selected| selected.body).filter(|_| self.tools.settings.follows);

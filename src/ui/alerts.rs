@@ -122,7 +122,7 @@ impl Alerts {
     }
 }
 
-/// Undo requests that the simulation has not confirmed yet.
+/// Keeps track of undo requests that the simulation has not carried out yet.
 #[derive(Debug, Default)]
 pub(super) struct UndoTracker {
     /// Generation (see [`Stats::generation`]) of the scene in which the requests were made.

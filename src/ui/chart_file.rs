@@ -34,7 +34,7 @@ impl ChartFormat {
     }
 }
 
-/// Draws `charts`, one below the other.
+/// Draws `charts` in one picture, one below the other.
 fn picture(charts: &[Chart]) -> image::RgbImage {
     let size = vec2(SIZE.x, SIZE.y * charts.len() as f32);
     rasterizer::paint(size, SCALE, |ctx| {

@@ -9,7 +9,7 @@ use super::widgets::{Chip, button, chips, folded, resettable, row, shortcut_butt
 use crate::base::params::{Choice, Opt};
 use crate::export::film::{Format, MOST_SIDE, RATES};
 
-/// Greatest length of a film, in seconds.
+/// Maximum length of a film, in seconds.
 const MAX_SECONDS: f32 = 600.0;
 
 /// Command palette entries for the Export section: key of the control, and text of the entry.

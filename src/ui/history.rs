@@ -6,7 +6,7 @@ use super::model::WindowStats;
 use crate::modes::{self, Diagnostics};
 use crate::session::Stats;
 
-/// Largest number of recorded rows, more than the width of a plot in pixels.
+/// Largest number of recorded rows, which is more than the number of pixels across a plot.
 const MOST: usize = 2048;
 /// Initial interval between recorded rows, in seconds.
 const INTERVAL: f64 = 0.1;

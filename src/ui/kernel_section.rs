@@ -48,7 +48,7 @@ pub(super) fn show(
     });
 }
 
-/// Shows the button that starts or ends the editing of kernels, and the folder of edited kernels.
+/// Shows the button that starts or stops kernel editing, and the folder of edited kernels, if any.
 fn sources(ui: &mut egui::Ui, folder: Option<&Path>, out: &mut Collector) {
     let Some(folder) = folder else {
         let help = "Copy the kernels' OpenCL C source code to a folder; each change runs when you save it";
@@ -82,7 +82,7 @@ fn work_group(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     auto_row(ui, out, texts, &options, (&mut config.work_group, Some(stats.work_group)));
 }
 
-/// Shows the choice of the work-group's width and height, for kernel variants with two-dimensional work-groups.
+/// Lets the user choose the work-group's width and height, for kernel variants with two-dimensional work-groups.
 fn shape(ui: &mut egui::Ui, model: &mut Model, out: &mut Collector) {
     let Model { config, recipe: Some(recipe), .. } = model else { return };
     let Some(name) = recipe.variant.width_knob else { return };

@@ -12,7 +12,7 @@ use super::action::{Action, Tool};
 pub enum Trigger {
     /// Keyboard shortcuts. Any one of them triggers the action.
     Keys(&'static [KeyboardShortcut]),
-    /// A description of a mouse gesture, or of keys that are handled elsewhere.
+    /// Description of a mouse gesture, or of keys that other code handles.
     Words(&'static str),
 }
 

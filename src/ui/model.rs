@@ -31,11 +31,11 @@ pub struct Model<'a> {
     pub tools: &'a mut ToolSettings,
     /// Markers of the mouse tools over the picture.
     pub markers: &'a Markers,
-    /// Statistics of the simulation at the frame on the screen.
+    /// Statistics of the simulation for the frame that is on the screen.
     pub stats: &'a Stats,
-    /// The first of the devices that run the simulation.
+    /// The first of the devices that the config selects.
     pub device: &'a DeviceInfo,
-    /// All devices that may compute; [`Config::devices`] holds indices into this list.
+    /// All devices that the simulation may use; [`Config::devices`] holds indices into this list.
     pub pool: &'a [DeviceInfo],
     /// Frame rate and timings of the window.
     pub window: WindowStats,

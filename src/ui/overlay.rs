@@ -25,7 +25,7 @@ const OUTER_WIDTH: f32 = WIDTH + 3.0 * MARGIN;
 const LOW: f32 = 500.0;
 /// Tooltip of the rows that compare the variants.
 const VARIANTS_HELP: &str = "Last measurement of each variant with this number of bodies or cells: speed on the device, and relative error";
-/// Text in place of a value that has not been measured.
+/// Text shown in place of a value that has not been measured.
 const UNKNOWN: &str = "–";
 
 /// A line of the overlay: a label, a value and a tooltip.
@@ -165,7 +165,7 @@ fn statistics(ui: &mut egui::Ui, model: &Model) {
     }
 }
 
-/// Shows the spacing of the grid at the lower right of the picture.
+/// Shows the spacing of the grid as text at the lower right of the picture.
 pub(super) fn show_scale(ctx: &egui::Context, spacing: f32) {
     let area = egui::Area::new("grid scale".into())
         .anchor(Align2::RIGHT_BOTTOM, [-MARGIN, -MARGIN])
@@ -302,7 +302,7 @@ fn accuracy_rows(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// Returns a row with the last measurement of each kernel variant, slowest variant first.
+/// Returns one row for each measured kernel variant, with its last measurement, slowest variant first.
 fn variants(model: &Model) -> Vec<Row> {
     let Stats { ladder, variant: in_use, .. } = model.stats;
     let measured = |name| ladder.iter().find(|seen| seen.variant == name);

@@ -111,7 +111,7 @@ pub(super) fn found(typed: &str, config: &Config) -> Vec<Entry> {
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Returns all entries of the command palette, in order.
+/// Returns all entries of the command palette, before any search.
 fn entries(config: &Config) -> impl Iterator<Item = Entry> {
     let controls = CONTROLS.iter().map(|control| Entry {
         text: control.help.to_owned(),

@@ -21,13 +21,13 @@ const ZOOM_PER_POINT: f32 = 1.0 / 200.0;
 const GRID_FADES: f32 = 3000.0;
 /// Width of the numbers beside an axis, in points.
 const NUMBER_WIDTH: f32 = 64.0;
-/// Interval between updates of the lines, in seconds. More updates would slow a software renderer.
+/// Interval between updates of the plotted lines, in seconds. More frequent updates would slow down a software renderer.
 const INTERVAL: f64 = 0.5;
 
 /// State of the Plots window.
 #[derive(Debug, Default)]
 pub struct Plots {
-    /// Whether the window is shown.
+    /// Whether the Plots window is shown.
     pub is_open: bool,
     /// Measured quantities since the scene began.
     pub history: History,

@@ -54,7 +54,7 @@ fn update(texture: &mut ColorImage, delta: ImageDelta) {
     }
 }
 
-/// An image into which triangles are drawn.
+/// An image that triangles are drawn into.
 struct Canvas {
     picture: RgbImage,
     /// Texture with the glyphs of the fonts.

@@ -31,7 +31,7 @@ pub(super) struct Colours {
     /// Colour of warnings.
     pub warning: Color32,
     shadow: Color32,
-    /// Opacity of the background of text over the picture, from 0 to 1.
+    /// Opacity, from 0 to 1, of the background behind text that is shown over the picture.
     veil: f32,
     /// Colours for the lines of a chart, chosen so that colour-blind people can distinguish them (after Okabe and Ito, 2008).
     lines: [u32; 7],

@@ -10,7 +10,7 @@ use super::widgets::button;
 const DURATION: f64 = 5.0;
 /// Duration of the fade-out at the end of a toast, in seconds.
 const FADE: f64 = 1.0;
-/// Greatest width of a toast, in points.
+/// Maximum width of a toast, in points.
 const MAX_WIDTH: f32 = 640.0;
 
 /// The current toast (a short message), and the offer to continue an earlier session.
@@ -18,7 +18,7 @@ const MAX_WIDTH: f32 = 640.0;
 pub struct Toasts {
     /// Text of the toast, and the time at which it was first shown, in seconds of egui's clock (`None` if not shown yet).
     toast: Option<(String, Option<f64>)>,
-    /// Description of an earlier session that the user is offered to continue; `None` if there is no offer.
+    /// Description of an earlier session that the user can choose to continue; `None` if there is no offer.
     pub offer: Option<String>,
 }
 
